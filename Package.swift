@@ -1,0 +1,115 @@
+// swift-tools-version:6.2
+import Foundation
+import PackageDescription
+
+// The release binary runs on mimalloc where libmimalloc-dev is installed (`make` installs it), and on
+// the C library's malloc otherwise: slower, never wrong.
+let hasMimalloc = FileManager.default.fileExists(atPath: "/usr/include/mimalloc.h")
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// The classes of the fast path are confined to one thread each; the dynamic exclusivity check costs
+// several percent there and can find nothing that the confinement does not already rule out.
+let confined: [SwiftSetting] = strict + [
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+]
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "layover",
+    products: [
+        .library(name: "Retry", targets: ["Retry"]),
+        .executable(name: "layover", targets: ["layover"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    ],
+    targets: [
+        .target(name: "Retry", swiftSettings: strict),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+        .target(name: "LayoverHTTP", dependencies: [nioCore], swiftSettings: confined),
+        .target(name: "LayoverCore", dependencies: ["Retry"], swiftSettings: strict),
+        .target(
+            name: "LayoverConfiguration", dependencies: ["LayoverCore", "Retry"],
+            swiftSettings: strict),
+        .target(
+            name: "LayoverEngine",
+            dependencies: ["LayoverCore", "LayoverHTTP", "Retry", nioCore, nioPosix, logging],
+            swiftSettings: confined),
+        .target(
+            name: "LayoverUpstream",
+            dependencies: ["CCurl", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, logging],
+            swiftSettings: confined),
+        .target(
+            name: "LayoverMonitor",
+            dependencies: [
+                "CLinux", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, logging, lifecycle,
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "LayoverProxy",
+            dependencies: [
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix, logging, lifecycle,
+            ],
+            swiftSettings: confined),
+        .target(
+            name: "LayoverAdmin",
+            dependencies: [
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", hummingbird, nioCore, logging, lifecycle,
+            ],
+            resources: [.embedInCode("openapi.yaml")],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "layover",
+            dependencies: [
+                "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverUpstream",
+                "LayoverMonitor", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
+                lifecycle, signals, arguments,
+            ] + (hasMimalloc ? ["CMimalloc"] : []),
+            swiftSettings: strict + (hasMimalloc ? [.define("FAST_ALLOCATOR")] : [])),
+        .target(
+            name: "LayoverTestSupport",
+            dependencies: ["LayoverEngine", "LayoverCore", nioCore, nioPosix],
+            swiftSettings: strict),
+        .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
+        .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", nioCore, nioEmbedded, nioHTTP1]),
+        .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
+        .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),
+        .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverTestSupport"]),
+        .testTarget(
+            name: "LayoverUpstreamTests",
+            dependencies: ["LayoverUpstream", "LayoverEngine", "LayoverTestSupport", nioPosix]),
+        .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
+        .testTarget(
+            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverTestSupport", nioEmbedded]),
+        .testTarget(
+            name: "LayoverAdminTests",
+            dependencies: ["LayoverAdmin", "LayoverEngine", "LayoverTestSupport", nioEmbedded, nioPosix]),
+        .testTarget(
+            name: "LayoverCommandTests",
+            dependencies: ["layover", "LayoverAdmin", "LayoverEngine", "LayoverTestSupport", nioPosix]),
+        .testTarget(name: "LayoverEndToEndTests", dependencies: ["LayoverTestSupport", "layover"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+if hasMimalloc { package.targets.append(.systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"])])) }

@@ -1,0 +1,28 @@
+/// A value of a configuration file, before it is known what it is for.
+package indirect enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// A number without fraction and exponent that fits.
+    case integer(Int)
+    case number(Double)
+    case text(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// What is said when something else is needed.
+    func mismatch(_ needed: String) -> String {
+        self == .null ? "null stands where \(needed) is needed" : "\(excerpt) is \(kind), not \(needed)"
+    }
+
+    /// What it is, as a message says it.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "true or false"
+        case .integer, .number: "a number"
+        case .text: "a text"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,38 @@
+extension Assembly {
+    /// What one key of a listener demands of another.
+    mutating func checkListeners() {
+        let proxyListen = KeyAddress(section: .global, key: ["proxy", "listen"])
+        let adminListen = KeyAddress(section: .global, key: ["admin", "listen"])
+        let socketMode = KeyAddress(section: .global, key: ["proxy", "socketMode"])
+        let (proxy, admin) = (settings.proxy, settings.admin)
+
+        if !admin.listen.isLoopback, admin.token == nil, isSound("admin.token") {
+            refuse(adminListen, "\(admin.listen) can be reached from other machines and needs admin.token")
+        }
+        if !proxy.listen.isLoopback {
+            if proxy.insecureOpen {
+                warnings.append(
+                    "proxy.insecureOpen: everybody who can reach \(proxy.listen) can use this proxy.")
+            } else if proxy.users.isEmpty, isSound("proxy.users"), isSound("proxy.insecureOpen") {
+                refuse(
+                    proxyListen,
+                    "\(proxy.listen) can be reached from other machines and needs proxy.insecureOpen true "
+                        + "(proxy.users is not in this version)")
+            }
+        }
+        if let port = proxy.listen.port, port != 0, port == admin.listen.port, isSound("proxy.listen"),
+            isSound("admin.listen")
+        {
+            refuse(
+                given[adminListen] == nil ? proxyListen : adminListen,
+                "proxy and admin have the same port \(port)")
+        }
+        if proxy.socketMode != nil, proxy.listen.port != nil, isSound("proxy.listen") {
+            refuse(
+                socketMode, "only a Unix domain socket has permissions, and proxy.listen is \(proxy.listen)")
+        }
+    }
+
+    /// Whether nothing was refused about the key, so that its default is what was meant.
+    private func isSound(_ path: String) -> Bool { !errors.contains { $0.path.hasPrefix(path) } }
+}

@@ -1,0 +1,14 @@
+/// One thing that is wrong with a configuration.
+package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Who said it: the file as it was named, an environment variable, or `command line`.
+    package var source: String
+    /// The key: `policies.slow.delay.initial`. Empty when the file as a whole is meant.
+    package var path: String
+    /// What is wrong, without a full stop. Never holds a secret.
+    package var message: String
+
+    /// One line, whatever characters stand in names and values.
+    package var description: String {
+        JSONValue.escaped(path.isEmpty ? "\(source): \(message)." : "\(source): \(path): \(message).")
+    }
+}

@@ -1,0 +1,53 @@
+/// Makes settings of command line, environment, file and defaults; the first that speaks of a key
+/// wins.
+package enum ConfigurationLoader {
+    /// Reads the file, if there is one, and everything above it.
+    ///
+    /// - Parameters:
+    ///   - file: Path of the file; messages name it like this. Nil: there is none.
+    ///   - environment: All variables; only those that begin with `LAYOVER_` are looked at.
+    ///   - overrides: Text by dotted path, as the command line has it.
+    /// - Throws: All errors, not only the first. Nothing has been started or written.
+    package static func load(
+        file: String?, environment: [String: String] = [:], overrides: [String: String] = [:]
+    ) throws(ConfigurationErrors) -> LoadedConfiguration {
+        guard let file else {
+            return try load(text: nil, named: "", environment: environment, overrides: overrides)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try ConfigurationFile.read(file)
+        } catch {
+            throw ConfigurationErrors(errors: [error])
+        }
+        return try load(text: bytes, named: file, environment: environment, overrides: overrides)
+    }
+
+    /// The same without a look at the disk.
+    ///
+    /// - Parameters:
+    ///   - text: The content of the file. Nil: there is none.
+    ///   - name: Path of the file. Relative paths in values start at its folder, in whatever layer
+    ///     they stand.
+    package static func load(
+        text: [UInt8]?, named name: String, environment: [String: String] = [:],
+        overrides: [String: String] = [:]
+    ) throws(ConfigurationErrors) -> LoadedConfiguration {
+        var given = GivenValues()
+        if let text {
+            do {
+                given.add(file: try JSONParser.parse(text), by: .file(name))
+            } catch {
+                let message = "not JSON: \(error.description)"
+                given.errors.append(ConfigurationError(source: name, path: "", message: message))
+            }
+        }
+        given.add(environment: environment)
+        given.add(overrides: overrides)
+        var assembly = Assembly(given)
+        assembly.run(folder: FilePath.folder(of: name))
+        guard assembly.errors.isEmpty else { throw ConfigurationErrors(errors: assembly.errors) }
+        return LoadedConfiguration(
+            settings: assembly.settings, entries: assembly.entries(), warnings: assembly.warnings)
+    }
+}

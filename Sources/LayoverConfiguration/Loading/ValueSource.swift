@@ -1,0 +1,22 @@
+/// Where a value comes from. Later cases win over earlier ones, but for the last.
+package enum ValueSource: Sendable, Hashable, CustomStringConvertible {
+    /// Nobody said anything.
+    case standard
+    /// The file, as it was named.
+    case file(String)
+    /// The name of the variable.
+    case environment(String)
+    case commandLine
+    /// Inherited from this policy.
+    case policy(String)
+
+    package var description: String {
+        switch self {
+        case .standard: "default"
+        case .file(let name): name
+        case .environment(let name): name
+        case .commandLine: "command line"
+        case .policy(let name): "policy \(name)"
+        }
+    }
+}

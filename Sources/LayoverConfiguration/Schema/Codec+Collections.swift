@@ -1,0 +1,69 @@
+extension Codec {
+    /// A list of these. In an environment variable separated by commas, or JSON.
+    var list: Codec<[Value]> {
+        Codec<[Value]>(
+            "list of \(typeName)",
+            fromText: { Self.listFromText($0, item: fromText) },
+            write: { .array($0.map(write)) },
+            read: { (value) throws(Refusal) in
+                guard case .array(let items) = value else {
+                    throw Refusal(message: value.mismatch("a list"))
+                }
+                var values: [Value] = []
+                for (index, item) in items.enumerated() {
+                    do throws(Refusal) {
+                        values.append(try read(item))
+                    } catch {
+                        throw Refusal(place: "[\(index)]" + error.place, message: error.message)
+                    }
+                }
+                return values
+            })
+    }
+
+    private static func listFromText(_ text: String, item: (String) -> JSONValue) -> JSONValue {
+        let trimmed = text.trimmed
+        if trimmed.isEmpty { return .array([]) }
+        if trimmed.hasPrefix("["), let value = try? JSONParser.parse(trimmed.utf8) { return value }
+        return .array(
+            trimmed.split(separator: ",", omittingEmptySubsequences: false).map { item($0.trimmed) })
+    }
+}
+
+extension Codec where Value == [String: String] {
+    /// An object whose members are texts. In an environment variable JSON.
+    static func texts(_ typeName: String) -> Codec {
+        Codec(
+            typeName, fromText: JSONValue.fromText, write: { .object($0.mapValues { .text($0) }) },
+            read: { (value) throws(Refusal) in
+                guard case .object(let members) = value else {
+                    throw Refusal(message: "\(value.kind) stands where an object is needed")
+                }
+                var texts: [String: String] = [:]
+                for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                    // The member may be a secret: the message does not repeat it.
+                    guard case .text(let text) = member else {
+                        throw Refusal(
+                            place: "." + name, message: "\(member.kind) stands where a text is needed")
+                    }
+                    texts[name] = text
+                }
+                return texts
+            })
+    }
+}
+
+extension JSONValue {
+    /// The text as JSON, or as itself where it is none.
+    @Sendable static func fromText(_ text: String) -> JSONValue {
+        (try? JSONParser.parse(text.utf8)) ?? .text(text)
+    }
+}
+
+extension StringProtocol {
+    /// Without spaces and tabs at its ends.
+    var trimmed: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}

@@ -1,0 +1,89 @@
+extension Codec where Value == String {
+    /// A text that stays as it is once `read` has looked at it.
+    static func plain(
+        _ typeName: String, isSecret: Bool = false,
+        read: @escaping @Sendable (String) throws(Refusal) -> String
+    ) -> Codec {
+        text(typeName, isSecret: isSecret, write: \.self, read: read)
+    }
+
+    /// Any text that is not empty.
+    static func nonEmpty(_ typeName: String, isSecret: Bool = false) -> Codec {
+        plain(typeName, isSecret: isSecret) { (text) throws(Refusal) in
+            guard !text.isEmpty else { throw Refusal(message: "the text is empty") }
+            return text
+        }
+    }
+
+    /// A file or a folder; relative paths start at the folder of the configuration file.
+    static var path: Codec {
+        nonEmpty("path").allowing({ !$0.utf8.contains(0) }, orElse: "is not a path")
+    }
+
+    /// A token of RFC 9110 section 5.6.2: a method or the name of a field.
+    static func token(_ typeName: String) -> Codec {
+        plain(typeName) { (text) throws(Refusal) in
+            guard FieldText.isToken(text) else {
+                throw Refusal(message: "\(JSONValue.text(text).excerpt) is not a \(typeName)")
+            }
+            return text
+        }
+    }
+
+    /// The name of a field that a route may take away.
+    static var removableField: Codec {
+        let name = token("field name")
+        return plain(name.typeName) { (value) throws(Refusal) in
+            let text = try name.read(.text(value))
+            try FieldText.checkNotFraming(text, place: "")
+            return text
+        }
+    }
+}
+
+extension Codec where Value == String? {
+    /// A bearer token: visible ASCII, which a field value can carry as it is.
+    ///
+    /// The empty text is refused and does not stand for `null`: an environment variable that was
+    /// forgotten to be filled must not take away the token of the file.
+    static var secret: Codec {
+        let token = Codec<String>.plain("text", isSecret: true) { (text) throws(Refusal) in
+            guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw Refusal(message: "the token must be visible ASCII characters without spaces")
+            }
+            return text
+        }.orNull
+        return Codec(
+            token.typeName, fromText: { $0 == "null" ? .null : .text($0) }, write: token.write,
+            read: token.read)
+    }
+}
+
+extension Codec where Value == [String: String] {
+    /// Names and values of fields, as they go on the wire.
+    static var fields: Codec {
+        let members = texts("object of field names and values")
+        return Codec(members.typeName, fromText: members.fromText, write: members.write) {
+            (value) throws(Refusal) in
+            let fields = try members.read(value)
+            var seen: Set<String> = []
+            for (name, text) in fields.sorted(by: { $0.key < $1.key }) {
+                let place = "." + name
+                guard FieldText.isToken(name) else {
+                    throw Refusal(place: place, message: "this is not the name of a field")
+                }
+                try FieldText.checkNotFraming(name, place: place)
+                guard seen.insert(name.lowercased()).inserted else {
+                    throw Refusal(
+                        place: place, message: "the same field stands twice, names differ only in case")
+                }
+                guard FieldText.isValue(text) else {
+                    throw Refusal(
+                        place: place,
+                        message: "a value must not have control characters, nor spaces at its ends")
+                }
+            }
+            return fields
+        }
+    }
+}

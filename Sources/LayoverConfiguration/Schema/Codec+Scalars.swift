@@ -1,0 +1,115 @@
+extension Codec where Value == Bool {
+    static var flag: Codec {
+        Codec(
+            "true or false",
+            fromText: { $0 == "true" ? .bool(true) : $0 == "false" ? .bool(false) : .text($0) },
+            write: { .bool($0) },
+            read: { (value) throws(Refusal) in
+                guard case .bool(let flag) = value else {
+                    throw Refusal(message: value.mismatch("true or false"))
+                }
+                return flag
+            })
+    }
+}
+
+extension Codec where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> Codec {
+        Codec(
+            "whole number", fromText: { Int($0).map { .integer($0) } ?? .text($0) },
+            write: { .integer($0) },
+            read: { (value) throws(Refusal) in
+                guard case .integer(let number) = value else {
+                    throw Refusal(message: "\(value.excerpt) is not a whole number")
+                }
+                guard range.contains(number) else {
+                    throw Refusal(
+                        message: "\(number) is not from \(range.lowerBound) to \(range.upperBound)")
+                }
+                return number
+            })
+    }
+
+    /// A number of bytes such as `512B`, `64KiB`, `1.5MiB` or `1GiB`; at most 1024 TiB.
+    static func byteCount(from least: Int = 0) -> Codec {
+        let units = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40]
+        return .text("size", write: byteCountText) { (text) throws(Refusal) in
+            let shown = JSONValue.text(text).excerpt
+            guard let quantity = Quantity(text), let unit = units[quantity.unit] else {
+                throw Refusal(message: "\(shown) is not a size (write 512B, 64KiB, 64MiB or 1GiB)")
+            }
+            guard let count = quantity.scaled(by: unit), count <= 1 << 50 else {
+                throw Refusal(message: "\(shown) is more than 1024TiB or not a whole number of bytes")
+            }
+            guard count >= least else {
+                throw Refusal(message: "\(shown) is less than \(byteCountText(least))")
+            }
+            return count
+        }
+    }
+
+    /// Permissions of a file, three or four octal digits: `0660`.
+    static var permissions: Codec {
+        .text("octal permissions", write: permissionsText) { (text) throws(Refusal) in
+            guard (3...4).contains(text.utf8.count), let mode = Int(text, radix: 8),
+                (0...0o777).contains(mode)
+            else {
+                throw Refusal(
+                    message: "\(JSONValue.text(text).excerpt) is not octal permissions (write 0660)")
+            }
+            return mode
+        }
+    }
+
+    @Sendable private static func permissionsText(_ mode: Int) -> String {
+        "0" + String(mode, radix: 8)
+    }
+
+    private static func byteCountText(_ count: Int) -> String {
+        for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)] {
+            if count > 0, count.isMultiple(of: 1 << shift) { return "\(count >> shift)\(unit)" }
+        }
+        return "\(count)B"
+    }
+}
+
+extension Codec where Value == Double {
+    static func number(from least: Double, to most: Double) -> Codec {
+        Codec(
+            "number",
+            fromText: { text in Double(text).flatMap { $0.isFinite ? written($0) : nil } ?? .text(text) },
+            write: written,
+            read: { (value) throws(Refusal) in
+                let number: Double
+                switch value {
+                case .integer(let whole): number = Double(whole)
+                case .number(let real): number = real
+                default: throw Refusal(message: value.mismatch("a number"))
+                }
+                guard number >= least, number <= most else {
+                    let range = "\(written(least).text) to \(written(most).text)"
+                    throw Refusal(message: "\(value.excerpt) is not from \(range)")
+                }
+                return number
+            })
+    }
+
+    /// A whole number is written as one: 2, not 2.0.
+    @Sendable private static func written(_ number: Double) -> JSONValue {
+        Int(exactly: number).map { .integer($0) } ?? .number(number)
+    }
+}
+
+extension Codec
+where Value: RawRepresentable & CaseIterable, Value.RawValue == String, Value.AllCases: Sendable {
+    /// One of a few words.
+    static var word: Codec {
+        let words = Value.allCases.map(\.rawValue)
+        let list = words.map { "\"\($0)\"" }
+        return .text(list.joined(separator: ", "), write: \.rawValue) { (text) throws(Refusal) in
+            if let value = Value(rawValue: text) { return value }
+            throw Refusal(
+                message: "\(JSONValue.text(text).excerpt) is none of \(words.joined(separator: ", "))")
+        }
+    }
+}

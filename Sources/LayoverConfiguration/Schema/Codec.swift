@@ -1,0 +1,65 @@
+/// How one type of value is written in a file and in an environment variable.
+struct Codec<Value: Sendable & Hashable>: Sendable {
+    /// What the documentation calls it.
+    let typeName: String
+    let read: @Sendable (JSONValue) throws(Refusal) -> Value
+    let write: @Sendable (Value) -> JSONValue
+    /// Turns the text of an environment variable or of a command line option into what `read`
+    /// expects. A text that is none stays one, and `read` says what is wrong with it.
+    let fromText: @Sendable (String) -> JSONValue
+
+    init(
+        _ typeName: String,
+        fromText: @escaping @Sendable (String) -> JSONValue = { .text($0) },
+        write: @escaping @Sendable (Value) -> JSONValue,
+        read: @escaping @Sendable (JSONValue) throws(Refusal) -> Value
+    ) {
+        self.typeName = typeName
+        self.fromText = fromText
+        self.write = write
+        self.read = read
+    }
+
+    /// The same, but `null` (in an environment variable also the empty text) stands for nothing.
+    var orNull: Codec<Value?> {
+        Codec<Value?>(
+            typeName + " or null",
+            fromText: { $0.isEmpty || $0 == "null" ? .null : fromText($0) },
+            write: { $0.map(write) ?? .null },
+            read: { (value) throws(Refusal) in value == .null ? nil : try read(value) })
+    }
+
+    /// The same, with one more condition.
+    func allowing(
+        _ condition: @escaping @Sendable (Value) -> Bool, orElse complaint: String
+    ) -> Codec {
+        Codec(
+            typeName, fromText: fromText, write: write,
+            read: { (value) throws(Refusal) in
+                let result = try read(value)
+                guard condition(result) else {
+                    throw Refusal(message: "\(value.excerpt) \(complaint)")
+                }
+                return result
+            })
+    }
+
+    /// A value that is written as a text.
+    ///
+    /// - Parameter isSecret: Whether messages must not repeat what stands there. Default: false.
+    static func text(
+        _ typeName: String, isSecret: Bool = false, write: @escaping @Sendable (Value) -> String,
+        read: @escaping @Sendable (String) throws(Refusal) -> Value
+    ) -> Codec {
+        Codec(
+            typeName, write: { .text(write($0)) },
+            read: { (value) throws(Refusal) in
+                guard case .text(let text) = value else {
+                    let secret = "\(value.kind) stands where a text is needed"
+                    throw Refusal(
+                        message: isSecret ? secret : value.mismatch("a text") + " (\(typeName))")
+                }
+                return try read(text)
+            })
+    }
+}

@@ -1,0 +1,36 @@
+/// Names and values of HTTP fields (RFC 9110 section 5).
+enum FieldText {
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                let scalar = Unicode.Scalar(byte)
+                return scalar.isASCII
+                    && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
+    static func isValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } && text.trimmed == text
+    }
+
+    /// Fields that frame the message, name its target or belong to one connection are Layover's own
+    /// to write.
+    static func checkNotFraming(_ name: String, place: String) throws(Refusal) {
+        guard !ownNames.contains(name.lowercased()) else {
+            throw Refusal(place: place, message: "Layover writes the field \(name) itself")
+        }
+    }
+
+    private static let ownNames: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
+    ]
+
+    /// Whether the value of the field lets its holder in somewhere.
+    static func isCredential(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["auth", "cookie", "token", "key", "secret", "password", "credential", "session", "signature"]
+            .contains { name.contains($0) }
+    }
+}

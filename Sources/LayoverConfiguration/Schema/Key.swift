@@ -1,0 +1,75 @@
+/// One key of the configuration: its name, what may stand there, and where it goes.
+///
+/// The list of keys is the only place that knows them. Reading, environment names, suggestions for
+/// misspelt names, sources, `config show` and the documentation are all made from it.
+struct Key<Root: Sendable>: Sendable {
+    /// Which values this version can obey.
+    enum Availability<Value>: Sendable {
+        case now
+        /// Only the default: the key belongs to a part that is not built yet.
+        case later
+        /// Some values, named for the documentation, belong to a part that is not built yet.
+        case laterWhen(String, @Sendable (Value) -> Bool)
+    }
+
+    /// What `config show` must not show.
+    enum Secrecy: Sendable {
+        case none
+        /// The value.
+        case whole
+        /// The values of fields whose names speak of credentials.
+        case credentialFields
+        /// User name and password of a URL.
+        case userinfo
+    }
+
+    /// Below the section: `socketMode`, `delay.initial`.
+    let path: [String]
+    let typeName: String
+    /// One sentence or two for the documentation.
+    let summary: String
+    /// What this version refuses besides what is wrong in itself. Nil: nothing.
+    let laterNote: String?
+    let secrecy: Secrecy
+    let fromText: @Sendable (String) -> JSONValue
+    /// Checks the value and puts it into its place.
+    let assign: @Sendable (JSONValue, inout Root) throws(Refusal) -> Void
+    let write: @Sendable (Root) -> JSONValue
+
+    init<Value>(
+        _ path: String, _ place: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
+        standard: Root, available: Availability<Value> = .now, secrecy: Secrecy = .none, _ summary: String
+    ) {
+        self.path = path.split(separator: ".").map { String($0) }
+        self.summary = summary
+        self.secrecy = secrecy
+        typeName = codec.typeName
+        fromText = codec.fromText
+        write = { codec.write($0[keyPath: place]) }
+        laterNote =
+            switch available {
+            case .now: nil
+            case .later: "Not in this version."
+            case .laterWhen(let values, _): "Not in this version: \(values)."
+            }
+        assign = { (value, root) throws(Refusal) in
+            let result = try codec.read(value)
+            let isLater =
+                switch available {
+                case .now: false
+                case .later: result != standard[keyPath: place]
+                case .laterWhen(_, let condition): condition(result)
+                }
+            guard !isLater else { throw Refusal(message: Self.later(value, isSecret: secrecy != .none)) }
+            root[keyPath: place] = result
+        }
+    }
+
+    /// Only short words are repeated: `"defer" is not in this version`.
+    private static func later(_ value: JSONValue, isSecret: Bool) -> String {
+        switch value {
+        case .text, .bool: isSecret ? "not in this version" : "\(value.excerpt) is not in this version"
+        default: "not in this version"
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Retry
+
+/// The delay of a policy, as the file spells it.
+struct DelaySettings: Sendable, Hashable {
+    enum Kind: String, Sendable, CaseIterable {
+        case exponential, immediate, constant, schedule
+    }
+
+    /// Another type than the inherited one starts from the defaults of that type.
+    var type = Kind.exponential {
+        didSet { if type != oldValue { self = DelaySettings(type) } }
+    }
+    /// Default: 250 ms.
+    var initial = Duration.milliseconds(250)
+    /// Default: 2.
+    var multiplier = 2.0
+    /// Default: 30 s.
+    var max = Duration.seconds(30)
+    /// Default: full for `exponential`; none for the others, which say exactly what they mean.
+    var jitter = DelaySchedule.Jitter.full
+    /// `constant` needs it.
+    var every: Duration?
+    /// `schedule` needs it.
+    var delays: [Duration]?
+
+    /// - Parameter type: Default: exponential.
+    init(_ type: Kind = .exponential) {
+        self.type = type
+        jitter = type == .exponential ? .full : .none
+    }
+
+    /// The keys that mean something for the type.
+    var meaningfulKeys: Set<String> {
+        switch type {
+        case .exponential: ["type", "jitter", "initial", "multiplier", "max"]
+        case .immediate: ["type", "jitter"]
+        case .constant: ["type", "jitter", "every"]
+        case .schedule: ["type", "jitter", "delays"]
+        }
+    }
+
+    var schedule: DelaySchedule {
+        switch type {
+        case .exponential:
+            DelaySchedule(.exponential(initial: initial, multiplier: multiplier, max: max), jitter: jitter)
+        case .immediate: DelaySchedule(.immediate, jitter: jitter)
+        case .constant: DelaySchedule(.constant(every ?? .zero), jitter: jitter)
+        case .schedule: DelaySchedule(.list(delays ?? []), jitter: jitter)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// Nothing in the proxy may grow without one of these.
+package struct Limits: Sendable, Hashable {
+    /// Most clients that wait on their connection at the same time. Default: 1024.
+    package var heldClients = 1024
+    /// Most entries of the pending set. Default: 100 000.
+    package var entries = 100_000
+    /// Bytes of a body that stay in memory; more goes to a file. Default: 64 KiB.
+    package var bodyInMemory = 64 << 10
+    /// Most bytes of a body that are captured; a longer one cannot be sent again. Default: 64 MiB.
+    package var bodyMax = 64 << 20
+    /// Most bytes of all body files. Default: 1 GiB.
+    package var spoolTotal = 1 << 30
+    /// Most bytes of the head of a message. Default: 64 KiB.
+    package var headerBytes = 64 << 10
+    /// Most client connections. Default: 10 000.
+    package var connections = 10_000
+    /// Most attempts in flight for one origin before replays wait. Fresh requests count and never
+    /// wait. Default: 64.
+    package var perOriginAttempts = 64
+}

@@ -1,0 +1,30 @@
+/// The port that clients use.
+package struct ProxySettings: Sendable, Hashable {
+    /// Certificate and key for clients that speak TLS to the proxy itself.
+    package struct TLS: Sendable, Hashable {
+        /// PEM file. Nil: plain text. Default: nil.
+        package var certificate: String?
+        /// PEM file. Default: nil.
+        package var key: String?
+    }
+
+    /// Default: 127.0.0.1:8080.
+    package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+    /// The name in `Via` and `Proxy-Status`: a token of at most 64 characters that begins with
+    /// a letter. Default: layover.
+    package var identity = "layover"
+    /// Event loops, and as many upstream workers. Nil: one for each core. Default: nil.
+    package var threads: Int?
+    /// Hosts that origin-form requests may name: lower case, without port, IPv6 in brackets.
+    /// Default: localhost, 127.0.0.1, [::1].
+    package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]
+    /// Permissions of the Unix domain socket. Nil: as the umask has it. Default: nil.
+    package var socketMode: Int?
+    /// Password hashes by user name. Default: none.
+    package var users: [String: String] = [:]
+    /// Ports that clients from outside this machine may CONNECT to. Default: 443, 8443, 22.
+    package var connectPorts = [443, 8443, 22]
+    /// Whether clients from outside this machine need no user. Default: false.
+    package var insecureOpen = false
+    package var tls = TLS()
+}

@@ -1,0 +1,15 @@
+extension Settings {
+    /// Makes every relative path one that starts at the folder of the configuration file.
+    mutating func resolvePaths(in folder: String) {
+        func resolved(_ path: String?) -> String? { path.map { FilePath.resolve($0, in: folder) } }
+        if case .unix(let path) = proxy.listen {
+            proxy.listen = .unix(path: FilePath.resolve(path, in: folder))
+        }
+        proxy.tls.certificate = resolved(proxy.tls.certificate)
+        proxy.tls.key = resolved(proxy.tls.key)
+        store.path = FilePath.resolve(store.path, in: folder)
+        store.spool = resolved(store.spool)
+        tls.caFile = resolved(tls.caFile)
+        tls.folder = resolved(tls.folder)
+    }
+}

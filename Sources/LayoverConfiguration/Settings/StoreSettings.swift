@@ -1,0 +1,17 @@
+/// Where requests and bodies are kept.
+package struct StoreSettings: Sendable, Hashable {
+    /// The database. Default: layover.sqlite beside the configuration file.
+    package var path = "layover.sqlite"
+    /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
+    package var spool: String?
+    /// Names of fields that are stored encrypted. Default: Authorization, Cookie.
+    package var encryptFields = ["Authorization", "Cookie"]
+    /// How long ended entries stay known. Default: 7 days.
+    package var history = Duration.days(7)
+
+    /// The folder of the database. Empty: the current folder.
+    package var folder: String { FilePath.folder(of: path) }
+
+    /// The folder of body files: `spool`, or the folder of that name beside the database.
+    package var spoolFolder: String { spool ?? FilePath.resolve("spool", in: folder) }
+}

@@ -1,0 +1,17 @@
+/// How long each part of an exchange may take. All are between 1 ms and 7 days.
+package struct Timeouts: Sendable, Hashable {
+    /// Resolving, connecting and the TLS handshake together. Default: 10 s.
+    package var connect = Duration.seconds(10)
+    /// From the last byte of the request to the head of the answer. Nil: no limit. Default: nil.
+    package var firstByte: Duration?
+    /// Between two pieces of an answer. Nil: no limit. Default: nil.
+    package var idle: Duration?
+    /// Until unacknowledged bytes end a connection (TCP_USER_TIMEOUT, tcp(7)). Default: 60 s.
+    package var deadPeer = Duration.seconds(60)
+    /// For the head of a request, from its first byte. Default: 30 s.
+    package var requestHead = Duration.seconds(30)
+    /// For a kept connection without a request. Default: 60 s.
+    package var clientIdle = Duration.seconds(60)
+    /// What attempts in flight get when the process is told to stop; 0 is allowed. Default: 30 s.
+    package var drain = Duration.seconds(30)
+}

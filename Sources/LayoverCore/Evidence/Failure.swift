@@ -1,0 +1,49 @@
+/// One failed attempt: how far it got, what went wrong, and what that proves.
+package struct Failure: Sendable, Hashable {
+    package var phase: FailurePhase
+    package var kind: FailureKind
+    package var evidence: Evidence
+    /// A sentence for people. Never holds field values, bodies or queries.
+    package var message: String
+    /// libcurl's result code (libcurl-errors(3)), when libcurl was the witness.
+    package var curlCode: Int32?
+    /// errno of the connect that failed. Other phases do not report one.
+    package var osError: Int32?
+    /// Bytes of the request, head and body, that were handed to the kernel.
+    package var bytesSent: Int64
+    /// Whether the attempt ran on a connection that an earlier request had used.
+    package var reusedConnection: Bool
+    package var localAddress: String?
+    package var remoteAddress: String?
+
+    package init(
+        phase: FailurePhase, kind: FailureKind, evidence: Evidence, message: String,
+        curlCode: Int32? = nil, osError: Int32? = nil, bytesSent: Int64 = 0,
+        reusedConnection: Bool = false, localAddress: String? = nil, remoteAddress: String? = nil
+    ) {
+        self.phase = phase
+        self.kind = kind
+        self.evidence = evidence
+        self.message = message
+        self.curlCode = curlCode
+        self.osError = osError
+        self.bytesSent = bytesSent
+        self.reusedConnection = reusedConnection
+        self.localAddress = localAddress
+        self.remoteAddress = remoteAddress
+    }
+
+    /// Whether this failure says that the way to its origin is blocked.
+    ///
+    /// Broken responses and resets after sending never do: the origin was there. A refusal of our own
+    /// (a prohibited address, a loop) says nothing about the origin at all.
+    package var shutsGate: Bool {
+        evidence == .neverSent && phase.isBeforeSending && RetryCondition.connectivity.matches(self)
+    }
+
+    /// Whether a kept-alive connection turned out to be dead: the usual race between its server's idle
+    /// timer and our next request (RFC 9112 section 9.5).
+    package var isStaleConnection: Bool {
+        reusedConnection && kind == .connectionTerminated && evidence == .maybeApplied
+    }
+}

@@ -1,0 +1,36 @@
+/// Scheme, host and port of a server: the key of gates, windows and observations (RFC 9110 section 4.3.1).
+package struct Origin: Sendable, Hashable, CustomStringConvertible {
+    package enum Scheme: String, Sendable, Hashable {
+        case http, https
+        /// The target of a CONNECT: what runs inside is none of our business.
+        case tunnel
+
+        package var defaultPort: Int { self == .http ? 80 : 443 }
+    }
+
+    package let scheme: Scheme
+    /// Lower case; an IPv6 literal without its brackets.
+    package let host: String
+    package let port: Int
+
+    package init(scheme: Scheme, host: String, port: Int? = nil) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port ?? scheme.defaultPort
+    }
+
+    /// `host:port`, with brackets around an IPv6 literal.
+    package var authority: String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// `host`, or `host:port` where the port is not the scheme's own.
+    package var hostField: String {
+        let literal = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return port == scheme.defaultPort && scheme != .tunnel ? literal : "\(literal):\(port)"
+    }
+
+    package var description: String {
+        scheme == .tunnel ? authority : "\(scheme.rawValue)://\(hostField)"
+    }
+}

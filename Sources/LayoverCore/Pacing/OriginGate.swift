@@ -1,0 +1,69 @@
+package import Retry
+
+/// Per origin: may attempts start, and how many at once.
+///
+/// Shut by a failure that never got as far as sending; opened by any response. While it is shut one
+/// canary at a time tests the way: the next fresh request at once, otherwise an entry when the gate's own
+/// delay is over. From its opening on, replays follow in a window that starts at one and grows with each
+/// success. Contract: "The gate of an origin".
+package struct OriginGate: Sendable {
+    package private(set) var isShut = false
+    /// Replays that may be under way at once.
+    package private(set) var window = 1
+    /// When a canary may go by itself. Only meaningful while shut.
+    package private(set) var canaryAt: Timestamp?
+    /// Failures in a row that kept it shut.
+    package private(set) var failureCount = 0
+    private let windowMax: Int
+
+    package init(windowMax: Int) {
+        self.windowMax = max(1, windowMax)
+        window = self.windowMax
+    }
+
+    /// A failure before sending.
+    ///
+    /// - Parameters:
+    ///   - isFromCanary: Whether the attempt was the one that tested the way. Attempts that began before
+    ///     the gate shut say nothing new.
+    package mutating func failed(
+        isFromCanary: Bool, delay: DelaySchedule, now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        guard !isShut || isFromCanary else { return }
+        isShut = true
+        window = 1
+        failureCount += 1
+        canaryAt = now + delay.delay(afterAttempt: failureCount, using: &generator)
+    }
+
+    /// A response, or a connection for a CONNECT.
+    package mutating func answered() {
+        if isShut {
+            isShut = false
+            window = 1
+        }
+        failureCount = 0
+        canaryAt = nil
+        window = min(windowMax, window + 1)
+    }
+
+    /// An attempt went wrong after sending: the origin is there but not well.
+    package mutating func wentWrong() {
+        window = max(1, window / 2)
+    }
+
+    /// Something says that the way may be open: the canary need not wait any longer, and what was learnt
+    /// of how long the outage lasts is void.
+    package mutating func mayBeReachable(now: Timestamp) {
+        guard isShut else { return }
+        failureCount = 0
+        canaryAt = now
+    }
+
+    /// Whether a replay may start.
+    package func admits(underWay: Int, freshUnderWay: Int, now: Timestamp) -> Bool {
+        if isShut { return underWay == 0 && (canaryAt ?? now) <= now }
+        return underWay < window && underWay + freshUnderWay < windowMax
+    }
+}

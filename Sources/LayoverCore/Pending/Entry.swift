@@ -1,0 +1,66 @@
+/// One exchange in the pending set: what people and programs see of it.
+package struct Entry: Sendable {
+    /// The client that waits.
+    package struct Client: Sendable, Hashable {
+        package var address: String
+        package var isConnected: Bool
+        package var userAgent: String?
+
+        package init(address: String, isConnected: Bool = true, userAgent: String? = nil) {
+            self.address = address
+            self.isConnected = isConnected
+            self.userAgent = userAgent
+        }
+    }
+
+    package let id: EntryID
+    /// Grows with every change.
+    package internal(set) var revision = 1
+    package internal(set) var state = EntryState.waiting
+    package internal(set) var waitingFor: WaitReason?
+    package let method: String
+    /// The target without userinfo; `host:port` for CONNECT.
+    package let url: String
+    package let origin: Origin
+    package let route: String?
+    package let policy: Policy
+    package let client: Client
+    package internal(set) var attemptCount: Int
+    package internal(set) var automaticLeft: Int?
+    package let createdAt: Timestamp
+    package let parkedAt: Timestamp
+    /// When it goes by itself, if nothing else happens before. Nil: not while things stand as they are.
+    package internal(set) var nextAttemptAt: Timestamp?
+    /// When its client gets a 504 or its life ends, whichever is first.
+    package let expiresAt: Timestamp
+    package internal(set) var lastFailure: Failure?
+    package internal(set) var lastFailureAt: Timestamp?
+    package internal(set) var requestByteCount: Int
+    package internal(set) var isBodyReplayable: Bool
+    /// When it came to its end.
+    package internal(set) var endedAt: Timestamp?
+
+    /// Order of arrival in the set.
+    let sequence: Int
+    /// The wait that nothing but time ends early. Its own due time.
+    var dueAt: Timestamp
+    /// Whether the opening of the gate ends the wait.
+    var waitsForOrigin: Bool
+    /// Set when something said that it may go: a trigger, or its due time.
+    var eligibleBy: AttemptTrigger?
+    /// Whether the attempt under way tests the way to an origin whose gate is shut.
+    var isCanary = false
+    /// Whether the attempt under way is to be made anew if it has not connected yet.
+    var isAbandoned = false
+    /// Grows whenever the entry is put somewhere else, so that what a heap says of it can be known for stale.
+    var placement = 0
+
+    /// The commands that are allowed now.
+    package var actions: [EntryCommand] {
+        switch state {
+        case .waiting: [.retry, .cancel]
+        case .attempting: [.cancel]
+        case .delivered, .cancelled, .expired, .failed: []
+        }
+    }
+}

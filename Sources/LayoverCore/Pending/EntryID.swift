@@ -1,0 +1,41 @@
+/// The name of an entry: 128 random bits, never used again.
+package struct EntryID: Sendable, Hashable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(using generator: inout some RandomNumberGenerator) {
+        high = generator.next()
+        low = generator.next()
+    }
+
+    /// Reads the text form; nil when it is not one.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 32 else { return nil }
+        let digits = text.utf8
+        let middle = digits.index(digits.startIndex, offsetBy: 16)
+        guard let high = Self.number(digits[..<middle]), let low = Self.number(digits[middle...])
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    package var description: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
+
+    private static func hexadecimal(_ value: UInt64) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+
+    private static func number(_ digits: some Sequence<UInt8>) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - 48)
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - 87)
+            default: return nil
+            }
+        }
+        return value
+    }
+}

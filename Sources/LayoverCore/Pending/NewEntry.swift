@@ -1,0 +1,40 @@
+/// An exchange that asks to join the pending set, as its loop describes it.
+package struct NewEntry: Sendable {
+    package var id: EntryID
+    package var method: String
+    package var url: String
+    package var origin: Origin
+    package var route: String?
+    package var policy: Policy
+    package var client: Entry.Client
+    package var createdAt: Timestamp
+    package var attemptCount: Int
+    package var automaticLeft: Int?
+    package var requestByteCount: Int
+    package var isBodyReplayable: Bool
+    /// What brought it here; nil when the gate was shut before it could try.
+    package var failure: Failure?
+    package var parking: Verdict.Parking
+
+    package init(
+        id: EntryID, method: String, url: String, origin: Origin, route: String? = nil,
+        policy: Policy = .standard, client: Entry.Client, createdAt: Timestamp, attemptCount: Int = 0,
+        automaticLeft: Int? = nil, requestByteCount: Int = 0, isBodyReplayable: Bool = true,
+        failure: Failure? = nil, parking: Verdict.Parking
+    ) {
+        self.id = id
+        self.method = method
+        self.url = url
+        self.origin = origin
+        self.route = route
+        self.policy = policy
+        self.client = client
+        self.createdAt = createdAt
+        self.attemptCount = attemptCount
+        self.automaticLeft = automaticLeft
+        self.requestByteCount = requestByteCount
+        self.isBodyReplayable = isBodyReplayable
+        self.failure = failure
+        self.parking = parking
+    }
+}

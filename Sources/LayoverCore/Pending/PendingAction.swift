@@ -1,0 +1,43 @@
+/// What the engine is to do after a fact.
+package enum PendingAction: Sendable, Hashable {
+    /// Make an attempt.
+    case start(EntryID, AttemptTrigger)
+    /// Abort the attempt if its connection does not stand yet; its failure starts the next one.
+    case abandonConnecting(EntryID)
+    /// Answer the client: the entry has come to its end without it.
+    case end(EntryID, EntryEnd)
+    /// Tell the client that its request was not parked, and which limit forbids it.
+    case refuse(EntryID, limit: String, value: Int)
+    /// Tell every loop how matters stand with an origin.
+    case announce(Origin, OriginNotice)
+    /// Tell everybody who watches.
+    case report(EntryEventKind, EntryID)
+}
+
+/// Why an entry ended, where the set decided it.
+package enum EntryEnd: Sendable, Hashable {
+    /// By a person, whose words these are.
+    case cancelled(reason: String?)
+    /// The client waited `holdMax`, or the entry lived `lifetime`.
+    case expired
+    /// The proxy is being stopped.
+    case draining
+}
+
+/// What loops know of an origin that is or was in trouble.
+package enum OriginNotice: Sendable, Hashable {
+    /// Park without an attempt.
+    case shut
+    /// Attempt, and tell what comes of it: entries are waiting.
+    case watched
+    /// All is well.
+    case forgotten
+}
+
+/// The events of single entries, by their names on the event stream.
+package enum EntryEventKind: String, Sendable, Hashable, CaseIterable {
+    case parked = "request.parked"
+    case attempted = "request.attempted"
+    case changed = "request.changed"
+    case ended = "request.ended"
+}

@@ -1,0 +1,62 @@
+/// A binary heap: the smallest key comes first, and among equal ones whatever was pushed first.
+///
+/// Nothing is ever taken out of the middle. What a value says may have gone stale by the time it comes
+/// up, and whoever pops it checks that against the truth.
+struct PendingHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
+    private struct Item {
+        var key: Key
+        var order: Int
+        var value: Value
+
+        static func < (lhs: Self, rhs: Self) -> Bool {
+            lhs.key == rhs.key ? lhs.order < rhs.order : lhs.key < rhs.key
+        }
+    }
+
+    private var items: [Item] = []
+    private var pushCount = 0
+
+    var first: (key: Key, value: Value)? { items.first.map { ($0.key, $0.value) } }
+    var count: Int { items.count }
+
+    mutating func push(_ value: Value, key: Key) {
+        items.append(Item(key: key, order: pushCount, value: value))
+        pushCount += 1
+        var child = items.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard items[child] < items[parent] else { break }
+            items.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    mutating func popFirst() -> (key: Key, value: Value)? {
+        guard let first = items.first else { return nil }
+        let last = items.removeLast()
+        if !items.isEmpty {
+            items[0] = last
+            siftDown()
+        }
+        return (first.key, first.value)
+    }
+
+    /// Drops values; the rest keeps its order.
+    mutating func removeAll(where isStale: (Value) -> Bool) {
+        let kept = items.filter { !isStale($0.value) }.sorted { $0 < $1 }
+        // A sorted array is a heap.
+        items = kept
+    }
+
+    private mutating func siftDown() {
+        var parent = 0
+        while 2 * parent + 1 < items.count {
+            let left = 2 * parent + 1
+            let right = left + 1
+            let child = right < items.count && items[right] < items[left] ? right : left
+            guard items[child] < items[parent] else { return }
+            items.swapAt(child, parent)
+            parent = child
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// The pending set: every exchange that waits or is being replayed, and the rules of when each may go.
+///
+/// A pure machine. Facts come in with their time, actions go out; the engine performs them. An entry
+/// waits until its due time, until the way to its origin is open again, or until a person says so,
+/// whichever comes first; then it is *eligible*, and the gate of its origin says when it goes. The same
+/// rules hold for the first replay and for the hundredth.
+///
+/// Three rules that everything here serves: an entry ends exactly once; a cancelled entry never starts
+/// again; while a gate is shut at most one attempt is under way to its origin.
+package struct PendingSet: Sendable {
+    package let limits: PendingLimits
+    package internal(set) var mode = ReachabilityMode.auto
+    /// Whether the monitor says that the network as a whole is away. Only for what people are told.
+    package var isNetworkAway = false
+    package internal(set) var heldCount = 0
+
+    var entries: [EntryID: Entry] = [:]
+    var lines: [Origin: OriginLine] = [:]
+    var timers = PendingHeap<Timestamp, PendingTimer>()
+    var history = EntryHistory()
+    var sequence = 0
+    var isDraining = false
+    /// Gathered while a fact is worked on.
+    var actions: [PendingAction] = []
+
+    package init(limits: PendingLimits = .init()) {
+        self.limits = limits
+        history = EntryHistory(countMax: limits.rememberedCountMax)
+    }
+
+    // MARK: Views
+
+    /// Entries in the set, in no order.
+    package var liveEntries: some Collection<Entry> & Sendable { entries.values }
+    package var count: Int { entries.count }
+
+    /// How many entries are in each live state.
+    package var counts: [EntryState: Int] {
+        var counts = Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, 0) })
+        for entry in entries.values { counts[entry.state, default: 0] += 1 }
+        return counts
+    }
+
+    /// The entry as it stands at a moment, live or remembered; nil if there is none.
+    package func entry(_ id: EntryID, now: Timestamp) -> Entry? {
+        guard let entry = entries[id] else { return history[id] }
+        return described(entry, now: now)
+    }
+
+    /// Fills in what depends on the gate: what it waits for and when it goes.
+    package func described(_ entry: Entry, now: Timestamp) -> Entry {
+        var entry = entry
+        guard entry.state == .waiting else {
+            entry.waitingFor = nil
+            entry.nextAttemptAt = nil
+            return entry
+        }
+        let gate = lines[entry.origin]?.gate
+        let isShut = gate?.isShut ?? false
+        let isSetFree = isShut && entry.waitsForOrigin && entry.policy.wakeOnReachable
+        let mayGoAt = entry.eligibleBy == nil && !isSetFree ? entry.dueAt : now
+        entry.nextAttemptAt = isShut ? max(mayGoAt, gate?.canaryAt ?? now) : mayGoAt
+        if mode == .offline {
+            entry.waitingFor = .network
+            entry.nextAttemptAt = nil
+        } else if isShut {
+            entry.waitingFor = isNetworkAway ? .network : .origin
+        } else {
+            entry.waitingFor = entry.eligibleBy == nil ? .time : .turn
+        }
+        return entry
+    }
+
+    /// When `advance(to:)` wants to be called next; nil while nothing is due.
+    package var nextWakeAt: Timestamp? { timers.first?.key }
+
+    /// The origins whose gate is shut.
+    package var shutOrigins: [Origin] { lines.filter { $0.value.gate.isShut }.map(\.key) }
+
+    // MARK: Working on a fact
+
+    /// Runs one fact and hands out what is to be done.
+    mutating func gather(_ work: (inout Self) -> Void) -> [PendingAction] {
+        work(&self)
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    /// Changes an entry, counts the revision, and reports it.
+    mutating func change(
+        _ id: EntryID, as event: EntryEventKind = .changed, _ work: (inout Entry) -> Void
+    ) {
+        guard entries[id] != nil else { return }
+        entries[id]?.revision += 1
+        if var entry = entries[id] {
+            work(&entry)
+            entries[id] = entry
+        }
+        actions.append(.report(event, id))
+    }
+}

@@ -1,0 +1,15 @@
+/// Something in the pending set that happens at a time.
+enum PendingTimer: Sendable {
+    /// An entry's own wait is over; stale when the entry has another placement.
+    case due(EntryPlace)
+    /// An entry has waited or lived long enough.
+    case expiry(EntryID)
+    /// The gate of an origin may let a canary through; stale when the gate has another time.
+    case canary(Origin)
+}
+
+/// An entry as it stood when it was put into a heap.
+struct EntryPlace: Sendable, Hashable {
+    var id: EntryID
+    var placement: Int
+}

@@ -1,0 +1,52 @@
+/// A position in a sorted list: the next page begins after it, whatever has come and gone since.
+package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
+    /// A cursor is only good for the order it was made in.
+    package let sort: EntrySort
+    let place: EntrySort.Place
+
+    init(after place: EntrySort.Place, in sort: EntrySort) {
+        self.sort = sort
+        self.place = place
+    }
+
+    /// Reads what `description` wrote; nil for any other text.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let sort = EntrySort(String(parts[0])), let key = Self.key(parts[1]),
+            let sequence = Int(parts[2])
+        else { return nil }
+        self.init(after: EntrySort.Place(key: key, sequence: sequence), in: sort)
+    }
+
+    /// Letters, digits, `-` and `.` only, so that it needs no escaping in a URL. Opaque to everybody else.
+    package var description: String {
+        let key =
+            switch place.key {
+            case .number(let number): "n\(number)"
+            case .text(let text): "t" + text.utf8.map(Self.hexadecimal).joined()
+            }
+        return "\(sort).\(key).\(place.sequence)"
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    private static func key(_ text: Substring) -> EntrySort.Key? {
+        switch text.first {
+        case "n": return Int64(text.dropFirst()).map { .number($0) }
+        case "t":
+            let digits = Array(text.utf8.dropFirst())
+            guard digits.count.isMultiple(of: 2) else { return nil }
+            var bytes: [UInt8] = []
+            for index in stride(from: 0, to: digits.count, by: 2) {
+                guard let high = TargetText.hexadecimal(digits[index]),
+                    let low = TargetText.hexadecimal(digits[index + 1])
+                else { return nil }
+                bytes.append(high << 4 | low)
+            }
+            return String(validating: bytes, as: UTF8.self).map { .text($0) }
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Which entries a list or a command is about. Nil: any.
+package struct EntryFilter: Sendable, Hashable {
+    /// Default: all live states. Empty matches nothing.
+    package var states = Set(EntryState.live)
+    /// A host as the entry shows it, or with its port (`host:port`). Letters of either case match.
+    package var host: String?
+    /// A method token. Letters of either case match.
+    package var method: String?
+    /// A part of the host, path, id or error, whatever the case of its letters.
+    package var text: String?
+
+    package init() {}
+
+    /// The entries that match, in their order.
+    package func matching(_ entries: some Sequence<Entry>) -> [Entry] {
+        let host = self.host.map(FoldedText.init)
+        let method = self.method.map(FoldedText.init)
+        let text = self.text.map(FoldedText.init)
+        return entries.filter { entry in
+            states.contains(entry.state)
+                && (method.map { $0 == FoldedText(entry.method) } ?? true)
+                && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
+                && (text.map { text in entry.searchable.contains { FoldedText($0).contains(text) } } ?? true)
+        }
+    }
+}
+
+extension Origin {
+    /// The ways to name it in a filter.
+    fileprivate var spellings: [String] { [host, hostField, authority] }
+}
+
+extension Entry {
+    /// What `q` looks at. Not the query of the URL: its values may be secrets, and a search would tell them.
+    fileprivate var searchable: [String] {
+        let path = TargetText.path(of: url)
+        var texts = [origin.hostField, path, id.description]
+        if let decoded = TargetText.percentDecoded(path) { texts.append(decoded) }
+        if let lastFailure { texts += [lastFailure.message, lastFailure.kind.rawValue] }
+        return texts
+    }
+}

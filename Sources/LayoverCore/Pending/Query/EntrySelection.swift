@@ -1,0 +1,27 @@
+/// The entries that one command is about.
+package enum EntrySelection: Sendable, Hashable {
+    /// Most ids in one command.
+    package static let idCountMax = 1000
+
+    /// Named one by one.
+    case ids([EntryID])
+    case filter(EntryFilter)
+    /// Every live entry.
+    case all
+
+    /// Which of the live entries it names: those named one by one in the order given, others in the order in
+    /// which they were parked.
+    package func matched(in entries: [Entry]) -> [EntryID] {
+        switch self {
+        case .ids(let ids):
+            let known = Set(entries.map(\.id))
+            return ids.filter { known.contains($0) }
+        case .filter(let filter): return Self.inOrder(filter.matching(entries))
+        case .all: return Self.inOrder(entries)
+        }
+    }
+
+    private static func inOrder(_ entries: [Entry]) -> [EntryID] {
+        entries.sorted { $0.sequence < $1.sequence }.map(\.id)
+    }
+}

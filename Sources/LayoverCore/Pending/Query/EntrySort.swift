@@ -1,0 +1,73 @@
+/// The order of a list: a field, ascending or descending. Entries that are equal there stand in the order
+/// in which they were parked.
+package struct EntrySort: Sendable, Hashable, CustomStringConvertible {
+    /// The fields that a list can be sorted by, by their names in an entry.
+    package enum Field: String, Sendable, Hashable, CaseIterable {
+        case attempts, createdAt, expiresAt, host, id, method, nextAttemptAt, parkedAt, policy, priority
+        case requestBytes, route, state, url
+    }
+
+    package var field: Field
+    package var isDescending: Bool
+
+    package init(by field: Field, isDescending: Bool = false) {
+        self.field = field
+        self.isDescending = isDescending
+    }
+
+    /// Newest last.
+    package static let standard = EntrySort(by: .parkedAt)
+
+    /// Reads a field name, with `-` before it for descending; nil for any other text.
+    package init?(_ text: String) {
+        isDescending = text.hasPrefix("-")
+        guard let field = Field(rawValue: isDescending ? String(text.dropFirst()) : text) else { return nil }
+        self.field = field
+    }
+
+    package var description: String { (isDescending ? "-" : "") + field.rawValue }
+
+    func place(of entry: Entry) -> Place { Place(key: field.key(of: entry), sequence: entry.sequence) }
+
+    func isBefore(_ left: Place, _ right: Place) -> Bool {
+        if left.key != right.key { return isDescending ? left.key > right.key : left.key < right.key }
+        return isDescending ? left.sequence > right.sequence : left.sequence < right.sequence
+    }
+}
+
+extension EntrySort {
+    /// What entries are compared by. One field always gives keys of one kind.
+    enum Key: Sendable, Hashable, Comparable {
+        case number(Int64)
+        case text(String)
+    }
+
+    /// Where an entry stands in a sorted list.
+    struct Place: Sendable, Hashable {
+        var key: Key
+        var sequence: Int
+    }
+}
+
+extension EntrySort.Field {
+    func key(of entry: Entry) -> EntrySort.Key {
+        switch self {
+        case .attempts: .number(Int64(entry.attemptCount))
+        case .createdAt: .number(entry.createdAt.nanoseconds)
+        case .expiresAt: .number(entry.expiresAt.nanoseconds)
+        case .host: .text(entry.origin.host)
+        case .id: .text(entry.id.description)
+        case .method: .text(entry.method)
+        // What never goes by itself goes last.
+        case .nextAttemptAt: .number((entry.nextAttemptAt ?? .distantFuture).nanoseconds)
+        case .parkedAt: .number(entry.parkedAt.nanoseconds)
+        case .policy: .text(entry.policy.name)
+        case .priority: .number(Int64(entry.policy.priority))
+        case .requestBytes: .number(Int64(entry.requestByteCount))
+        case .route: .text(entry.route ?? "")
+        case .state: .text(entry.state.rawValue)
+        // A cursor shows its key.
+        case .url: .text(MaskedURL.text(entry.url))
+        }
+    }
+}

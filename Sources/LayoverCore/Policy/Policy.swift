@@ -1,0 +1,51 @@
+package import Retry
+
+/// The rules for one request: when it may wait, for what, and for how long.
+package struct Policy: Sendable, Hashable {
+    /// What happens to a request that cannot be sent at once.
+    package enum Mode: String, Sendable, CaseIterable {
+        /// Wait while the client waits on its connection.
+        case hold
+        /// Accept and answer with a ticket.
+        case `defer`
+        /// Do not retry: the first failure is told to the client.
+        case pass
+    }
+
+    /// What happens to a waiting request whose client closes its connection.
+    package enum ClientGoneRule: String, Sendable, CaseIterable {
+        case cancel, adopt
+    }
+
+    /// The name under `policies` in the configuration.
+    package var name: String
+    /// Default: hold.
+    package var mode: Mode = .hold
+    /// Longest wait of a client on its connection, counted from the moment its request was parked.
+    /// An attempt in flight is let finish. Default: 10 minutes.
+    package var holdMax: Duration = .seconds(600)
+    /// Longest life of an entry, counted from the moment its request was parked. Default: 24 hours.
+    package var lifetime: Duration = .seconds(24 * 3600)
+    /// What is worth another attempt. Default: connectivity.
+    package var retryOn: [RetryCondition] = [.connectivity]
+    /// The wait between attempts. Default: exponential from 250 ms, doubling, at most 30 s, full jitter.
+    package var delay = DelaySchedule(
+        .exponential(initial: .milliseconds(250), multiplier: 2, max: .seconds(30)), jitter: .full)
+    /// Most attempts that no person asked for, the first included. Nil means no limit. Default: nil.
+    package var automaticAttemptsMax: Int?
+    /// Whether the wait also ends when the network or the origin becomes reachable. Default: true.
+    package var wakeOnReachable = true
+    /// Longest `Retry-After` that is waited out. Default: 1 hour.
+    package var retryAfterMax: Duration = .seconds(3600)
+    /// Default: cancel.
+    package var clientGone: ClientGoneRule = .cancel
+    /// Whether the route vouches that its requests may be sent twice, whatever their method. Default: false.
+    package var repeatable = false
+    /// 0 (first) to 7 (last) among the entries of one origin (RFC 9218). Default: 3.
+    package var priority = 3
+
+    package init(name: String) { self.name = name }
+
+    /// The built-in policy `default`, which a configuration can change by that name.
+    package static let standard = Policy(name: "default")
+}

@@ -1,0 +1,77 @@
+/// Which requests a set of rules is for, and what is done to them on the way.
+package struct Route: Sendable, Hashable {
+    /// Matches the host of a request.
+    package enum HostPattern: Sendable, Hashable {
+        case any
+        case exact(String)
+        /// `*.example.com`: every name below, not the name itself. Holds `example.com`.
+        case below(String)
+    }
+
+    /// Where a base-URL route sends its requests.
+    package struct Upstream: Sendable, Hashable {
+        package var origin: Origin
+        /// Put before the rest of the path; starts with `/` or is empty, and never ends with one.
+        package var basePath: String
+
+        package init(origin: Origin, basePath: String) {
+            self.origin = origin
+            self.basePath = basePath
+        }
+    }
+
+    /// Limits on time that a route may set for itself. Nil: the global value.
+    package struct Timeouts: Sendable, Hashable {
+        package var connect: Duration?
+        package var firstByte: Duration?
+        package var idle: Duration?
+        package var deadPeer: Duration?
+
+        package init() {}
+    }
+
+    /// A field name and a value, both as they go on the wire.
+    package struct Field: Sendable, Hashable {
+        package var name: String
+        package var value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package var name: String
+    package var host: HostPattern = .any
+    package var pathPrefix = "/"
+    /// Nil: every method.
+    package var methods: Set<String>?
+    package var policy: Policy
+    package var upstream: Upstream?
+    /// Replaces what the client sent.
+    package var setFields: [Field] = []
+    /// Comes beside what the client sent.
+    package var addFields: [Field] = []
+    package var removeFields: [String] = []
+    package var timeouts = Timeouts()
+    /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
+    package var allowAddresses: [String] = []
+
+    package init(name: String, policy: Policy) {
+        self.name = name
+        self.policy = policy
+    }
+
+    /// Whether a request is for this route.
+    package func matches(host requestHost: String, path: some StringProtocol, method: String) -> Bool {
+        if let methods, !methods.contains(method) { return false }
+        switch host {
+        case .any: break
+        case .exact(let name): guard requestHost == name else { return false }
+        case .below(let parent):
+            guard requestHost.utf8.count > parent.utf8.count + 1, requestHost.hasSuffix("." + parent)
+            else { return false }
+        }
+        return pathPrefix == "/" || path.hasPrefix(pathPrefix)
+    }
+}

@@ -1,0 +1,48 @@
+/// All routes and policies of one configuration, ready to be asked.
+///
+/// The most specific route wins: an exact host over a wildcard over any, then the longer path, then
+/// methods named over any method, then the order of names.
+package struct RouteTable: Sendable {
+    /// Policies by name, the built-in ones included.
+    package let policies: [String: Policy]
+    /// Routes from the most to the least specific.
+    package let routes: [Route]
+    private let byName: [String: Route]
+
+    package init(policies: [String: Policy] = [:], routes: [Route] = []) {
+        var policies = policies
+        if policies[Policy.standard.name] == nil { policies[Policy.standard.name] = .standard }
+        self.policies = policies
+        standardPolicy = policies[Policy.standard.name] ?? .standard
+        self.routes = routes.sorted(by: Self.isMoreSpecific)
+        byName = Dictionary(routes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The rules for requests that no route is for.
+    package let standardPolicy: Policy
+
+    /// Whether any route could match, so that the fast path need not look at the path at all.
+    package var isEmpty: Bool { routes.isEmpty }
+
+    package func route(named name: String) -> Route? { byName[name] }
+
+    package func route(host: String, path: some StringProtocol, method: String) -> Route? {
+        routes.first { $0.matches(host: host, path: path, method: method) }
+    }
+
+    private static func isMoreSpecific(_ one: Route, _ other: Route) -> Bool {
+        let (left, right) = (rank(one), rank(other))
+        return left == right ? one.name < other.name : left > right
+    }
+
+    /// Compared as a tuple, so the parts must stand in the order of their weight.
+    private static func rank(_ route: Route) -> (Int, Int, Int, Int) {
+        let (kind, length) =
+            switch route.host {
+            case .exact: (2, 0)
+            case .below(let parent): (1, parent.utf8.count)
+            case .any: (0, 0)
+            }
+        return (kind, length, route.pathPrefix.utf8.count, route.methods == nil ? 0 : 1)
+    }
+}

@@ -1,0 +1,122 @@
+extension Reachability {
+    /// Takes a fact. What had fallen due before it is done first.
+    package mutating func learned(_ fact: ReachabilityFact, now: Timestamp) -> [ReachabilityAction] {
+        var actions = advance(to: now)
+        switch fact {
+        case .links(let snapshot): actions += linksSeen(snapshot, now: now)
+        case .resolverChanged: openWindow(now: now)
+        case .probed(let result): actions += probed(result, now: now)
+        case .resumed, .hinted: actions += changed(wakes: true, now: now)
+        case .mode(let mode, let reason): actions += modeSet(to: mode, reason: reason, now: now)
+        }
+        return actions
+    }
+
+    /// Does what is due. Calling it early or twice does no harm.
+    package mutating func advance(to now: Timestamp) -> [ReachabilityAction] {
+        var actions: [ReachabilityAction] = []
+        if let end = windowEndsAt, end <= now {
+            windowEndsAt = nil
+            actions += windowEnded(now: now)
+        }
+        if let due = probeAt, due <= now { actions += probe() }
+        return actions
+    }
+
+    private mutating func linksSeen(
+        _ snapshot: LinkSnapshot, now: Timestamp
+    ) -> [ReachabilityAction] {
+        guard let before = newest else {
+            // What was there before anybody looked is no change.
+            newest = snapshot
+            judged = snapshot
+            settle(now: now)
+            return [.changed]
+        }
+        guard snapshot != before else { return [] }
+        newest = snapshot
+        openWindow(now: now)
+        return []
+    }
+
+    private mutating func openWindow(now: Timestamp) {
+        windowEndsAt = windowEndsAt ?? now + debounce
+    }
+
+    private mutating func windowEnded(now: Timestamp) -> [ReachabilityAction] {
+        let (isNew, stateBefore) = (judged != newest, state)
+        judged = newest
+        guard judged?.isUsable == false else { return changed(wakes: !isBehindPortal, now: now) }
+        // A wake that was held back for the sake of the probe is void: there is no way any more.
+        isWakeWithheld = false
+        isProbeStale = true
+        if isNew { networkChangedAt = now }
+        settle(now: now)
+        // What is kept alive cannot be told from dead any more: a request written to it would hang
+        // until the kernel gives up, instead of failing before it was sent.
+        if isNew { return [.changed, .networkChanged] }
+        return state == stateBefore ? [] : [.changed]
+    }
+
+    /// The network is not what it was.
+    private mutating func changed(wakes: Bool, now: Timestamp) -> [ReachabilityAction] {
+        networkChangedAt = now
+        isProbeStale = true
+        isWakeWithheld = !wakes
+        settle(now: now)
+        return [.changed, .networkChanged] + (wakes ? [.wake] : []) + probe()
+    }
+
+    private mutating func probed(_ result: ProbeResult, now: Timestamp) -> [ReachabilityAction] {
+        let (before, observedBefore, wasWithheld) = (lastProbe, observed, isWakeWithheld)
+        lastProbe = result
+        lastProbeAt = now
+        isProbeStale = false
+        probeAt = mode == .offline ? nil : probeInterval.map { now + $0 }
+        if !result.isPortal { isWakeWithheld = false }
+        let actions = wakesAfter(probe: result, before: before, wasWithheld: wasWithheld, now: now)
+        settle(now: now)
+        let isNews = before != result || observed != observedBefore || !actions.isEmpty
+        return (isNews ? [.changed] : []) + actions
+    }
+
+    private mutating func wakesAfter(
+        probe result: ProbeResult, before: ProbeResult?, wasWithheld: Bool, now: Timestamp
+    ) -> [ReachabilityAction] {
+        switch (before, result) {
+        case (.portal?, .expected):
+            // A portal lies about names too: what was learnt behind it is forgotten.
+            networkChangedAt = now
+            return [.networkChanged, .wake]
+        case (.failed?, .expected):
+            return [.wake]
+        case (_, .expected), (_, .failed):
+            return wasWithheld ? [.wake] : []
+        case (_, .portal):
+            return []
+        }
+    }
+
+    private mutating func modeSet(
+        to mode: ReachabilityMode, reason: String?, now: Timestamp
+    ) -> [ReachabilityAction] {
+        guard mode != self.mode || reason != self.reason else { return [] }
+        let before = self.mode
+        self.mode = mode
+        self.reason = reason
+        if mode == .offline {
+            probeAt = nil
+        } else if mode != before {
+            // `PendingSet.modeChanged` wakes everybody; there is nothing left to make good.
+            isWakeWithheld = false
+        }
+        settle(now: now)
+        return [.changed] + (before == .offline && mode != .offline ? probe() : [])
+    }
+
+    private mutating func probe() -> [ReachabilityAction] {
+        guard probeInterval != nil, mode != .offline else { return [] }
+        probeAt = nil
+        return [.probe]
+    }
+}

@@ -1,0 +1,59 @@
+extension Reachability {
+    var isBehindPortal: Bool {
+        // An admin who says `online` does not want to hear of the network.
+        mode == .auto && lastProbe?.isPortal == true
+    }
+
+    var observed: ReachabilityState {
+        if let lastProbe, !isProbeStale {
+            switch lastProbe {
+            case .expected: return .online
+            case .portal: return .portal
+            case .failed: return judged?.isUsable == false ? .offline : .limited
+            }
+        }
+        guard let judged else { return .unknown }
+        if !judged.isUsable { return .offline }
+        if isWakeWithheld { return .portal }
+        return judged.hasDefaultRoute ? .online : .limited
+    }
+
+    var detail: String? {
+        if let lastProbe, !isProbeStale {
+            switch lastProbe {
+            case .expected: return nil
+            case .portal(let status): return "Another server answered the probe, with status \(status)."
+            case .failed(_, let message): return "The probe failed: \(message)"
+            }
+        }
+        guard let judged else { return "The kernel has not told about links yet." }
+        if !judged.isUsable { return "No link is up with an address." }
+        return judged.hasDefaultRoute ? nil : "There is no default route."
+    }
+
+    /// Works out what counts, after any change of what is known.
+    mutating func settle(now: Timestamp) {
+        let state = Self.effective(observed, mode: mode)
+        if state != self.state {
+            self.state = state
+            since = now
+        }
+    }
+
+    static func effective(
+        _ observed: ReachabilityState, mode: ReachabilityMode
+    ) -> ReachabilityState {
+        switch mode {
+        case .auto: observed
+        case .online: .online
+        case .offline: .offline
+        }
+    }
+}
+
+extension ProbeResult {
+    /// Whether somebody else answered.
+    var isPortal: Bool {
+        if case .portal = self { true } else { false }
+    }
+}

@@ -1,0 +1,75 @@
+/// Whether the network as a whole is there, and when it is worth trying again.
+///
+/// A pure machine: facts in, actions out, time as an argument. It never forbids an attempt; an attempt
+/// costs nothing and is the best probe. What it does is to say *when* waiting ends early.
+///
+/// 1. A change of links, addresses, default routes or of the resolver opens a window of `debounce`.
+///    More changes in the window do not lengthen it. At its end the newest snapshot is judged, once:
+///    anything usable, or nothing known, drops connections and names and wakes; nothing usable only
+///    drops them.
+/// 2. A link that went and came back within the window wakes too: attempts may have failed in between.
+/// 3. While a captive portal was the last to answer the probe, a change wakes nobody until the probe was
+///    made anew: a portal would answer what waits. A probe that gets no answer holds nothing back.
+/// 4. A hint and a resume wake at once.
+/// 5. In mode `offline` no probe is made.
+package struct Reachability: Sendable {
+    package let debounce: Duration
+    /// Nil: there is no probe.
+    package let probeInterval: Duration?
+
+    package internal(set) var mode: ReachabilityMode
+    var reason: String?
+    var state: ReachabilityState
+    var since: Timestamp
+    /// The newest snapshot that was heard.
+    var newest: LinkSnapshot?
+    /// The snapshot that people are told of: the newest at the end of the last window.
+    var judged: LinkSnapshot?
+    var windowEndsAt: Timestamp?
+    var networkChangedAt: Timestamp?
+
+    var lastProbe: ProbeResult?
+    var lastProbeAt: Timestamp?
+    /// Whether the network changed since the last probe was answered.
+    var isProbeStale = false
+    /// When the next probe is due; nil while one is under way, in mode `offline` and without a probe.
+    var probeAt: Timestamp?
+    /// Whether a change would have waked, had the last answer not been a portal's.
+    var isWakeWithheld = false
+
+    /// - Parameters:
+    ///   - debounce: How long changes are gathered before they count as one. Default: 500 ms.
+    ///   - hasProbe: Whether a probe is configured. The first one is due at once.
+    ///   - probeInterval: The wait between the end of a probe and the next. Default: 10 s.
+    package init(
+        mode: ReachabilityMode = .auto, debounce: Duration = .milliseconds(500), hasProbe: Bool,
+        probeInterval: Duration = .seconds(10), now: Timestamp
+    ) {
+        self.mode = mode
+        self.debounce = debounce
+        self.probeInterval = hasProbe ? probeInterval : nil
+        state = Self.effective(.unknown, mode: mode)
+        since = now
+        probeAt = hasProbe && mode != .offline ? now : nil
+    }
+
+    // MARK: Views
+
+    package var view: ReachabilityView {
+        ReachabilityView(
+            mode: mode, state: state, observed: observed, since: since, reason: reason,
+            detail: detail, links: judged, lastProbe: lastProbe, lastProbeAt: lastProbeAt,
+            networkChangedAt: networkChangedAt)
+    }
+
+    /// Whether the network as a whole counts as away: `PendingSet.isNetworkAway`.
+    package var isNetworkAway: Bool { state == .offline || state == .portal }
+
+    /// When `advance(to:)` wants to be called next; nil while nothing is due.
+    package var nextWakeAt: Timestamp? {
+        switch (windowEndsAt, probeAt) {
+        case (nil, let other), (let other, nil): other
+        case (let window?, let probe?): min(window, probe)
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// What the engine is to do after a fact about the network, in the order given.
+package enum ReachabilityAction: Sendable, Hashable {
+    /// Tell everybody who watches: the view differs from before.
+    case changed
+    /// Use no connection and no name any more that is older than now.
+    case networkChanged
+    /// Ways may be open that were not: `PendingSet.reachable`.
+    case wake
+    /// Make a probe now. One that is still under way is given up, and its result dropped.
+    case probe
+}

@@ -1,0 +1,15 @@
+/// Something that was learnt about the network as a whole.
+package enum ReachabilityFact: Sendable, Hashable {
+    /// The kernel's view of links, addresses and default routes, whole. The first one is no change.
+    case links(LinkSnapshot)
+    /// The content of the resolver's configuration changed.
+    case resolverChanged
+    /// A probe came to its end.
+    case probed(ProbeResult)
+    /// The machine slept and woke.
+    case resumed
+    /// A script or a person says that something changed.
+    case hinted
+    /// An admin set the mode. The words are kept for those who ask later.
+    case mode(ReachabilityMode, reason: String?)
+}

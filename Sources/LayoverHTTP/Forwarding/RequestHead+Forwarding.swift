@@ -1,0 +1,69 @@
+package import NIOCore
+
+extension RequestHead {
+    /// Appends the fields to forward as lines `Name: value` (`Name;` for an empty value, as libcurl
+    /// spells it), each with a NUL behind it: bytes, order and duplicates as they came.
+    ///
+    /// Left out are: hop-by-hop fields and those that `Connection` nominates (RFC 9110 section
+    /// 7.6.1); `Host`, `Content-Length` and `Expect`, which belong to the sender of the next
+    /// message; `Layover-*`; and `Via`, see `writeVia(into:own:)`. `Max-Forwards` of OPTIONS and
+    /// TRACE is written one less.
+    package func writeForwardedFields(
+        into out: inout ByteBuffer, options: ForwardingOptions = .init()
+    ) {
+        let nominated = nominatedNames
+        _ = bytes.withUnsafeReadableBytes { bytes in
+            // A line that came as `name:value CRLF` leaves as `name: value NUL` or shorter, so the
+            // lines never need more than the head did.
+            out.writeWithUnsafeMutableBytes(minimumWritableBytes: bytes.count) { memory in
+                var writer = FieldLineWriter(memory)
+                for field in fields.ranges {
+                    if drops(field.known, options) || nominated.contains(field, in: bytes) {
+                        continue
+                    }
+                    if !options.removedNames.isEmpty,
+                        options.removedNames.contains(where: {
+                            ByteText.equalsIgnoringCase($0, in: bytes, field.name)
+                        })
+                    {
+                        continue
+                    }
+                    writer.writeField(field, of: bytes)
+                }
+                return writer.byteCount
+            }
+        }
+        writeMaxForwards(into: &out)
+        if options.keepsUpgrade, upgradeRequested { out.writeStaticString("Connection: Upgrade\0") }
+    }
+
+    private func drops(_ known: KnownField, _ options: ForwardingOptions) -> Bool {
+        if known == .other { return false }
+        if known == .upgrade { return !(options.keepsUpgrade && upgradeRequested) }
+        if known == .prefer { return !options.keepsPrefer }
+        if known == .maxForwards { return maxForwards != nil }
+        return Self.neverForwarded.contains(known)
+    }
+
+    private static var neverForwarded: KnownFieldSet {
+        KnownField.hopByHop.union(
+            KnownFieldSet(.host, .contentLength, .expect, .layover, .via))
+    }
+
+    /// RFC 9110 section 7.6.2. A request with 0 is not forwarded at all; should it be, 0 stays 0.
+    private func writeMaxForwards(into out: inout ByteBuffer) {
+        guard let maxForwards else { return }
+        out.writeString("Max-Forwards: \(max(maxForwards - 1, 0))\0")
+    }
+
+    private var nominatedNames: NominatedNames {
+        var names = NominatedNames()
+        guard nominatesFields else { return names }
+        bytes.withUnsafeReadableBytes { bytes in
+            for field in fields.ranges where field.known == .connection {
+                names.read(field.value, in: bytes)
+            }
+        }
+        return names
+    }
+}

@@ -1,0 +1,63 @@
+/// Reads the fields that frame a message, for both directions (RFC 9112 section 6).
+struct FramingFields: Sendable {
+    private(set) var length: Int?
+    private(set) var isChunked = false
+
+    /// RFC 9110 section 8.6 would allow a list of equal lengths; nobody sends that who means well.
+    mutating func readLength(
+        _ field: FieldRange, in bytes: UnsafeRawBufferPointer
+    ) throws(FramingError) {
+        guard length == nil else { throw .severalLengths }
+        guard !Self.hasTabAround(field, in: bytes),
+            let number = DecimalNumber.value(of: field.value, in: bytes)
+        else { throw .malformedLength }
+        length = number
+    }
+
+    /// Exactly `chunked`, once. Another single coding is understood but not supported; everything
+    /// else is an attempt to be read in two ways.
+    ///
+    /// - Parameter ignoringCase: Names of codings have no case (RFC 9112 section 7), and servers
+    ///   make use of that. Clients do not, but for those who hope that somebody reads it otherwise.
+    mutating func readEncoding(
+        _ field: FieldRange, in bytes: UnsafeRawBufferPointer, ignoringCase: Bool
+    ) throws(FramingError) {
+        let value = field.value
+        guard !isChunked else { throw .severalEncodings }
+        guard !Self.hasTabAround(field, in: bytes) else { throw .malformedEncoding }
+        if ByteText.equals("chunked", in: bytes, value)
+            || (ignoringCase && ByteText.equalsIgnoringCase("chunked", in: bytes, value))
+        {
+            isChunked = true
+            return
+        }
+        let isToken = !value.isEmpty && value.allSatisfy { ByteClass.isToken(bytes[$0]) }
+        throw isToken ? .unknownEncoding : .malformedEncoding
+    }
+
+    /// Whether a tab stands beside the value. It is legal white space, but some parsers take it for
+    /// a part of the value, and so find another end of the message than we do.
+    private static func hasTabAround(
+        _ field: FieldRange, in bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        let value = field.value
+        let isBefore =
+            ByteScan.first(
+                ASCII.tab, in: bytes, field.name.upperBound..<value.lowerBound) != nil
+        var offset = value.upperBound
+        while offset < bytes.count, ByteClass.isWhiteSpace(bytes[offset]) {
+            if bytes[offset] == ASCII.tab { return true }
+            offset += 1
+        }
+        return isBefore
+    }
+
+    /// Checks what only the whole head can tell.
+    func check(minorVersion: Int) throws(FramingError) {
+        guard isChunked else { return }
+        // RFC 9112 section 6.1: both together ought to be handled as an error, and so ought an
+        // encoding from a sender that cannot know it.
+        if length != nil { throw .lengthWithEncoding }
+        if minorVersion == 0 { throw .encodingInOldVersion }
+    }
+}

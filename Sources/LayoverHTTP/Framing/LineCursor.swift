@@ -1,0 +1,43 @@
+/// Finds line after line in bytes that arrive piecemeal, and looks at no byte twice.
+///
+/// Offsets count from the first readable byte of a buffer whose front stays where it is until the
+/// whole section (head, chunk-size line, trailers) is taken from it.
+struct LineCursor: Sendable {
+    /// Where the line that is being looked for begins; after the last line, the section's length.
+    private(set) var lineStart = 0
+
+    /// Bytes before this offset contain no line feed that was not reported.
+    private(set) var scannedByteCount = 0
+
+    mutating func reset() {
+        lineStart = 0
+        scannedByteCount = 0
+    }
+
+    /// Returns the next line without its CRLF, or nil if it is not complete.
+    ///
+    /// Only CRLF ends a line. RFC 9112 section 2.2 would let us accept a lone LF; two parsers that
+    /// disagree on that are how requests are smuggled.
+    ///
+    /// - Parameters:
+    ///   - endMax: Offset beyond which the line (CRLF included) must not reach.
+    ///   - tooLong: What is thrown if it does, as soon as that is certain.
+    @inline(__always)
+    mutating func nextLine(
+        in bytes: UnsafeRawBufferPointer, endMax: Int, tooLong: FramingError
+    ) throws(FramingError) -> Range<Int>? {
+        guard let lineFeed = ByteScan.firstLineFeed(in: bytes, from: scannedByteCount) else {
+            scannedByteCount = bytes.count
+            if bytes.count >= endMax { throw tooLong }
+            return nil
+        }
+        if lineFeed >= endMax { throw tooLong }
+        guard lineFeed > lineStart, bytes[lineFeed - 1] == ASCII.carriageReturn else {
+            throw .bareLineFeed
+        }
+        let line = lineStart..<(lineFeed - 1)
+        lineStart = lineFeed + 1
+        scannedByteCount = lineStart
+        return line
+    }
+}

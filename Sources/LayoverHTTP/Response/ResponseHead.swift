@@ -1,0 +1,43 @@
+package import NIOCore
+
+/// The head of a response, ready to be sent on.
+package struct ResponseHead: Sendable {
+    package let status: Int
+    /// What the upstream spoke: 0 or 1.
+    package let minorVersion: Int
+    package let framing: ResponseFraming
+    /// The value of Content-Length, also where no body follows (HEAD, 304).
+    package let contentLength: Int?
+    /// Whether there is a Via field. It is passed on; ours is for the caller to append.
+    package let hasVia: Bool
+
+    /// The status line as HTTP/1.1 and the fields as they came, minus what concerned the upstream's
+    /// connection and minus Content-Length and Transfer-Encoding, which the caller writes anew.
+    /// (Where no body can follow, HEAD and 304, Content-Length is a statement about the resource
+    /// and is kept.) Each line ends with CRLF; the empty line is not included.
+    package let bytes: ByteBuffer
+
+    /// Whether a final response follows. 101 is final.
+    package var isInterim: Bool { status < 200 && status != 101 }
+
+    /// The fields in `bytes`, found on demand.
+    package func fields() -> FieldBlock {
+        let ranges = bytes.withUnsafeReadableBytes { Self.ranges(in: $0) }
+        return FieldBlock(bytes: bytes, ranges: ranges)
+    }
+
+    /// Reads lines that were checked when they were written.
+    static func ranges(in bytes: UnsafeRawBufferPointer) -> [FieldRange] {
+        var lines = LineCursor()
+        var ranges: [FieldRange] = []
+        var isStatusLine = true
+        while let line = try? lines.nextLine(in: bytes, endMax: .max, tooLong: .headTooLarge) {
+            if isStatusLine {
+                isStatusLine = false
+            } else if let field = try? FieldLine.parse(line, in: bytes) {
+                ranges.append(field)
+            }
+        }
+        return ranges
+    }
+}

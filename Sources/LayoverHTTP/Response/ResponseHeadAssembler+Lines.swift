@@ -1,0 +1,109 @@
+import NIOCore
+
+extension ResponseHeadAssembler {
+    mutating func takeStatusLine(
+        _ content: Range<Int>, in line: UnsafeRawBufferPointer
+    ) throws(FramingError) {
+        let statusLine = try StatusLine(content, in: line)
+        if statusLine.status == 101, !allowsUpgrade { throw .unexpectedUpgrade }
+        state = .fields(statusLine)
+        // Room for a usual head and a small body, so that one allocation serves both.
+        out.reserveCapacity(1024)
+        // We speak for ourselves on the next connection (RFC 9110 section 6.2).
+        out.writeStaticString("HTTP/1.1")
+        out.writeBytes(UnsafeRawBufferPointer(rebasing: line[8...]))
+    }
+
+    mutating func takeField(
+        _ content: Range<Int>, in line: UnsafeRawBufferPointer, of statusLine: StatusLine
+    ) throws(FramingError) {
+        fieldCount += 1
+        guard fieldCount <= limits.fieldCountMax else { throw .tooManyFields }
+        let field = try FieldLine.parse(content, in: line)
+        if try keeps(field, in: line, of: statusLine) { out.writeBytes(line) }
+    }
+
+    /// Reads what the field says about framing and the connection, and whether it goes on.
+    private mutating func keeps(
+        _ field: FieldRange, in line: UnsafeRawBufferPointer, of statusLine: StatusLine
+    ) throws(FramingError) -> Bool {
+        switch field.known {
+        case .other:
+            return true
+        case .contentLength:
+            try framing.readLength(field, in: line)
+            return isHeadRequest || statusLine.status == 304
+        case .transferEncoding:
+            try framing.readEncoding(field, in: line, ignoringCase: true)
+            return false
+        case .connection:
+            connection.read(field.value, in: line)
+            if connection.nominatesOthers { nominated.read(field.value, in: line) }
+            return false
+        case .via:
+            hasVia = true
+            return true
+        case .upgrade where statusLine.status == 101:
+            return true
+        default:
+            return !KnownField.hopByHop.contains(field.known)
+        }
+    }
+
+    /// The empty line came: judges the head as a whole and hands it over.
+    mutating func finish(_ statusLine: StatusLine) throws(FramingError) -> ResponseHead {
+        try framing.check(minorVersion: statusLine.minorVersion)
+        let bodyFraming = try bodyFraming(of: statusLine)
+        if !nominated.isEmpty { dropNominated() }
+        if statusLine.status == 101 { out.writeStaticString("Connection: Upgrade\r\n") }
+        let head = ResponseHead(
+            status: statusLine.status, minorVersion: statusLine.minorVersion, framing: bodyFraming,
+            contentLength: framing.length, hasVia: hasVia, bytes: out)
+        if head.isInterim {
+            interimHeadCount += 1
+            guard interimHeadCount <= limits.interimHeadCountMax else { throw .tooManyInterimHeads }
+            state = .statusLine
+        } else {
+            state = .complete
+        }
+        beginHead()
+        return head
+    }
+
+    private func bodyFraming(of line: StatusLine) throws(FramingError) -> ResponseFraming {
+        if line.status < 200 || line.status == 204 {
+            // RFC 9110 section 8.6 and RFC 9112 section 6.1 forbid both fields here. A length of 0
+            // is common and harmless; anything else announces bytes that nobody would read.
+            if framing.isChunked || framing.length ?? 0 > 0 { throw .bodyWithoutPlace }
+            return .none
+        }
+        if isHeadRequest || line.status == 304 { return .none }
+        if isConnect, line.status < 300 { return .none }
+        if framing.isChunked { return .chunked }
+        return framing.length.map { .length($0) } ?? .untilClose
+    }
+
+    /// Writes the head again without the nominated fields. `Connection` may come after what it
+    /// nominates, so this can only be done at the end; it is rare.
+    private mutating func dropNominated() {
+        var kept = ByteBuffer()
+        kept.reserveCapacity(out.readableBytes)
+        out.withUnsafeReadableBytes { bytes in
+            let ranges = ResponseHead.ranges(in: bytes)
+            var start = 0
+            for field in ranges where nominated.contains(field, in: bytes) {
+                kept.writeBytes(
+                    UnsafeRawBufferPointer(rebasing: bytes[start..<field.name.lowerBound]))
+                start = Self.endOfLine(after: field, in: bytes)
+            }
+            kept.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        }
+        out = kept
+    }
+
+    private static func endOfLine(after field: FieldRange, in bytes: UnsafeRawBufferPointer) -> Int
+    {
+        ByteScan.firstLineFeed(in: bytes, from: field.value.upperBound).map { $0 + 1 }
+            ?? bytes.count
+    }
+}

@@ -1,0 +1,101 @@
+import NIOCore
+
+/// Makes response heads from the header lines of one transfer, as libcurl delivers them: interim
+/// heads, then the final one, each closed by an empty line. What it makes can be sent as it is.
+///
+/// Reused for transfer after transfer: `reset` between them. Every error has status 502 and repeats
+/// until `reset`: such a response must not be passed on, and its connection not be used again.
+package struct ResponseHeadAssembler: Sendable {
+    enum State: Sendable {
+        /// Left by a status line.
+        case statusLine
+        /// Left by the empty line: to `statusLine` after an interim head, else to `complete`.
+        case fields(StatusLine)
+        /// Only `reset` leaves it.
+        case complete
+        /// Only `reset` leaves it.
+        case failed(FramingError)
+    }
+
+    let limits: FramingLimits
+    var state = State.statusLine
+    var isHeadRequest = false
+    var isConnect = false
+    var allowsUpgrade = false
+
+    // Of the head that is being assembled.
+    var out = ByteBuffer()
+    var byteCount = 0
+    var fieldCount = 0
+    var framing = FramingFields()
+    var connection = ConnectionOptions()
+    var nominated = NominatedNames()
+    var hasVia = false
+    var interimHeadCount = 0
+
+    package init(limits: FramingLimits = .init()) {
+        self.limits = limits
+    }
+
+    /// Prepares for the next transfer.
+    ///
+    /// - Parameters:
+    ///   - isHeadRequest: Whether the request's method is HEAD: no body follows.
+    ///   - isConnect: Whether it is CONNECT: after a 2xx the tunnel follows.
+    ///   - allowsUpgrade: Whether a 101 may come; otherwise nobody asked for it: an error.
+    package mutating func reset(
+        isHeadRequest: Bool, isConnect: Bool = false, allowsUpgrade: Bool = false
+    ) {
+        self.isHeadRequest = isHeadRequest
+        self.isConnect = isConnect
+        self.allowsUpgrade = allowsUpgrade
+        state = .statusLine
+        interimHeadCount = 0
+        beginHead()
+    }
+
+    mutating func beginHead() {
+        out = ByteBuffer()
+        byteCount = 0
+        fieldCount = 0
+        framing = FramingFields()
+        connection = ConnectionOptions()
+        nominated = NominatedNames()
+        hasVia = false
+    }
+
+    /// Takes one line, its CRLF included. Returns the head at the empty line.
+    package mutating func take(
+        line: UnsafeRawBufferPointer
+    ) throws(FramingError) -> ResponseHead? {
+        do throws(FramingError) {
+            return try takeChecked(line)
+        } catch {
+            let failure = FramingError(status: 502, reason: error.reason)
+            state = .failed(failure)
+            out = ByteBuffer()
+            throw failure
+        }
+    }
+
+    private mutating func takeChecked(
+        _ line: UnsafeRawBufferPointer
+    ) throws(FramingError) -> ResponseHead? {
+        byteCount += line.count
+        guard byteCount <= limits.headByteCountMax else { throw .headTooLarge }
+        let content = try ReceivedLine.content(of: line)
+        switch state {
+        case .statusLine:
+            try takeStatusLine(content, in: line)
+        case .fields(let statusLine) where content.isEmpty:
+            return try finish(statusLine)
+        case .fields(let statusLine):
+            try takeField(content, in: line, of: statusLine)
+        case .complete:
+            throw .linesAfterHead
+        case .failed(let error):
+            throw error
+        }
+        return nil
+    }
+}

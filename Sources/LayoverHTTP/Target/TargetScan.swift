@@ -1,0 +1,76 @@
+/// Reads a request target. What is found wrong is refused, never repaired: two readings of one
+/// target are how a check on the host is circumvented.
+struct TargetScan: Sendable {
+    let form: TargetForm
+    /// The authority's bytes with port, of the absolute and the authority form.
+    let authorityBytes: CompactRange?
+    let authority: AuthorityRange?
+
+    init(
+        _ range: Range<Int>, of method: Method, in bytes: UnsafeRawBufferPointer
+    ) throws(FramingError) {
+        // Percent-encoding is passed as it is. The rest of RFC 3986's grammar is left to the
+        // origin: browsers send `|`, `{` and others unencoded.
+        guard !range.isEmpty, ByteScan.isVisible(in: bytes, range) else { throw .malformedTarget }
+        if ByteScan.first(ASCII.hash, in: bytes, range) != nil { throw .fragmentInTarget }
+        if method == .connect {
+            try self.init(authorityForm: range, in: bytes)
+        } else if bytes[range.lowerBound] == ASCII.slash {
+            self.init(form: .origin, authorityBytes: nil, authority: nil)
+        } else if range.count == 1, bytes[range.lowerBound] == ASCII.asterisk {
+            guard method == .options else { throw .asteriskForOthers }
+            self.init(form: .asterisk, authorityBytes: nil, authority: nil)
+        } else {
+            try self.init(absoluteForm: range, in: bytes)
+        }
+    }
+
+    private init(form: TargetForm, authorityBytes: Range<Int>?, authority: AuthorityRange?) {
+        self.form = form
+        self.authorityBytes = authorityBytes.map(CompactRange.init)
+        self.authority = authority
+    }
+
+    /// RFC 9112 section 3.2.3: host and port, both required.
+    private init(
+        authorityForm range: Range<Int>, in bytes: UnsafeRawBufferPointer
+    ) throws(FramingError) {
+        if ByteScan.first(ASCII.at, in: bytes, range) != nil { throw .userinfoInTarget }
+        guard let authority = AuthorityRange(range, in: bytes) else { throw .malformedAuthority }
+        guard authority.port != 0 else { throw .connectWithoutAuthority }
+        self.init(form: .authority, authorityBytes: range, authority: authority)
+    }
+
+    /// RFC 9112 section 3.2.2, for http and https (RFC 9110 section 4.2).
+    private init(
+        absoluteForm range: Range<Int>, in bytes: UnsafeRawBufferPointer
+    ) throws(FramingError) {
+        guard let colon = ByteScan.first(ASCII.colon, in: bytes, range) else {
+            throw .malformedTarget
+        }
+        let schemeBytes = range.lowerBound..<colon
+        let scheme: Scheme
+        if ByteText.equalsIgnoringCase("http", in: bytes, schemeBytes) {
+            scheme = .http
+        } else if ByteText.equalsIgnoringCase("https", in: bytes, schemeBytes) {
+            scheme = .https
+        } else {
+            throw .unknownScheme
+        }
+        let start = colon + 3
+        guard start <= range.upperBound, bytes[colon + 1] == ASCII.slash,
+            bytes[colon + 2] == ASCII.slash
+        else { throw .malformedTarget }
+        var end = start
+        while end < range.upperBound, bytes[end] != ASCII.slash, bytes[end] != ASCII.question {
+            end &+= 1
+        }
+        if ByteScan.first(ASCII.at, in: bytes, start..<end) != nil { throw .userinfoInTarget }
+        guard let authority = AuthorityRange(start..<end, in: bytes) else {
+            throw .malformedAuthority
+        }
+        self.init(
+            form: .absolute(scheme, path: CompactRange(end..<range.upperBound)),
+            authorityBytes: start..<end, authority: authority)
+    }
+}

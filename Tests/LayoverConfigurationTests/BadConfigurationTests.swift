@@ -1,0 +1,304 @@
+import Testing
+
+@testable import LayoverConfiguration
+
+/// Files that are refused, and the one line that each is refused with.
+@Suite struct BadConfigurationTests {
+    @Test(arguments: [
+        // The file as a whole.
+        ("[]", "config.json: the file must hold an object, not a list."),
+        ("{", "config.json: not JSON: line 1, column 2: a name in double quotes is missing."),
+        // Unknown keys.
+        (#"{"proxi": {}}"#, "config.json: proxi: unknown key (did you mean proxy?)."),
+        (#"{"proxy": {"listn": 1}}"#, "config.json: proxy.listn: unknown key (did you mean listen?)."),
+        (#"{"proxy": {"Listen": 1}}"#, "config.json: proxy.Listen: unknown key (did you mean listen?)."),
+        (
+            #"{"log": {"colour": 1}}"#,
+            "config.json: log.colour: unknown key (known here: access, format, level)."
+        ),
+        (
+            #"{"proxy.listen": "127.0.0.1:1"}"#,
+            "config.json: proxy.listen: unknown key (write one object inside the other, not names with dots)."
+        ),
+        (
+            #"{"policies": {"slow": {"holdmax": "1s"}}}"#,
+            "config.json: policies.slow.holdmax: unknown key (did you mean holdMax?)."
+        ),
+        (
+            #"{"routes": {"api": {"timeouts": {"connct": "1s"}}}}"#,
+            "config.json: routes.api.timeouts.connct: unknown key (did you mean connect?)."
+        ),
+        // Wrong types.
+        (#"{"proxy": 7}"#, "config.json: proxy: a number stands where an object is needed."),
+        (#"{"policies": []}"#, "config.json: policies: a list stands where an object is needed."),
+        (#"{"routes": {"api": "x"}}"#, "config.json: routes.api: a text stands where an object is needed."),
+        (
+            #"{"proxy": {"listen": 8080}}"#,
+            "config.json: proxy.listen: 8080 is a number, not a text (address)."
+        ),
+        (
+            #"{"proxy": {"listen": null}}"#,
+            "config.json: proxy.listen: null stands where a text is needed (address)."
+        ),
+        (
+            #"{"proxy": {"insecureOpen": 1}}"#,
+            "config.json: proxy.insecureOpen: 1 is a number, not true or false."
+        ),
+        (
+            #"{"proxy": {"insecureOpen": "true"}}"#,
+            "config.json: proxy.insecureOpen: \"true\" is a text, not true or false."
+        ),
+        (#"{"proxy": {"threads": true}}"#, "config.json: proxy.threads: true is not a whole number."),
+        (#"{"proxy": {"threads": 1.5}}"#, "config.json: proxy.threads: 1.5 is not a whole number."),
+        (#"{"proxy": {"threads": 0}}"#, "config.json: proxy.threads: 0 is not from 1 to 1024."),
+        (
+            #"{"proxy": {"connectPorts": [443, 70000]}}"#,
+            "config.json: proxy.connectPorts[1]: 70000 is not from 1 to 65535."
+        ),
+        (
+            #"{"proxy": {"connectPorts": 443}}"#,
+            "config.json: proxy.connectPorts: 443 is a number, not a list."
+        ),
+        (
+            #"{"timeouts": {"connect": 10}}"#,
+            "config.json: timeouts.connect: 10 is a number, not a text (duration)."
+        ),
+        (#"{"timeouts": {"connect": "8d"}}"#, "config.json: timeouts.connect: \"8d\" is longer than 7d."),
+        // Bad words and numbers.
+        (
+            #"{"policies": {"slow": {"delay": {"initial": "12 parsecs"}}}}"#,
+            "config.json: policies.slow.delay.initial: \"12 parsecs\" is not a duration (write 250ms, 10s, 5m or 24h)."
+        ),
+        (
+            #"{"limits": {"bodyMax": "64MB"}}"#,
+            "config.json: limits.bodyMax: \"64MB\" is not a size (write 512B, 64KiB, 64MiB or 1GiB)."
+        ),
+        (#"{"limits": {"headerBytes": "1B"}}"#, "config.json: limits.headerBytes: \"1B\" is less than 1KiB."),
+        (
+            #"{"limits": {"headerBytes": "17MiB"}}"#,
+            "config.json: limits.headerBytes: \"17MiB\" is more than 16MiB."
+        ),
+        (#"{"limits": {"entries": -1}}"#, "config.json: limits.entries: -1 is not from 1 to 100000000."),
+        (
+            #"{"log": {"level": "loud"}}"#,
+            "config.json: log.level: \"loud\" is none of trace, debug, info, notice, warning, error, critical."
+        ),
+        (
+            #"{"policies": {"default": {"delay": {"jitter": "some"}}}}"#,
+            "config.json: policies.default.delay.jitter: \"some\" is none of none, full, equal."
+        ),
+        (
+            #"{"policies": {"default": {"delay": {"multiplier": 0.5}}}}"#,
+            "config.json: policies.default.delay.multiplier: 0.5 is not from 1 to 1000."
+        ),
+        (#"{"policies": {"a": {"priority": 8}}}"#, "config.json: policies.a.priority: 8 is not from 0 to 7."),
+        (
+            #"{"policies": {"a": {"holdMax": "0s"}}}"#,
+            "config.json: policies.a.holdMax: \"0s\" is shorter than 1ms."
+        ),
+        (
+            #"{"policies": {"a": {"automaticAttemptsMax": 0}}}"#,
+            "config.json: policies.a.automaticAttemptsMax: 0 is not from 1 to 1000000000."
+        ),
+        (
+            #"{"policies": {"a": {"retryOn": ["dns_timeot"]}}}"#,
+            "config.json: policies.a.retryOn[0]: \"dns_timeot\" is not a condition (did you mean dns_timeout?)."
+        ),
+        (
+            #"{"policies": {"a b": {}}}"#,
+            "config.json: policies.a b: a name is letters, digits and -._ and begins with a letter or digit."
+        ),
+        (
+            #"{"proxy": {"identity": "1x"}}"#,
+            "config.json: proxy.identity: \"1x\" is not a letter followed by at most 63 others."
+        ),
+        (#"{"proxy": {"identity": "a b"}}"#, "config.json: proxy.identity: \"a b\" is not a name."),
+        (
+            #"{"proxy": {"listen": "unix:/a", "socketMode": "888"}}"#,
+            "config.json: proxy.socketMode: \"888\" is not octal permissions (write 0660)."
+        ),
+        (
+            #"{"reachability": {"probe": {"url": "ftp://x"}}}"#,
+            "config.json: reachability.probe.url: a URL that begins with http:// or https:// is needed."
+        ),
+        // Impossible combinations.
+        (
+            #"{"admin": {"listen": "0.0.0.0:8081"}}"#,
+            "config.json: admin.listen: 0.0.0.0:8081 can be reached from other machines and needs admin.token."
+        ),
+        (
+            #"{"proxy": {"listen": "[::]:8080"}}"#,
+            "config.json: proxy.listen: [::]:8080 can be reached from other machines and needs proxy.insecureOpen true (proxy.users is not in this version)."
+        ),
+        (
+            #"{"admin": {"listen": "127.0.0.1:8080"}}"#,
+            "config.json: admin.listen: proxy and admin have the same port 8080."
+        ),
+        (
+            #"{"proxy": {"listen": "127.0.0.1:8081"}}"#,
+            "config.json: proxy.listen: proxy and admin have the same port 8081."
+        ),
+        (
+            #"{"proxy": {"socketMode": "0660"}}"#,
+            "config.json: proxy.socketMode: only a Unix domain socket has permissions, and proxy.listen is 127.0.0.1:8080."
+        ),
+        (
+            #"{"policies": {"a": {"delay": {"type": "constant"}}}}"#,
+            "config.json: policies.a.delay.type: \"constant\" needs delay.every."
+        ),
+        (
+            #"{"policies": {"a": {"delay": {"type": "schedule", "delays": []}}}}"#,
+            "config.json: policies.a.delay.type: \"schedule\" needs at least one duration in delay.delays."
+        ),
+        (
+            #"{"policies": {"a": {"delay": {"type": "constant", "every": "1s", "max": "2s"}}}}"#,
+            "config.json: policies.a.delay.max: does not go with the type \"constant\"."
+        ),
+        (
+            #"{"policies": {"a": {"delay": {"every": "1s"}}}}"#,
+            "config.json: policies.a.delay.every: does not go with the type \"exponential\"."
+        ),
+        (
+            #"{"policies": {"a": {"delay": {"initial": "2s", "max": "1s"}}}}"#,
+            "config.json: policies.a.delay.initial: is longer than delay.max."
+        ),
+        // Routes.
+        (
+            #"{"routes": {"r": {"policy": "slow"}}}"#,
+            "config.json: routes.r.policy: no policy is named \"slow\"."
+        ),
+        (
+            #"{"policies": {"slow": {}}, "routes": {"r": {"policy": "slwo"}}}"#,
+            "config.json: routes.r.policy: no policy is named \"slwo\" (did you mean slow?)."
+        ),
+        (
+            #"{"routes": {"r": {"host": "a.example:80"}}}"#,
+            "config.json: routes.r.host: \"a.example:80\" is not a host (write api.example.com or *.example.com, without a port)."
+        ),
+        (
+            #"{"routes": {"r": {"pathPrefix": "a"}}}"#,
+            "config.json: routes.r.pathPrefix: \"a\" is not a path that begins with /."
+        ),
+        (
+            #"{"routes": {"r": {"methods": []}}}"#,
+            "config.json: routes.r.methods: [] names no method (leave it out for every method)."
+        ),
+        (
+            #"{"routes": {"r": {"methods": ["G T"]}}}"#,
+            "config.json: routes.r.methods[0]: \"G T\" is not a method."
+        ),
+        (
+            #"{"routes": {"r": {"upstream": "https://me:secret@a.example"}}}"#,
+            "config.json: routes.r.upstream: a URL with a user name is not taken (write Authorization under setFields)."
+        ),
+        (
+            #"{"routes": {"r": {"upstream": "https://a.example:0"}}}"#,
+            "config.json: routes.r.upstream: the URL has no valid port."
+        ),
+        (
+            #"{"routes": {"r": {"upstream": "https://"}}}"#,
+            "config.json: routes.r.upstream: the URL has no valid host."
+        ),
+        (
+            #"{"routes": {"r": {"upstream": "https://a?b"}}}"#,
+            "config.json: routes.r.upstream: the URL must not have a query."
+        ),
+        (
+            #"{"routes": {"r": {"setFields": {"Host": "x"}}}}"#,
+            "config.json: routes.r.setFields.Host: Layover writes the field Host itself."
+        ),
+        (
+            #"{"routes": {"r": {"setFields": {"A B": "x"}}}}"#,
+            "config.json: routes.r.setFields.A B: this is not the name of a field."
+        ),
+        (
+            #"{"routes": {"r": {"addFields": {"X": "a\r\nb"}}}}"#,
+            "config.json: routes.r.addFields.X: a value must not have control characters, nor spaces at its ends."
+        ),
+        (
+            #"{"routes": {"r": {"addFields": {"X": 7}}}}"#,
+            "config.json: routes.r.addFields.X: a number stands where a text is needed."
+        ),
+        (
+            #"{"routes": {"r": {"setFields": {"X": "1", "x": "2"}}}}"#,
+            "config.json: routes.r.setFields.x: the same field stands twice, names differ only in case."
+        ),
+        (
+            #"{"routes": {"r": {"removeFields": ["Content-Length"]}}}"#,
+            "config.json: routes.r.removeFields[0]: Layover writes the field Content-Length itself."
+        ),
+        (
+            #"{"routes": {"r": {"allowAddresses": ["169.254.0.0/33"]}}}"#,
+            "config.json: routes.r.allowAddresses[0]: \"169.254.0.0/33\" is not an address (write 169.254.169.254 or fd00::/8)."
+        ),
+    ])
+    func isRefusedInOneLine(text: String, line: String) {
+        #expect(complaints(text) == [line])
+    }
+
+    @Test func allErrorsAreReportedAtOnce() {
+        let text =
+            #"{"log": {"level": "x", "nope": 1}, "timeouts": {"idle": "x"}, "policies": {"a": {"mode": "x"}}}"#
+        #expect(
+            complaints(text, environment: ["LAYOVER_PROXY_THREADS": "many"], overrides: ["a.b": "c"]) == [
+                "config.json: log.nope: unknown key (known here: access, format, level).",
+                "command line: a.b: unknown key.",
+                "LAYOVER_PROXY_THREADS: proxy.threads: \"many\" is not a whole number.",
+                "config.json: log.level: \"x\" is none of trace, debug, info, notice, warning, error, critical.",
+                "config.json: timeouts.idle: \"x\" is not a duration (write 250ms, 10s, 5m or 24h).",
+                "config.json: policies.a.mode: \"x\" is none of hold, defer, pass.",
+            ])
+    }
+
+    @Test func secretsAreNeverRepeated() {
+        let text = """
+            {"admin": {"token": "se cret"}, "proxy": {"users": {"secret-user": "secret"}},
+             "upstreamProxy": {"url": "http://me:secret@x"}, "reachability": {"probe": {"url": "secret://secret"}},
+             "routes": {"r": {"upstream": "http://secret:secret@a", "setFields": {"Authorization": "secret\\n"}}}}
+            """
+        let lines = complaints(text)
+        #expect(lines.count == 6)
+        #expect(!lines.joined().contains("secret\"") && !lines.joined().contains("se cret"))
+        #expect(!lines.joined().contains("secret@") && !lines.joined().contains("secret:"))
+    }
+
+    @Test(arguments: [
+        (#"{"admin": {"token": 1234567}}"#, "admin.token: a number stands where a text is needed."),
+        (
+            #"{"admin": {"token": ""}}"#,
+            "admin.token: the token must be visible ASCII characters without spaces."
+        ),
+        (
+            #"{"routes": {"r": {"upstream": 1234567}}}"#,
+            "routes.r.upstream: a number stands where a text is needed."
+        ),
+    ])
+    func aSecretOfTheWrongTypeIsNotRepeatedEither(text: String, line: String) {
+        #expect(complaints(text) == ["config.json: \(line)"])
+    }
+
+    /// Nobody should lose the token of the file because a variable was left empty.
+    @Test func anEmptyVariableTakesNoTokenAway() {
+        #expect(
+            complaints(#"{"admin": {"token": "t"}}"#, environment: ["LAYOVER_ADMIN_TOKEN": ""]) == [
+                "LAYOVER_ADMIN_TOKEN: admin.token: the token must be visible ASCII characters without spaces."
+            ])
+    }
+
+    /// One mistake is one line: what follows from a refused value is not refused once more.
+    @Test func aRefusedListenerIsNotComparedWithOthers() {
+        #expect(
+            complaints(
+                #"{"proxy": {"listen": "x", "socketMode": "0600"}, "admin": {"listen": "127.0.0.1:8080"}}"#)
+                == [
+                    "config.json: proxy.listen: \"x\" is not an address to listen on "
+                        + "(write 127.0.0.1:8080, [::1]:8080 or unix:/path)."
+                ])
+    }
+
+    @Test func aMessageIsOneLineThatATerminalDoesNotObey() {
+        let lines = complaints(#"{"log": {"level": "a\n\u001b[2Jb", "x\n\u001b[2Jy": 1}}"#)
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
+    }
+}

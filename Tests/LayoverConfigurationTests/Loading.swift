@@ -1,0 +1,25 @@
+import Testing
+
+@testable import LayoverConfiguration
+
+/// Loads a text as the file `config.json` of the current folder.
+func load(
+    _ text: String, environment: [String: String] = [:], overrides: [String: String] = [:],
+    named name: String = "config.json"
+) throws -> LoadedConfiguration {
+    try ConfigurationLoader.load(
+        text: Array(text.utf8), named: name, environment: environment, overrides: overrides)
+}
+
+/// The lines that a text is refused with; none when it is accepted.
+func complaints(
+    _ text: String, environment: [String: String] = [:], overrides: [String: String] = [:]
+) -> [String] {
+    do {
+        _ = try ConfigurationLoader.load(
+            text: Array(text.utf8), named: "config.json", environment: environment, overrides: overrides)
+        return []
+    } catch {
+        return error.errors.map(\.description)
+    }
+}

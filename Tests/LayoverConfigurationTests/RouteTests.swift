@@ -1,0 +1,54 @@
+import LayoverCore
+import Testing
+
+@testable import LayoverConfiguration
+
+@Suite struct RouteTests {
+    private func route(_ text: String) throws -> Route {
+        let loaded = try load(#"{"policies": {"slow": {}}, "routes": {"r": \#(text)}}"#)
+        return try #require(loaded.settings.routes.route(named: "r"))
+    }
+
+    @Test func anEmptyRouteMatchesEverythingByTheDefaultPolicy() throws {
+        #expect(try route("{}") == Route(name: "r", policy: .standard))
+    }
+
+    @Test func everyKeyReachesTheRoute() throws {
+        let made = try route(
+            """
+            {"host": "*.Example.com", "pathPrefix": "/v1/", "methods": ["GET", "get"], "policy": "slow",
+             "upstream": "HTTPS://API.example.com:8443/base/", "setFields": {"B": "2", "A": ""}, "addFields": {"C": "3"},
+             "removeFields": ["Cookie"], "async": false, "allowAddresses": ["169.254.169.254", "fd00::/8"],
+             "timeouts": {"connect": "1s", "firstByte": "2s", "idle": "3s", "deadPeer": "4s"}}
+            """)
+        var expected = Route(name: "r", policy: Policy(name: "slow"))
+        expected.host = .below("example.com")
+        expected.pathPrefix = "/v1/"
+        expected.methods = ["GET", "get"]
+        expected.upstream = .init(
+            origin: Origin(scheme: .https, host: "api.example.com", port: 8443), basePath: "/base")
+        expected.setFields = [.init(name: "A", value: ""), .init(name: "B", value: "2")]
+        expected.addFields = [.init(name: "C", value: "3")]
+        expected.removeFields = ["Cookie"]
+        expected.allowAddresses = ["169.254.169.254", "fd00::/8"]
+        expected.timeouts.connect = .seconds(1)
+        expected.timeouts.firstByte = .seconds(2)
+        expected.timeouts.idle = .seconds(3)
+        expected.timeouts.deadPeer = .seconds(4)
+        #expect(made == expected)
+    }
+
+    @Test(arguments: [
+        ("http://a.example", Origin(scheme: .http, host: "a.example"), ""),
+        ("https://a.example/", Origin(scheme: .https, host: "a.example"), ""),
+        ("http://[2001:DB8::1]:81/x/y", Origin(scheme: .http, host: "2001:db8::1", port: 81), "/x/y"),
+        ("http://10.0.0.1:80//", Origin(scheme: .http, host: "10.0.0.1"), ""),
+    ])
+    func upstreamsAreRead(url: String, origin: Origin, basePath: String) throws {
+        #expect(try route(#"{"upstream": "\#(url)"}"#).upstream == .init(origin: origin, basePath: basePath))
+    }
+
+    @Test func anIPv6HostIsMatchedWithoutItsBrackets() throws {
+        #expect(try route(#"{"host": "[::1]"}"#).host == .exact("::1"))
+    }
+}

@@ -1,0 +1,99 @@
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+struct ExchangeTests {
+    private var generator = SeededGenerator(seed: 1)
+    private let get = RequestSummary(method: "GET")
+
+    @Test mutating func delaysGrowWithTheAttempts() {
+        var exchange = Exchange(policy: .fixture())
+        let delays = (1...7).map { number -> Verdict in
+            #expect(exchange.attemptStarted(trigger: .dueTime) == number)
+            return exchange.verdict(on: .refused, sending: get, using: &generator)
+        }
+        #expect(
+            delays == [1, 2, 4, 8, 16, 30, 30].map { .park(.init(delay: .seconds($0), shutsGate: true)) })
+        #expect(exchange.automaticLeft == nil)
+    }
+
+    /// `automaticAttemptsMax` counts every attempt that no person asked for, the first included.
+    @Test mutating func automaticAttemptsRunOut() {
+        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 3 })
+        var verdicts: [Verdict] = []
+        var left: [Int?] = []
+        for trigger in [AttemptTrigger.arrival, .dueTime, .admin, .canary] {
+            _ = exchange.attemptStarted(trigger: trigger)
+            verdicts.append(exchange.verdict(on: .refused, sending: get, using: &generator))
+            left.append(exchange.automaticLeft)
+        }
+        #expect(left == [2, 1, 1, 0])
+        let parked = [1, 2, 4].map { Verdict.park(.init(delay: .seconds($0), shutsGate: true)) }
+        #expect(verdicts == parked + [.fail(.exhausted)])
+    }
+
+    @Test(arguments: AttemptTrigger.allCases)
+    func onlyAPersonsAttemptsAreNotCounted(trigger: AttemptTrigger) {
+        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 3 })
+        _ = exchange.attemptStarted(trigger: trigger)
+        #expect(exchange.attemptCount == 1)
+        #expect(exchange.automaticLeft == (trigger == .admin ? 3 : 2))
+    }
+
+    @Test mutating func sendingsWithinAnAttemptCount() {
+        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 3 })
+        _ = exchange.attemptStarted(trigger: .arrival)
+        exchange.sentAgainWithinAttempt(2)
+        #expect(exchange.attemptCount == 3)
+        #expect(exchange.verdict(on: .reset, sending: get, using: &generator) == .fail(.exhausted))
+    }
+
+    // MARK: Kept-alive connections
+
+    private let stale = Failure.fixture(
+        .connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
+
+    @Test mutating func aStaleConnectionIsReplacedOnce() {
+        var exchange = Exchange(policy: .fixture { $0.mode = .pass })
+        _ = exchange.attemptStarted(trigger: .arrival)
+        #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .againOnNewConnection)
+        exchange.hasTriedNewConnection = true
+        _ = exchange.attemptStarted(trigger: .arrival)
+        #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .fail(.pass))
+    }
+
+    @Test mutating func aStaleConnectionIsNoExcuseToSendTwice() {
+        var exchange = Exchange(policy: .fixture())
+        _ = exchange.attemptStarted(trigger: .arrival)
+        let post = RequestSummary(method: "POST", body: .captured)
+        #expect(exchange.verdict(on: stale, sending: post, using: &generator) == .fail(.maybeApplied))
+    }
+
+    // MARK: Attempts that were given up on purpose
+
+    private let aborted = Failure.fixture(.proxyInternalError, phase: .connecting)
+
+    /// Regression: the request of an attempt that we cut off was answered with an error of our own.
+    @Test mutating func anAttemptThatWasGivenUpIsMadeAnew() {
+        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 1 })
+        _ = exchange.attemptStarted(trigger: .canary)
+        exchange.isAbandoned = true
+        let post = RequestSummary(method: "POST", body: .captured)
+        #expect(
+            exchange.verdict(on: aborted, sending: post, using: &generator)
+                == .park(.init(delay: .zero, shutsGate: false)))
+        // The next one is judged like any other.
+        _ = exchange.attemptStarted(trigger: .reachability)
+        #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))
+    }
+
+    @Test mutating func anAttemptThatGotThroughInTimeIsJudgedByWhatItDid() {
+        var exchange = Exchange(policy: .fixture())
+        _ = exchange.attemptStarted(trigger: .canary)
+        exchange.isAbandoned = true
+        let post = RequestSummary(method: "POST", body: .captured)
+        #expect(exchange.verdict(on: .reset, sending: post, using: &generator) == .fail(.maybeApplied))
+    }
+}

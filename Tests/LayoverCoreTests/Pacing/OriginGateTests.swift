@@ -1,0 +1,107 @@
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+struct OriginGateTests {
+    private var generator = SeededGenerator(seed: 1)
+    private let delay = Policy.fixture().delay
+    private let start = Timestamp.at(.seconds(100))
+
+    private mutating func fail(_ gate: inout OriginGate, isFromCanary: Bool = false, at now: Timestamp? = nil)
+    {
+        gate.failed(isFromCanary: isFromCanary, delay: delay, now: now ?? start, using: &generator)
+    }
+
+    private func room(_ gate: OriginGate, freshUnderWay: Int = 0, at now: Timestamp? = nil) -> Int {
+        (0...100).first { !gate.admits(underWay: $0, freshUnderWay: freshUnderWay, now: now ?? start) }
+            ?? .max
+    }
+
+    @Test func aNewGateIsOpenAsWideAsTheLimit() {
+        let gate = OriginGate(windowMax: 8)
+        #expect(!gate.isShut)
+        #expect(room(gate) == 8)
+        #expect(room(gate, freshUnderWay: 5) == 3)
+        #expect(room(gate, freshUnderWay: 9) == 0)
+        #expect(room(OriginGate(windowMax: 0)) == 1)
+    }
+
+    @Test mutating func aShutGateLetsOneCanaryThroughWhenItsDelayIsOver() {
+        var gate = OriginGate(windowMax: 8)
+        fail(&gate)
+        #expect(gate.isShut)
+        #expect(gate.canaryAt == start + .seconds(1))
+        #expect(room(gate) == 0)
+        #expect(room(gate, at: start + .seconds(1)) == 1)
+        // Fresh attempts never wait for it, so it does not wait for them either.
+        #expect(room(gate, freshUnderWay: 50, at: start + .seconds(1)) == 1)
+    }
+
+    @Test mutating func delaysGrowWithEachCanaryThatFails() {
+        var gate = OriginGate(windowMax: 8)
+        var delays: [Duration] = []
+        var now = start
+        for attempt in 0..<7 {
+            fail(&gate, isFromCanary: attempt > 0, at: now)
+            let canaryAt = gate.canaryAt ?? .distantFuture
+            delays.append(canaryAt - now)
+            now = canaryAt
+        }
+        #expect(delays == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
+    }
+
+    @Test mutating func attemptsThatBeganBeforeItShutSayNothingNew() {
+        var gate = OriginGate(windowMax: 8)
+        fail(&gate)
+        fail(&gate, at: start + .seconds(20))
+        #expect(gate.canaryAt == start + .seconds(1))
+        #expect(gate.failureCount == 1)
+    }
+
+    @Test mutating func theWindowStartsSmallAndGrowsWithEachAnswer() {
+        var gate = OriginGate(windowMax: 4)
+        fail(&gate)
+        gate.answered()
+        #expect(!gate.isShut)
+        #expect(gate.canaryAt == nil)
+        var rooms = [room(gate)]
+        for _ in 0..<4 {
+            gate.answered()
+            rooms.append(room(gate))
+        }
+        #expect(rooms == [2, 3, 4, 4, 4])
+    }
+
+    @Test mutating func afterAnAnswerDelaysStartAgain() {
+        var gate = OriginGate(windowMax: 4)
+        fail(&gate)
+        fail(&gate, isFromCanary: true)
+        gate.answered()
+        fail(&gate)
+        #expect(gate.canaryAt == start + .seconds(1))
+    }
+
+    @Test func troubleAfterSendingHalvesTheWindowAndNeverShuts() {
+        var gate = OriginGate(windowMax: 8)
+        let rooms = (0..<5).map { _ in
+            gate.wentWrong()
+            return room(gate)
+        }
+        #expect(rooms == [4, 2, 1, 1, 1])
+        #expect(!gate.isShut)
+    }
+
+    @Test mutating func aHopeBringsTheCanaryForwardAndForgetsTheDelays() {
+        var gate = OriginGate(windowMax: 8)
+        gate.mayBeReachable(now: start)
+        #expect(gate.canaryAt == nil)
+        for _ in 0..<5 { fail(&gate, isFromCanary: true) }
+        gate.mayBeReachable(now: start)
+        #expect(gate.isShut)
+        #expect(room(gate) == 1)
+        fail(&gate, isFromCanary: true)
+        #expect(gate.canaryAt == start + .seconds(1))
+    }
+}

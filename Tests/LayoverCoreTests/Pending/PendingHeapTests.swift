@@ -1,0 +1,40 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverCore
+
+struct PendingHeapTests {
+    @Test func equalKeysComeOutAsTheyCameIn() {
+        var heap = PendingHeap<Int, Int>()
+        for value in 0..<100 { heap.push(value, key: value % 3) }
+        heap.removeAll { $0 % 7 == 0 }
+        var out: [Int] = []
+        while let (_, value) = heap.popFirst() { out.append(value) }
+        let kept = (0..<100).filter { $0 % 7 != 0 }
+        #expect(out == (0..<3).flatMap { key in kept.filter { $0 % 3 == key } })
+    }
+
+    @Test(arguments: 1...20)
+    func whatComesOutIsInOrder(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var heap = PendingHeap<Int, Int>()
+        var expected: [Int] = []
+        for _ in 0..<500 {
+            if Int.random(in: 0..<3, using: &generator) < 2 {
+                let key = Int.random(in: 0..<100, using: &generator)
+                heap.push(key, key: key)
+                expected.append(key)
+            } else {
+                expected.sort()
+                let least = expected.isEmpty ? nil : expected.removeFirst()
+                #expect(heap.first?.key == least)
+                #expect(heap.popFirst()?.value == least)
+            }
+            if Int.random(in: 0..<50, using: &generator) == 0 {
+                heap.removeAll { $0 % 3 == 0 }
+                expected.removeAll { $0 % 3 == 0 }
+            }
+            #expect(heap.count == expected.count)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import LayoverCore
+
+/// Due times, ends of patience, and the heaps that hold them.
+struct TimeTests {
+    private var bench = PendingBench()
+
+    @Test(arguments: [(600, 86_400, 600), (600, 30, 30), (1, 86_400, 1)])
+    mutating func whatEndsFirstEndsIt(holdMax: Int, lifetime: Int, expected: Int) {
+        _ = bench.mode(.offline)
+        let id = bench.parked(
+            policy: .fixture {
+                $0.holdMax = .seconds(holdMax)
+                $0.lifetime = .seconds(lifetime)
+            })
+        #expect(bench.entry(id)?.expiresAt == bench.now + .seconds(expected))
+        #expect(bench.wait(.seconds(expected) - .nanoseconds(1)) == [])
+        #expect(bench.wait(.nanoseconds(1)) == [.end(id, .expired)])
+        #expect(bench.state(id) == .expired)
+        #expect(bench.reports == [.ended])
+    }
+
+    @Test mutating func anAttemptInFlightIsLetFinish() {
+        let id = bench.parked(.reset, delay: .zero)
+        #expect(bench.wait(.zero) == [.start(id, .dueTime)])
+        #expect(bench.wait(.seconds(601)) == [])
+        #expect(bench.state(id) == .attempting)
+        #expect(bench.deliver(id) == [.forgotten()])
+        #expect(bench.state(id) == .delivered)
+    }
+
+    @Test mutating func anAttemptThatFailsTooLateEndsItsEntry() {
+        let id = bench.parked(.reset, delay: .zero)
+        #expect(bench.wait(.zero) == [.start(id, .dueTime)])
+        #expect(bench.wait(.seconds(601)) == [])
+        #expect(bench.fail(id, .reset) == [.end(id, .expired), .forgotten()])
+        #expect(bench.state(id) == .expired)
+    }
+
+    @Test mutating func manyThingsThatAreDueAtOnceAreAllDone() {
+        let ids = (0..<50).map { _ in bench.parked(.reset, delay: .seconds(1)) }
+        for _ in ids { _ = bench.originAnswered() }
+        let actions = bench.wait(.seconds(5))
+        #expect(Set(actions.compactMap(\.started)) == Set(ids))
+        #expect(bench.set.nextWakeAt.map { $0 > bench.now } == true)
+    }
+
+    @Test mutating func advancingTwiceDoesNothingTwice() {
+        _ = bench.parked(.reset, delay: .seconds(1))
+        #expect(bench.wait(.seconds(1)).count == 1)
+        #expect(bench.wait(.zero) == [])
+    }
+
+    @Test mutating func timersOfWhatIsGoneDoNotPileUp() {
+        for _ in 0..<20_000 {
+            let id = bench.parked(.reset)
+            _ = bench.command(.cancel, id)
+        }
+        #expect(bench.set.timers.count <= 1000 + 4)
+        // Nothing that is alive loses its timers by the tidying.
+        let id = bench.parked(.reset)
+        for _ in 0..<5_000 {
+            let other = bench.parked(.reset)
+            _ = bench.command(.cancel, other)
+        }
+        #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
+    }
+
+    /// Regression: behind a gate that stayed shut every failed attempt left a place behind.
+    @Test mutating func placesOfWhatIsGoneDoNotPileUpBehindAShutGate() {
+        let id = bench.parked(policy: .fixture { $0.holdMax = .seconds(1_000_000) })
+        for _ in 0..<2_000 {
+            _ = bench.command(.retry, id)
+            _ = bench.fail(id)
+            let other = bench.parked()
+            _ = bench.command(.retry, other)
+            _ = bench.command(.cancel, other)
+        }
+        _ = bench.fail(id)
+        let line = bench.set.lines[PendingBench.origin]
+        #expect((line?.blocked.count ?? .max) < 200)
+        #expect((line?.eligible.count ?? .max) < 200)
+        #expect(bench.originAnswered().contains(.start(id, .reachability)))
+    }
+
+    @Test mutating func aTimerFromBeforeTheLastAttemptStartsNobodyEarly() {
+        let id = bench.parked(.reset, delay: .seconds(5))
+        #expect(bench.command(.retry, id).1 == [.start(id, .admin)])
+        #expect(bench.fail(id, .reset, delay: .seconds(20)) == [])
+        #expect(bench.wait(.seconds(19)) == [])
+        #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
+    }
+
+    @Test mutating func nothingIsDueInAnEmptySet() {
+        #expect(bench.set.nextWakeAt == nil)
+        #expect(bench.wait(.seconds(1)) == [])
+    }
+}

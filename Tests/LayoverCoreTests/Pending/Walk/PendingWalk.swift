@@ -1,0 +1,229 @@
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+/// A random life of a pending set, checked after each step.
+struct PendingWalk {
+    private var set: PendingSet
+    private var model = PendingModel()
+    private var generator: SeededGenerator
+    private let seed: UInt64
+    private var step = 0
+    private var now = Timestamp.at(.seconds(10))
+    private var fresh: [Origin: Int] = [:]
+    private var patience: [EntryID: Bool] = [:]
+    private let origins = ["a", "b", "c"].map { Origin(scheme: .http, host: $0) }
+
+    init(seed: UInt64) {
+        self.seed = seed
+        generator = SeededGenerator(seed: seed)
+        var limits = PendingLimits()
+        limits.entryCountMax = 40
+        limits.heldClientCountMax = Bool.random(using: &generator) ? 25 : 100
+        limits.perOriginAttemptCountMax = Int.random(in: 1...6, using: &generator)
+        set = PendingSet(limits: limits)
+    }
+
+    private var place: Comment { "LAYOVER_TEST_SEED=\(seed), step \(step)" }
+
+    private mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &generator) < percent
+    }
+
+    private mutating func take(_ actions: [PendingAction]) {
+        for case .start(let id, .dueTime) in actions {
+            #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
+        }
+        let started = model.take(actions, place)
+        model.check(set, started: started, place)
+        step += 1
+    }
+
+    // MARK: Steps
+
+    mutating func run(stepCount: Int) {
+        while step < stepCount {
+            switch Int.random(in: 0..<100, using: &generator) {
+            case ..<25: park()
+            case ..<60: attemptComesToSomething()
+            case ..<75: wait()
+            case ..<83: command()
+            case ..<88: network()
+            case ..<94: lateWord()
+            default: loops()
+            }
+        }
+    }
+
+    private mutating func randomPolicy() -> Policy {
+        var policy = Policy.fixture()
+        policy.priority = Int.random(in: 0...7, using: &generator)
+        policy.wakeOnReachable = chance(80)
+        // Either it ends within the walk or it must be delivered.
+        policy.holdMax =
+            chance(20) ? .seconds(Int.random(in: 1...40, using: &generator)) : .seconds(1_000_000)
+        policy.lifetime = .seconds(2_000_000)
+        if chance(10) { policy.delay = DelaySchedule(.immediate) }
+        return policy
+    }
+
+    private mutating func randomFailure() -> Failure {
+        switch Int.random(in: 0..<10, using: &generator) {
+        case ..<6: .refused
+        case ..<9: .reset
+        default: .fixture(.httpResponseTimeout, phase: .awaitingResponse, evidence: .maybeApplied)
+        }
+    }
+
+    private mutating func parking(for failure: Failure?) -> Verdict.Parking {
+        let delay = Duration.milliseconds(Int.random(in: 0...60_000, using: &generator))
+        return .init(delay: chance(15) ? .zero : delay, shutsGate: failure?.shutsGate ?? false)
+    }
+
+    private mutating func park() {
+        guard let origin = origins.randomElement(using: &generator) else { return }
+        let policy = randomPolicy()
+        let failure = chance(40) ? nil : randomFailure()
+        let id = EntryID(using: &generator)
+        let parking = parking(for: failure)
+        model.offered(id, origin: origin)
+        patience[id] = policy.holdMax > .seconds(100)
+        take(
+            set.parked(
+                NewEntry(
+                    id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
+                    client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
+                    failure: failure, parking: parking),
+                now: now, using: &generator))
+    }
+
+    private mutating func attemptComesToSomething() {
+        if chance(50), let id = model.all(.responding).randomElement(using: &generator) {
+            return end(id)
+        }
+        guard let id = model.all(.attempting).randomElement(using: &generator) else { return wait() }
+        switch Int.random(in: 0..<10, using: &generator) {
+        case ..<4: fail(id)
+        case ..<8:
+            model.standing[id] = .responding
+            take(set.attemptAnswered(id, attemptCount: 2, now: now))
+        default: end(id)
+        }
+    }
+
+    private mutating func fail(_ id: EntryID) {
+        let cutOff = Failure.fixture(.proxyInternalError, phase: .connecting)
+        let failure = model.abandoned.contains(id) && chance(70) ? cutOff : randomFailure()
+        model.standing[id] = .waiting
+        let parking = parking(for: failure)
+        take(
+            set.attemptFailed(
+                id, failure: failure, parking: parking, attemptCount: 2, automaticLeft: nil,
+                isBodyReplayable: true, now: now, using: &generator))
+    }
+
+    private mutating func end(_ id: EntryID) {
+        let state =
+            [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
+        let failure = state == .delivered || chance(30) ? nil : randomFailure()
+        take(set.ended(id, as: state, failure: failure, attemptCount: 2, now: now, using: &generator))
+    }
+
+    private mutating func wait() {
+        if chance(40), let next = set.nextWakeAt, next > now, next - now < .seconds(100) {
+            now = next
+        } else {
+            now = now + .milliseconds(Int.random(in: 0...5_000, using: &generator))
+        }
+        advance()
+    }
+
+    private mutating func advance() {
+        take(set.advance(to: now))
+        #expect(set.nextWakeAt.map { $0 > now } ?? true, place)
+    }
+
+    private mutating func command() {
+        let command = EntryCommand.allCases.randomElement(using: &generator) ?? .retry
+        let live = model.all(.waiting) + model.all(.attempting)
+        guard let id = live.randomElement(using: &generator), let entry = set.entry(id, now: now) else {
+            return
+        }
+        let isStale = chance(10)
+        let (result, actions) = set.commanded(
+            command, id, revision: isStale ? entry.revision + 1 : entry.revision, now: now)
+        #expect(result == (isStale ? .stale : entry.actions.contains(command) ? .done : .conflict), place)
+        #expect(result == .done || actions.isEmpty, place)
+        take(actions)
+    }
+
+    private mutating func network() {
+        if chance(50) { return take(set.reachable(now: now)) }
+        let mode: ReachabilityMode = set.mode == .offline || chance(50) ? .auto : .offline
+        take(set.modeChanged(to: mode, now: now))
+    }
+
+    /// Words about an entry that came to its end change nothing.
+    private mutating func lateWord() {
+        guard let id = model.all(.ended).randomElement(using: &generator) else { return }
+        let actions =
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: set.attemptAnswered(id, attemptCount: 9, now: now)
+            case 1:
+                set.ended(id, as: .failed, failure: .refused, attemptCount: 9, now: now, using: &generator)
+            case 2:
+                set.attemptFailed(
+                    id, failure: .refused, parking: .init(delay: .zero, shutsGate: true), attemptCount: 9,
+                    automaticLeft: nil, isBodyReplayable: true, now: now, using: &generator)
+            default: set.commanded(.retry, id, now: now).1
+            }
+        #expect(actions.isEmpty, place)
+        take(actions)
+    }
+
+    private mutating func loops() {
+        guard let origin = origins.randomElement(using: &generator) else { return }
+        if chance(30) { return take(set.originAnswered(origin, now: now)) }
+        let difference = fresh[origin, default: 0] > 0 && chance(60) ? -1 : 1
+        fresh[origin, default: 0] += difference
+        take(set.freshUnderWay(origin, changedBy: difference, now: now))
+    }
+
+    // MARK: The end of the walk
+
+    /// From now on every origin answers: whatever is alive is delivered, in good time.
+    mutating func recover() {
+        take(set.modeChanged(to: .auto, now: now))
+        for (origin, count) in fresh { take(set.freshUnderWay(origin, changedBy: -count, now: now)) }
+        let start = now
+        let patient = set.entries.keys.filter { patience[$0] == true }
+        for _ in 0..<2_000 where set.count > 0 {
+            for id in model.all(.attempting) + model.all(.responding) {
+                model.standing[id] = .responding
+                take(set.attemptAnswered(id, attemptCount: 2, now: now))
+                take(set.ended(id, as: .delivered, attemptCount: 2, now: now, using: &generator))
+            }
+            guard set.count > 0, model.all(.attempting).isEmpty, let next = set.nextWakeAt else { continue }
+            now = max(now, next)
+            advance()
+        }
+        #expect(set.count == 0, "somebody waits for ever: \(place)")
+        #expect(now - start <= .seconds(61), "somebody waited too long: \(place)")
+        for id in patient { #expect(set.entry(id, now: now)?.state == .delivered, place) }
+        #expect(set.lines.values.allSatisfy { $0.entryCount == 0 && $0.underWay == 0 }, place)
+    }
+
+    /// Whatever is alive ends: at once or with its attempt.
+    mutating func drain() {
+        model.isDraining = true
+        take(set.drained(now: now))
+        #expect(model.all(.waiting).isEmpty, place)
+        park()
+        wait()
+        for id in model.all(.attempting) { if chance(50) { fail(id) } else { end(id) } }
+        for id in model.all(.responding) { end(id) }
+        #expect(set.count == 0, place)
+    }
+}

@@ -1,0 +1,42 @@
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+struct EntryFilterTests {
+    @Test(arguments: [
+        ("http://a.example/", "A.EXAMPLE", true), ("http://a.example/Straße", "STRASSE", true),
+        ("http://a.example/stra%C3%9Fe", "STRASSE", true),
+        ("http://a.example/%CE%A3%CE%91%CE%A3", "σας", true),
+        ("http://a.example/Привет", "ПРИВЕТ", true), ("http://a.example/caf\u{E9}", "CAFE\u{301}", true),
+        ("http://a.example/cart", "carts", false), ("http://a.example/?key=secret", "secret", false),
+        ("http://a.example/", "REFUSED", true), ("http://a.example/", "connection_refused", true),
+        ("a.example:443", "a.example", true), ("http://a.example/", "", true),
+        ("http://a.example/%zz", "%ZZ", true),
+    ])
+    func textIsFoundInHostPathAndError(url: String, text: String, matches: Bool) {
+        var filter = EntryFilter()
+        filter.text = text
+        #expect(filter.matching(PendingFixture.entries([.init(url: url)])).isEmpty == !matches)
+    }
+
+    @Test func textIsFoundInTheID() throws {
+        let entries = PendingFixture.entries([.init(), .init()])
+        var filter = EntryFilter()
+        filter.text = try #require(entries.first).id.description.uppercased()
+        #expect(filter.matching(entries).map(\.id) == [entries[0].id])
+    }
+
+    @Test func emptyStatesMatchNothing() {
+        var filter = EntryFilter()
+        filter.states = []
+        #expect(filter.matching(PendingFixture.entries([.init()])).isEmpty)
+    }
+
+    @Test(arguments: [("A.example", 1), ("a.example:80", 1), ("a.example:81", 0), ("example", 0)])
+    func hostIsComparedWhole(host: String, count: Int) {
+        var filter = EntryFilter()
+        filter.host = host
+        #expect(filter.matching(PendingFixture.entries([.init()])).count == count)
+    }
+}

@@ -1,0 +1,127 @@
+import LayoverTestSupport
+import Retry
+
+@testable import LayoverCore
+
+/// A pending set with a clock that a test moves, and short names for the facts.
+///
+/// Reports are left out of the actions; what was reported last is in `reports`.
+struct PendingBench {
+    static let origin = Origin(scheme: .http, host: "a.example")
+
+    var set: PendingSet
+    var now = Timestamp.at(.seconds(1000))
+    var generator = SeededGenerator(seed: 1)
+    var reports: [EntryEventKind] = []
+
+    init(limits: PendingLimits = .init()) { set = PendingSet(limits: limits) }
+
+    init(perOriginAttemptCountMax: Int) {
+        var limits = PendingLimits()
+        limits.perOriginAttemptCountMax = perOriginAttemptCountMax
+        self.init(limits: limits)
+    }
+
+    mutating func kept(_ actions: [PendingAction]) -> [PendingAction] {
+        reports = actions.compactMap { if case .report(let kind, _) = $0 { kind } else { nil } }
+        return actions.filter { if case .report = $0 { false } else { true } }
+    }
+
+    // MARK: Facts
+
+    /// An exchange joins after its first attempt failed; nil: its gate was known to be shut.
+    mutating func park(
+        _ failure: Failure? = .refused, origin: Origin = origin, delay: Duration = .seconds(1),
+        policy: Policy = .fixture()
+    ) -> (EntryID, [PendingAction]) {
+        let id = EntryID(using: &generator)
+        let new = NewEntry(
+            id: id, method: "GET", url: "\(origin)/", origin: origin, policy: policy,
+            client: .init(address: "127.0.0.1"), createdAt: now, attemptCount: failure == nil ? 0 : 1,
+            automaticLeft: policy.automaticAttemptsMax, failure: failure,
+            parking: .init(delay: delay, shutsGate: failure?.shutsGate ?? false))
+        return (id, kept(set.parked(new, now: now, using: &generator)))
+    }
+
+    /// As `park`, where the actions do not matter.
+    mutating func parked(
+        _ failure: Failure? = .refused, origin: Origin = origin, delay: Duration = .seconds(1),
+        policy: Policy = .fixture()
+    ) -> EntryID {
+        park(failure, origin: origin, delay: delay, policy: policy).0
+    }
+
+    mutating func fail(
+        _ id: EntryID, _ failure: Failure = .refused, delay: Duration = .seconds(1)
+    ) -> [PendingAction] {
+        let count = (set.entry(id, now: now)?.attemptCount ?? 0) + 1
+        return kept(
+            set.attemptFailed(
+                id, failure: failure, parking: .init(delay: delay, shutsGate: failure.shutsGate),
+                attemptCount: count, automaticLeft: nil, isBodyReplayable: true, now: now, using: &generator))
+    }
+
+    mutating func answer(_ id: EntryID) -> [PendingAction] {
+        kept(set.attemptAnswered(id, attemptCount: 2, now: now))
+    }
+
+    mutating func end(
+        _ id: EntryID, as state: EntryState = .delivered, failure: Failure? = nil
+    ) -> [PendingAction] {
+        kept(set.ended(id, as: state, failure: failure, attemptCount: 2, now: now, using: &generator))
+    }
+
+    /// A response that is over in one go.
+    mutating func deliver(_ id: EntryID) -> [PendingAction] { answer(id) + end(id) }
+
+    mutating func originAnswered(_ origin: Origin = origin) -> [PendingAction] {
+        kept(set.originAnswered(origin, now: now))
+    }
+
+    mutating func fresh(_ difference: Int) -> [PendingAction] {
+        kept(set.freshUnderWay(Self.origin, changedBy: difference, now: now))
+    }
+
+    mutating func reachable() -> [PendingAction] { kept(set.reachable(now: now)) }
+
+    mutating func mode(_ mode: ReachabilityMode) -> [PendingAction] {
+        kept(set.modeChanged(to: mode, now: now))
+    }
+
+    mutating func drain() -> [PendingAction] { kept(set.drained(now: now)) }
+
+    /// Moves the clock and does what is due.
+    mutating func wait(_ duration: Duration) -> [PendingAction] {
+        now = now + duration
+        return kept(set.advance(to: now))
+    }
+
+    mutating func command(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil
+    ) -> (PendingSet.CommandResult, [PendingAction]) {
+        let (result, actions) = set.commanded(command, id, revision: revision, reason: reason, now: now)
+        return (result, kept(actions))
+    }
+
+    // MARK: Views
+
+    func entry(_ id: EntryID) -> Entry? { set.entry(id, now: now) }
+    func state(_ id: EntryID) -> EntryState? { entry(id)?.state }
+
+    /// How long until it goes by itself.
+    func wait(of id: EntryID) -> Duration? { entry(id)?.nextAttemptAt.map { $0 - now } }
+
+    var shutOrigins: Set<Origin> { Set(set.shutOrigins) }
+}
+
+extension PendingAction {
+    static func shut(_ origin: Origin = PendingBench.origin) -> PendingAction { .announce(origin, .shut) }
+    static func watched(_ origin: Origin = PendingBench.origin) -> PendingAction {
+        .announce(origin, .watched)
+    }
+    static func forgotten(_ origin: Origin = PendingBench.origin) -> PendingAction {
+        .announce(origin, .forgotten)
+    }
+
+    var started: EntryID? { if case .start(let id, _) = self { id } else { nil } }
+}

@@ -1,0 +1,92 @@
+import LayoverHTTP
+import NIOCore
+import Testing
+
+struct RequestForwardingTests {
+    private func forwarded(_ head: RequestHead, _ options: ForwardingOptions = .init()) -> String {
+        var out = ByteBuffer()
+        head.writeForwardedFields(into: &out, options: options)
+        return out.visible
+    }
+
+    @Test func fieldsGoOnAsTheyCame() throws {
+        let head = try requestHead(fields: "x-A:  1 ", "X-a: \u{FF}\u{80}", "Empty:", "Accept: a, b", "x-A: 1", "Cookie: c=d")
+        #expect(forwarded(head) == "x-A: 1|X-a: \u{FF}\u{80}|Empty;|Accept: a, b|x-A: 1|Cookie: c=d|")
+    }
+
+    @Test(arguments: [
+        "Connection: close", "Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic x",
+        "TE: trailers", "Upgrade: h2c", "HTTP2-Settings: AAA", "Proxy-Authenticate: Basic", "Content-Length: 0",
+        "Transfer-Encoding: chunked", "Expect: 100-continue", "Layover-Mode: pass", "layover-x: 1", "Via: 1.1 b",
+        "PROXY-AUTHENTICATION-INFO: x",
+    ])
+    func fieldOfThisHopStaysHere(line: String) throws {
+        #expect(try forwarded(requestHead(fields: "A: 1", line, "B: 2")) == "A: 1|B: 2|")
+    }
+
+    @Test func trailerGoesOn() throws {
+        #expect(try forwarded(requestHead(fields: "Trailer: X")) == "Trailer: X|")
+    }
+
+    @Test func nominatedFieldsStayHere() throws {
+        let head = try requestHead(fields: "X-A: 1", "Connection: x-a, keep-alive", "B: 2", "Connection: C;,\"B\", c", "C: 3")
+        #expect(forwarded(head) == "B: 2|")
+    }
+
+    @Test(arguments: ["Authorization", "Cookie", "Content-Type", "Range", "Cache-Control", "Trailer", "Idempotency-Key"])
+    func essentialFieldsCannotBeNominated(name: String) throws {
+        let head = try requestHead(fields: "Connection: X, \(name), Host, Content-Length", "\(name): 1", "X: 2", "Content-Length: 0")
+        #expect(forwarded(head) == "\(name): 1|")
+        #expect(head.framing == .length(0))
+        #expect(head.hostAuthority == Authority(host: "a", port: nil))
+    }
+
+    @Test func aThousandNominationsAreHonoured() throws {
+        let names = (0..<900).map { "x-\($0)" }
+        let text = "GET / HTTP/1.1\r\nHost: a\r\nConnection: " + names.joined(separator: ",") + "\r\n"
+            + names.map { $0 + ": 1\r\n" }.joined() + "Y: 1\r\n\r\n"
+        #expect(try forwarded(requestHead(text)) == "Y: 1|")
+    }
+
+    @Test func optionsRemoveWhatTheySay() throws {
+        var options = ForwardingOptions()
+        options.keepsPrefer = false
+        options.removedNames = [latin1("X-secret")]
+        let head = try requestHead(fields: "Prefer: wait=1", "x-Secret: 1", "B: 2")
+        #expect(forwarded(head, options) == "B: 2|")
+        #expect(forwarded(head) == "Prefer: wait=1|x-Secret: 1|B: 2|")
+    }
+
+    @Test func supportedUpgradeGoesOn() throws {
+        var options = ForwardingOptions()
+        options.keepsUpgrade = true
+        let asked = try requestHead(fields: "Connection: upgrade", "Upgrade: websocket")
+        #expect(asked.upgradeRequested)
+        #expect(forwarded(asked, options) == "Upgrade: websocket|Connection: Upgrade|")
+        let unasked = try requestHead(fields: "Upgrade: websocket")
+        #expect(!unasked.upgradeRequested)
+        #expect(forwarded(unasked, options) == "")
+    }
+
+    @Test func maxForwardsIsCountedDown() throws {
+        let options = try requestHead(fields: "Max-Forwards: 10", method: "OPTIONS")
+        #expect(options.maxForwards == 10)
+        #expect(forwarded(options) == "Max-Forwards: 9|")
+        let get = try requestHead(fields: "Max-Forwards: x")
+        #expect(get.maxForwards == nil)
+        #expect(forwarded(get) == "Max-Forwards: x|")
+    }
+
+    @Test func trailersAreWrittenAsLines() throws {
+        var decoder = RequestDecoder()
+        var input = ByteBuffer(string: AcceptedRequest.chunkedHead + "0\r\nA: 1\r\nB:\r\nCookie: x\r\n\r\n")
+        _ = try decoder.next(&input)
+        guard case .end(let trailers?) = try decoder.next(&input) else {
+            Issue.record("no trailers")
+            return
+        }
+        var out = ByteBuffer()
+        trailers.writeForwardedTrailers(into: &out)
+        #expect(out.visible == "A: 1|B;|")
+    }
+}

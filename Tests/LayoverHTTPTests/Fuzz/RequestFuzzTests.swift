@@ -1,0 +1,68 @@
+import Foundation
+import LayoverHTTP
+import NIOCore
+import Testing
+
+/// Whatever arrives: the decoder never crashes, says the same however the bytes were cut, hands over
+/// no byte that did not arrive, and what it accepts is read the same by NIO's decoder.
+///
+/// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
+struct RequestFuzzTests {
+    @Test func mutatedRequestsKeepTheInvariants() {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
+        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 20_000
+        print("request fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
+        var mutator = RequestMutator(seed: seed)
+        var acceptedCount = 0
+        for round in 0..<roundCount {
+            let bytes = mutator.next()
+            let cuts = mutator.cuts(byteCount: bytes.count)
+            let transcript = Transcript(of: bytes)
+            if transcript.messages.contains(where: \.isComplete) { acceptedCount += 1 }
+            if let flaw = Self.flaw(of: transcript, in: bytes, cuts: cuts) {
+                Issue.record("seed \(seed), round \(round): \(flaw)\n\(String(decoding: bytes, as: UTF8.self).debugDescription)")
+                return
+            }
+        }
+        // A fuzzer that only makes garbage tests nothing.
+        #expect(acceptedCount * 5 > roundCount)
+    }
+
+    static func flaw(of transcript: Transcript, in bytes: [UInt8], cuts: [Int]) -> String? {
+        if Transcript(of: bytes, cuts: cuts) != transcript { return "differs when cut at \(cuts)" }
+        let takenCount = transcript.messages.reduce(0) { $0 + $1.head.count + $1.body.count }
+        if takenCount + transcript.rest.count > bytes.count { return "more bytes out than in" }
+        for message in transcript.messages {
+            if let flaw = forwardingFlaw(of: message.head) { return flaw }
+        }
+        return NIOTranscript(of: bytes).difference(from: transcript)
+    }
+
+    /// Forwarded lines must be lines: no line end inside, a name, and nothing that frames.
+    private static func forwardingFlaw(of bytes: [UInt8]) -> String? {
+        var decoder = RequestDecoder()
+        var input = ByteBuffer(bytes: bytes)
+        guard case .head(let head) = try? decoder.next(&input) else { return "head is none by itself" }
+        var out = ByteBuffer()
+        head.writeForwardedFields(into: &out)
+        head.writeVia(into: &out, own: latin1("1.1 me"))
+        for line in out.readableBytesView.split(separator: 0, omittingEmptySubsequences: false).dropLast() {
+            if line.contains(0x0D) || line.contains(0x0A) { return "line end in a forwarded field" }
+            let name = String(decoding: line.prefix { $0 != 0x3A && $0 != 0x3B }, as: UTF8.self).lowercased()
+            if name.isEmpty || ["host", "content-length", "transfer-encoding", "connection", "te"].contains(name) {
+                return "forwards \(name)"
+            }
+        }
+        return head.hasViaToken(latin1("me")) || Self.findsOwnVia(out) ? nil : "own Via is not found"
+    }
+
+    /// Whether the next proxy of our name would find itself in the Via that was written.
+    private static func findsOwnVia(_ lines: ByteBuffer) -> Bool {
+        let via = lines.readableBytesView.split(separator: 0).last.map(Array.init) ?? []
+        var input = ByteBuffer(bytes: latin1("GET / HTTP/1.1\r\nHost: a\r\n") + via + latin1("\r\n\r\n"))
+        var decoder = RequestDecoder()
+        guard case .head(let head) = try? decoder.next(&input) else { return false }
+        return head.hasViaToken(latin1("me"))
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import LayoverHTTP
+import NIOCore
+import Testing
+
+/// Whatever an upstream sends: nothing crashes, and a head that goes on is well-formed, contains
+/// nothing that frames or concerns the connection, and stays as it is when it is read again.
+///
+/// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
+struct ResponseFuzzTests {
+    static let corpus = [
+        "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\nConnection: keep-alive, X-A\r\nX-A: 1\r\nX-B: 2\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 404 No\r\nVia: 1.1 a\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 7\r\nSet-Cookie: a=b\r\nSet-Cookie: \u{FF}\r\n\r\n",
+        "HTTP/1.1 204\r\nContent-Length: 0\r\nKeep-Alive: timeout=5\r\nTrailer: X\r\nEmpty:\r\n\r\n",
+    ].map(latin1)
+
+    static let pieces = [
+        "\r\n", "\n", "\r", " ", "\t", "\0", ":", ",", "Connection: X-B, Via\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "HTTP/1.1 ", "103", "99", "\u{80}",
+        "Upgrade: x\r\n", "Proxy-Authenticate: y\r\n", " folded\r\n",
+    ].map(latin1)
+
+    @Test func mutatedResponsesKeepTheInvariants() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
+        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 20_000
+        print("response fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
+        var generator = SeededGenerator(seed: seed)
+        var assembler = ResponseHeadAssembler()
+        var acceptedCount = 0
+        for round in 0..<roundCount {
+            var bytes = try #require(Self.corpus.randomElement(using: &generator))
+            for _ in 0..<Int.random(in: 0..<4, using: &generator) { Self.mutate(&bytes, using: &generator) }
+            assembler.reset(isHeadRequest: Bool.random(using: &generator))
+            let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+            for head in (try? responseHeads(text, to: &assembler)) ?? [] {
+                acceptedCount += 1
+                if let flaw = Self.flaw(of: head) {
+                    Issue.record("seed \(seed), round \(round): \(flaw) in \(text.debugDescription)")
+                    return
+                }
+            }
+        }
+        #expect(acceptedCount * 5 > roundCount)
+    }
+
+    private static func mutate(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
+        let place = Int.random(in: 0...bytes.count, using: &generator)
+        let end = min(bytes.count, place + Int.random(in: 0..<6, using: &generator))
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: place)
+        case 1: bytes.removeSubrange(place..<end)
+        case 2: if place < bytes.count { bytes[place] = .random(in: 0...255, using: &generator) }
+        default:
+            // At the beginning of a line, where fields stand.
+            let start = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+            bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: start)
+        }
+    }
+
+    private static func flaw(of head: ResponseHead) -> String? {
+        for field: KnownField in [.connection, .keepAlive, .transferEncoding, .upgrade, .proxyAuthenticate]
+        where head.fields().contains(field) {
+            return "forwards \(field)"
+        }
+        var again = ResponseHeadAssembler()
+        // As the answer to HEAD, so that a Content-Length that was kept is kept again.
+        again.reset(isHeadRequest: true)
+        guard let second = try? responseHeads(head.bytes.visibleBytes + "\r\n", to: &again).first else {
+            return "the head that goes on is malformed"
+        }
+        return second.bytes == head.bytes && second.status == head.status ? nil : "not the same again"
+    }
+}
+
+extension ByteBuffer {
+    /// The bytes as Latin-1.
+    fileprivate var visibleBytes: String {
+        String(String.UnicodeScalarView(readableBytesView.map { Unicode.Scalar($0) }))
+    }
+}

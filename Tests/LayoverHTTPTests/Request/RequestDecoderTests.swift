@@ -1,0 +1,113 @@
+import LayoverHTTP
+import NIOCore
+import Testing
+
+struct RequestDecoderTests {
+    @Test(arguments: AcceptedRequest.all)
+    func wellFormedRequestIsRead(request: AcceptedRequest) {
+        let transcript = Transcript(of: request.bytes)
+        #expect(transcript.error == nil)
+        #expect(transcript.messages.allSatisfy { $0.isComplete })
+        let messages = transcript.messages.map {
+            latin1("\($0.method) \($0.target) ") + $0.body
+        }
+        #expect(messages == request.messages.map(latin1))
+    }
+
+    @Test(arguments: RefusedRequest.all)
+    func malformedRequestIsRefusedAndNeverComplete(request: RefusedRequest) {
+        let transcript = Transcript(of: request.bytes)
+        #expect(transcript.error?.status == request.status)
+        #expect(!transcript.messages.contains { $0.isComplete })
+    }
+
+    @Test func refusalIsRepeatedForEver() {
+        var decoder = RequestDecoder()
+        var errors: [FramingError] = []
+        for text in ["GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", ""] {
+            var input = ByteBuffer(string: text)
+            do throws(FramingError) {
+                _ = try decoder.next(&input)
+            } catch {
+                errors.append(error)
+            }
+            decoder.endOfMessages()
+        }
+        #expect(errors.map(\.status) == [505, 505, 505])
+    }
+
+    @Test func positionInTheConnectionIsKnown() throws {
+        var decoder = RequestDecoder()
+        var input = ByteBuffer()
+        var seen: [String] = []
+        for text in ["", "\r\n", "P", "UT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", "x", ""] {
+            input.writeString(text)
+            let kind = try decoder.nextKind(&input)
+            let place = decoder.isBetweenMessages ? "between" : decoder.isInHead ? "head" : "body"
+            seen.append("\(kind) \(place)")
+        }
+        #expect(
+            seen == [
+                "nothing between", "nothing between", "nothing head", "head body", "body body",
+                "end between",
+            ])
+    }
+
+    @Test func bytesBehindConnectStayInTheInput() throws {
+        var decoder = RequestDecoder()
+        var input = ByteBuffer(string: "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\nGET / tunnel")
+        _ = try decoder.next(&input)
+        decoder.endOfMessages()
+        let kind = try decoder.nextKind(&input)
+        #expect(kind == "nothing")
+        #expect(String(buffer: input) == "GET / tunnel")
+    }
+
+    @Test(arguments: ["1.1\r\nHost: a\r\nConnection: x, Close", "1.0\r\nConnection: keep-alive", "1.0\r\nHost: a"])
+    func nothingIsReadBehindARequestThatCloses(head: String) {
+        let bytes = latin1("GET /1 HTTP/\(head)\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+        let transcript = Transcript(of: bytes)
+        #expect(transcript.messages.map(\.target) == ["/1"])
+        #expect(transcript.error == nil)
+    }
+
+    @Test func bodyOfALargeLengthIsHandedOverAsItArrives() throws {
+        var decoder = RequestDecoder()
+        var input = ByteBuffer(
+            string: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: \(Int.max)\r\n\r\nabc")
+        guard case .head(let head) = try decoder.next(&input) else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head.framing == .length(.max))
+        guard case .body(let body) = try decoder.next(&input) else {
+            Issue.record("no body")
+            return
+        }
+        #expect(String(buffer: body) == "abc")
+        let kind = try decoder.nextKind(&input)
+        #expect(kind == "nothing")
+    }
+
+    @Test func forbiddenTrailersAreDropped() {
+        let body = "0\r\nAuthorization: a\r\nX-Sum: 1\r\nLayover-Mode: pass\r\nConnection: x\r\n\r\n"
+        let transcript = Transcript(of: latin1(AcceptedRequest.chunkedHead + body))
+        #expect(transcript.messages.first?.trailers == [.init(name: latin1("X-Sum"), value: latin1("1"))])
+    }
+
+    @Test func limitsAreThoseOfTheCaller() {
+        var limits = FramingLimits()
+        limits.headByteCountMax = 60
+        let bytes = latin1("GET / HTTP/1.1\r\nHost: a\r\nX: aaaaaaaaaaaaaaa\r\n\r\n")
+        #expect(Transcript(of: bytes, limits: limits).error == nil)
+        limits.headByteCountMax = bytes.count
+        #expect(Transcript(of: bytes, limits: limits).error == nil)
+        limits.headByteCountMax = bytes.count - 1
+        #expect(Transcript(of: bytes, limits: limits).error?.status == 431)
+        limits = FramingLimits()
+        limits.requestLineByteCountMax = 14
+        #expect(Transcript(of: bytes, limits: limits).error == nil)
+        limits.requestLineByteCountMax = 13
+        #expect(Transcript(of: bytes, limits: limits).error?.status == 414)
+    }
+}
