@@ -1,0 +1,259 @@
+import NIOCore
+
+/// The bookkeeping of one request body: which bytes are kept where, and who may go on.
+///
+/// Bytes come in from the client in order. The first ones stay in memory (`prefix`); later ones pass
+/// through a window in memory (`tail`) and are written to a spool file. One reader at a time sends them
+/// upstream and takes each byte from wherever it is. Keeping them stops for good when nobody could
+/// send them a second time, or when they are over a limit while a reader has begun; from then on the
+/// body only flows through the window and is *lost* for another attempt. While no reader has begun, a
+/// body over a limit is not lost: the client waits instead.
+///
+/// A pure machine: facts in, effects out. `CapturedBody` performs them.
+struct BodyCapture {
+    enum End { case finished, brokenOff }
+
+    /// What the caller has to do once the lock is released.
+    struct Effects {
+        var wakesReader = false
+        var resumesClient = false
+        /// Bytes to append to the spool file.
+        var write: ByteBuffer?
+        /// Bytes to fetch from the spool file, and the reader that wants them.
+        var fetch: (offset: Int, count: Int, reader: Int)?
+        var dropsFile = false
+    }
+
+    /// Chunks in the window are joined up to this size. Default: 4 KiB.
+    private static let gatherMax = 4 << 10
+
+    struct Reader {
+        var number: Int
+        var position = 0
+        var isWaiting = false
+        var fetched = ByteBuffer()
+        var isFetching = false
+    }
+
+    let limits: CapturedBody.Limits
+    let mayBeSentTwice: Bool
+
+    private(set) var receivedCount = 0
+    private(set) var end: End?
+    private(set) var trailers: ByteBuffer?
+    private(set) var isKeeping = true
+    private(set) var isClientWaiting = false
+
+    private var prefix = ByteBuffer()
+    private var prefixCount = 0
+    private var tail = CircularBuffer<ByteBuffer>()
+    /// Bytes in the window; a test holds it against its limit.
+    private(set) var tailCount = 0
+    /// End of what is in the prefix or in the file.
+    private var keptCount = 0
+    private var isWriting = false
+    private var isLimitReached = false
+    private var reader: Reader?
+
+    init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {
+        self.limits = limits
+        self.mayBeSentTwice = mayBeSentTwice
+    }
+
+    // MARK: Facts from the client
+
+    mutating func received(_ chunk: ByteBuffer) -> Effects {
+        receivedCount += chunk.readableBytes
+        if isKeeping, tailCount == 0, keptCount == prefixCount,
+            prefixCount + chunk.readableBytes <= limits.inMemoryMax
+        {
+            prefix.writeImmutableBuffer(chunk)
+            prefixCount += chunk.readableBytes
+            keptCount = prefixCount
+        } else {
+            appendToTail(chunk)
+        }
+        if receivedCount > limits.byteCountMax { isLimitReached = true }
+        return settle(wakes: true)
+    }
+
+    mutating func ended(_ end: End, trailers: ByteBuffer? = nil) -> Effects {
+        guard self.end == nil else { return Effects() }
+        self.end = end
+        self.trailers = trailers
+        return settle(wakes: true)
+    }
+
+    // MARK: Facts from the spool file
+
+    mutating func wrote(_ count: Int) -> Effects {
+        isWriting = false
+        keptCount += count
+        return settle(wakes: false)
+    }
+
+    /// The disk or `limits.spoolTotal` is full: the same as a body over its own limit.
+    mutating func writeFailed() -> Effects {
+        isWriting = false
+        isLimitReached = true
+        return settle(wakes: false)
+    }
+
+    mutating func fetched(_ bytes: ByteBuffer?, for number: Int) -> Effects {
+        guard reader?.number == number else { return Effects() }
+        reader?.isFetching = false
+        guard let bytes else {
+            // An unreadable file means that the rest can never be sent, complete as it came.
+            end = .brokenOff
+            return settle(wakes: true)
+        }
+        reader?.fetched = bytes
+        return settle(wakes: true)
+    }
+
+    // MARK: Facts from the reader
+
+    mutating func readerOpened(number: Int) {
+        reader = Reader(number: number)
+    }
+
+    mutating func readerClosed(number: Int) -> Effects {
+        guard reader?.number == number else { return Effects() }
+        reader = nil
+        return settle(wakes: false)
+    }
+
+    mutating func read(
+        into target: UnsafeMutableRawBufferPointer, number: Int
+    ) -> (CapturedBody.ReadResult, Effects) {
+        guard var current = reader, current.number == number, end != .brokenOff else {
+            return (.brokenOff, Effects())
+        }
+        guard isKeeping || current.position > 0 || receivedCount == 0 else {
+            return (.brokenOff, Effects())
+        }
+        guard let count = copy(into: target, for: &current) else {
+            return atEndOfKnownBytes(&current)
+        }
+        current.position += count
+        reader = current
+        if !mayBeSentTwice { isKeeping = false }
+        return (.bytes(count), settle(wakes: false))
+    }
+
+    /// What could still be sent from the start.
+    var isLost: Bool { !isKeeping }
+
+    // MARK: Parts
+
+    /// A chunk is a slice of what was read from the socket and keeps all of that alive, so many small
+    /// ones must not be kept one by one.
+    private mutating func appendToTail(_ chunk: ByteBuffer) {
+        tailCount += chunk.readableBytes
+        if let last = tail.indices.last, tail[last].readableBytes + chunk.readableBytes <= Self.gatherMax {
+            tail[last].writeImmutableBuffer(chunk)
+        } else {
+            tail.append(chunk)
+        }
+    }
+
+    /// Copies from the prefix, from what was fetched, or from the tail; nil when the bytes are elsewhere.
+    private func copy(
+        into target: UnsafeMutableRawBufferPointer, for reader: inout Reader
+    ) -> Int? {
+        let position = reader.position
+        if position < prefixCount { return Self.copy(prefix, from: position, into: target) }
+        if reader.fetched.readableBytes > 0 {
+            let count = Self.copy(reader.fetched, from: 0, into: target)
+            reader.fetched.moveReaderIndex(forwardBy: count)
+            return count
+        }
+        var start = receivedCount - tailCount
+        guard position >= start else { return nil }
+        for chunk in tail {
+            if position < start + chunk.readableBytes {
+                return Self.copy(chunk, from: position - start, into: target)
+            }
+            start += chunk.readableBytes
+        }
+        return nil
+    }
+
+    private static func copy(
+        _ buffer: ByteBuffer, from offset: Int, into target: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        buffer.withUnsafeReadableBytes { bytes in
+            let count = min(bytes.count - offset, target.count)
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
+            return count
+        }
+    }
+
+    private mutating func atEndOfKnownBytes(
+        _ current: inout Reader
+    ) -> (CapturedBody.ReadResult, Effects) {
+        if current.position == receivedCount, end == .finished { return (.end, Effects()) }
+        var effects = Effects()
+        current.isWaiting = true
+        let tailStart = receivedCount - tailCount
+        if current.position < tailStart, !current.isFetching {
+            current.isFetching = true
+            effects.fetch = (
+                current.position - prefixCount,
+                min(limits.windowMax, min(keptCount, tailStart) - current.position),
+                current.number
+            )
+        }
+        reader = current
+        return (.wait, effects)
+    }
+
+    /// Brings everything in line after a fact: stops keeping, starts writing, trims, wakes.
+    private mutating func settle(wakes: Bool) -> Effects {
+        var effects = Effects()
+        if isLimitReached, let reader, reader.position > 0 { isKeeping = false }
+        if !isKeeping { dropWhatNobodyReads(&effects) }
+        if isKeeping, !isWriting, !isLimitReached, tailCount > 0 { startWriting(&effects) }
+        trimTail()
+        let mayGoOn = tailCount < limits.windowMax && !(isKeeping && isLimitReached)
+        if isClientWaiting, mayGoOn { effects.resumesClient = true }
+        isClientWaiting = !mayGoOn
+        if wakes, reader?.isWaiting == true {
+            reader?.isWaiting = false
+            effects.wakesReader = true
+        }
+        return effects
+    }
+
+    private mutating func startWriting(_ effects: inout Effects) {
+        var skipped = keptCount - (receivedCount - tailCount)
+        var bytes = ByteBuffer()
+        for var chunk in tail {
+            let already = min(skipped, chunk.readableBytes)
+            skipped -= already
+            chunk.moveReaderIndex(forwardBy: already)
+            bytes.writeBuffer(&chunk)
+        }
+        guard bytes.readableBytes > 0 else { return }
+        isWriting = true
+        effects.write = bytes
+    }
+
+    /// The tail keeps what the file does not have yet and what a reader on the heels of the client needs.
+    private mutating func trimTail() {
+        var start = receivedCount - tailCount
+        let position = reader?.position ?? (isKeeping ? .max : receivedCount)
+        let end = isKeeping ? min(keptCount, position) : position
+        while let first = tail.first, start + first.readableBytes <= end {
+            start += first.readableBytes
+            tailCount -= first.readableBytes
+            tail.removeFirst()
+        }
+    }
+
+    private mutating func dropWhatNobodyReads(_ effects: inout Effects) {
+        let position = reader?.position ?? .max
+        if position >= prefixCount { prefix = ByteBuffer() }
+        if position >= keptCount, !isWriting { effects.dropsFile = true }
+    }
+}

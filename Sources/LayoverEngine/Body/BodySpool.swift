@@ -1,0 +1,32 @@
+package import NIOPosix
+import Synchronization
+
+/// The folder of spool files, the threads that touch them, and the limit on all of them together.
+///
+/// Files have no name: a request that waits lives and dies with its client's connection, so nothing
+/// of it may outlive the process.
+package final class BodySpool: Sendable {
+    package let folder: String
+    /// Most bytes in all spool files together. Default: 1 GiB (`limits.spoolTotal`).
+    package let byteCountMax: Int
+    let threads: NIOThreadPool
+    private let used = Atomic<Int>(0)
+
+    package init(folder: String, byteCountMax: Int, threads: NIOThreadPool) {
+        self.folder = folder
+        self.byteCountMax = byteCountMax
+        self.threads = threads
+    }
+
+    /// Bytes in spool files now.
+    package var usedByteCount: Int { used.load(ordering: .relaxed) }
+
+    func reserve(_ count: Int) -> Bool {
+        let (_, total) = used.add(count, ordering: .relaxed)
+        if total <= byteCountMax { return true }
+        release(count)
+        return false
+    }
+
+    func release(_ count: Int) { used.subtract(count, ordering: .relaxed) }
+}

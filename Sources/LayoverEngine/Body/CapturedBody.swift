@@ -1,0 +1,138 @@
+package import LayoverCore
+package import NIOCore
+import Synchronization
+
+/// One request's body, kept so that it can be sent again: memory first, then a spool file, up to a limit.
+///
+/// The client's loop puts bytes in; the reader of the current attempt takes them out on another thread.
+/// Neither touches a file: that happens on the spool's own threads. One lock guards the bookkeeping,
+/// shared by the two sides of this one request and by nobody else.
+package final class CapturedBody: Sendable {
+    /// How much is kept, and where.
+    package struct Limits: Sendable {
+        /// Bytes that stay in memory. Default: 64 KiB.
+        package var inMemoryMax = 64 << 10
+        /// Bytes of a body that can be sent again. Default: 64 MiB.
+        package var byteCountMax = 64 << 20
+        /// Bytes that may be between client and upstream, or between client and file. Default: 256 KiB.
+        package var windowMax = 256 << 10
+
+        package init() {}
+    }
+
+    package enum ReadResult: Sendable, Hashable {
+        /// So many bytes were copied; always more than zero.
+        case bytes(Int)
+        /// Nothing there yet; `wake` will be called.
+        case wait
+        case end
+        /// The rest will never come: the client broke off, or the file cannot be read.
+        case brokenOff
+    }
+
+    /// What the client announced; nil for a chunked body.
+    package let length: Int?
+    private let capture: Mutex<BodyCapture>
+    private let readerNumbers = Atomic<Int>(0)
+    private let wake = Mutex<(@Sendable () -> Void)?>(nil)
+    private let clientResumed: @Sendable () -> Void
+    private let file: SpoolFile
+
+    /// - Parameter clientResumed: Called from any thread when a client that was told to wait may go on.
+    package init(
+        length: Int?, mayBeSentTwice: Bool, limits: Limits, spool: BodySpool,
+        clientResumed: @escaping @Sendable () -> Void
+    ) {
+        self.length = length
+        self.clientResumed = clientResumed
+        file = SpoolFile(spool: spool)
+        var limits = limits
+        limits.inMemoryMax = min(limits.inMemoryMax, limits.byteCountMax)
+        capture = Mutex(BodyCapture(limits: limits, mayBeSentTwice: mayBeSentTwice))
+    }
+
+    // MARK: The client's side
+
+    /// Takes the next bytes.
+    ///
+    /// - Returns: Whether the client may go on. If not, `clientResumed` is called when it may.
+    package func append(_ chunk: ByteBuffer) -> Bool {
+        let (effects, mayGoOn) = capture.withLock { ($0.received(chunk), !$0.isClientWaiting) }
+        perform(effects)
+        return mayGoOn
+    }
+
+    /// The body is complete. `trailers`: NUL-terminated lines, nil when there are none.
+    package func finish(trailers: ByteBuffer? = nil) {
+        perform(capture.withLock { $0.ended(.finished, trailers: trailers) })
+    }
+
+    /// The client went away before the end.
+    package func breakOff() {
+        perform(capture.withLock { $0.ended(.brokenOff) })
+    }
+
+    package var receivedByteCount: Int { capture.withLock { $0.receivedCount } }
+
+    /// The body in the eyes of the rules.
+    package var summary: RequestSummary.Body {
+        capture.withLock { state in
+            if state.isLost { return .lost }
+            switch state.end {
+            case .finished: return .captured
+            case .brokenOff: return .brokenOff
+            case nil: return .arriving
+            }
+        }
+    }
+
+    // MARK: The upstream's side
+
+    /// Opens the reader of one attempt, at the start of the body. An earlier reader gets nothing any more.
+    ///
+    /// - Parameter wake: Called from any thread after a read said `wait`, once another is worth while.
+    package func makeReader(wake: @escaping @Sendable () -> Void) -> Reader {
+        let number = readerNumbers.add(1, ordering: .relaxed).newValue
+        self.wake.withLock { $0 = wake }
+        capture.withLock { $0.readerOpened(number: number) }
+        return Reader(body: self, number: number)
+    }
+
+    /// The place of one attempt in the body.
+    package struct Reader: Sendable {
+        fileprivate let body: CapturedBody
+        fileprivate let number: Int
+
+        package func read(into target: UnsafeMutableRawBufferPointer) -> ReadResult {
+            let (result, effects) = body.capture.withLock { $0.read(into: target, number: number) }
+            body.perform(effects)
+            return result
+        }
+
+        /// The trailers, once a read said `end`.
+        package var trailers: ByteBuffer? { body.capture.withLock { $0.trailers } }
+
+        package func close() {
+            body.perform(body.capture.withLock { $0.readerClosed(number: number) })
+        }
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effects: BodyCapture.Effects) {
+        if let bytes = effects.write {
+            file.append(bytes) { [self] isWritten in
+                perform(
+                    capture.withLock { isWritten ? $0.wrote(bytes.readableBytes) : $0.writeFailed() })
+            }
+        }
+        if let fetch = effects.fetch {
+            file.read(at: fetch.offset, count: fetch.count) { [self] bytes in
+                perform(capture.withLock { $0.fetched(bytes, for: fetch.reader) })
+            }
+        }
+        if effects.dropsFile { file.drop() }
+        if effects.wakesReader { wake.withLock { $0 }?() }
+        if effects.resumesClient { clientResumed() }
+    }
+}

@@ -1,0 +1,112 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// One body's file in the spool: opened at the first byte, gone with its last user.
+final class SpoolFile: Sendable {
+    private struct State {
+        var descriptor: CInt = -1
+        var byteCount = 0
+        var isDropped = false
+    }
+
+    private let spool: BodySpool
+    private let state = Mutex(State())
+
+    init(spool: BodySpool) { self.spool = spool }
+
+    deinit { drop() }
+
+    /// Appends in the background; `done(false)` when the disk or the spool's limit is full.
+    func append(_ bytes: ByteBuffer, done: @escaping @Sendable (Bool) -> Void) {
+        submit { done(self.appendNow(bytes)) } orElse: { done(false) }
+    }
+
+    /// Reads in the background; `done(nil)` on an error.
+    func read(at offset: Int, count: Int, done: @escaping @Sendable (ByteBuffer?) -> Void) {
+        submit { done(self.readNow(at: offset, count: count)) } orElse: { done(nil) }
+    }
+
+    /// Gives the space back. Reads and appends fail from now on.
+    func drop() {
+        state.withLock { state in
+            state.isDropped = true
+            if state.descriptor >= 0 { close(state.descriptor) }
+            state.descriptor = -1
+            spool.release(state.byteCount)
+            state.byteCount = 0
+        }
+    }
+
+    private func submit(_ work: @escaping @Sendable () -> Void, orElse: @escaping @Sendable () -> Void) {
+        spool.threads.submit { itemState in
+            if case .active = itemState { work() } else { orElse() }
+        }
+    }
+
+    // The lock is held across the write: only the spool's threads and `drop` ever take it.
+    private func appendNow(_ bytes: ByteBuffer) -> Bool {
+        state.withLock { state in
+            guard !state.isDropped, spool.reserve(bytes.readableBytes) else { return false }
+            if state.descriptor < 0 { state.descriptor = Self.open(in: spool.folder) }
+            guard state.descriptor >= 0,
+                Self.write(bytes, to: state.descriptor, at: state.byteCount)
+            else {
+                spool.release(bytes.readableBytes)
+                return false
+            }
+            state.byteCount += bytes.readableBytes
+            return true
+        }
+    }
+
+    private func readNow(at offset: Int, count: Int) -> ByteBuffer? {
+        state.withLock { state in
+            guard state.descriptor >= 0, count > 0 else { return nil }
+            var buffer = ByteBufferAllocator().buffer(capacity: count)
+            let descriptor = state.descriptor
+            var result = 0
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in
+                repeat {
+                    result = pread(descriptor, target.baseAddress, count, off_t(offset))
+                } while result < 0 && errno == EINTR
+                return max(0, result)
+            }
+            return result > 0 ? buffer : nil
+        }
+    }
+
+    /// `__O_TMPFILE` of asm-generic/fcntl.h; together with O_DIRECTORY it is the `O_TMPFILE` of open(2).
+    private static let nameless: CInt = 0o20000000
+
+    private static func open(in folder: String) -> CInt {
+        mkdir(folder, 0o700)
+        let descriptor = Glibc.open(folder, nameless | O_DIRECTORY | O_RDWR | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { return descriptor }
+        // Some file systems cannot make nameless files.
+        var template = Array("\(folder)/body-XXXXXX".utf8CString)
+        let named = mkstemp(&template)
+        if named >= 0 {
+            unlink(template)
+            _ = fcntl(named, F_SETFD, FD_CLOEXEC)
+        }
+        return named
+    }
+
+    private static func write(_ bytes: ByteBuffer, to descriptor: CInt, at offset: Int) -> Bool {
+        bytes.withUnsafeReadableBytes { source in
+            var done = 0
+            while done < source.count {
+                let rest = UnsafeRawBufferPointer(rebasing: source[done...])
+                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package import LayoverCore
+
+/// What the admin API asks and commands. Everything here is answered from memory.
+extension Engine {
+    package typealias CommandResult = PendingSet.CommandResult
+
+    /// Live entries as they stand now, in no order.
+    package func liveEntries() -> [Entry] {
+        let now = clock.now()
+        return pending.liveEntries.map { pending.described($0, now: now) }
+    }
+
+    /// A live entry, or one of the newest that ended.
+    package func entry(_ id: EntryID) -> Entry? { pending.entry(id, now: clock.now()) }
+
+    package func counts() -> [EntryState: Int] { pending.counts }
+
+    /// Commands one entry.
+    ///
+    /// - Parameter revision: What the caller saw (`If-Match`); nil when any will do.
+    /// - Returns: What came of it, and the entry afterwards if there is one.
+    package func command(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil
+    ) -> (CommandResult, Entry?) {
+        let now = clock.now()
+        let (result, actions) = pending.commanded(
+            command, id, revision: revision, reason: reason, now: now)
+        perform(actions)
+        armTimer()
+        return (result, pending.entry(id, now: now))
+    }
+
+    package func status() -> EngineStatus {
+        EngineStatus(
+            uptime: clock.now() - startedAt, reachability: reachability.view, counts: pending.counts,
+            heldCount: pending.heldCount, limits: pending.limits, totals: totals,
+            shutOrigins: pending.shutOrigins)
+    }
+
+    package func reachabilityView() -> ReachabilityView { reachability.view }
+
+    package func setMode(_ mode: ReachabilityMode, reason: String?) -> ReachabilityView {
+        let now = clock.now()
+        for loop in loops { loop.setOffline(mode == .offline) }
+        perform(reachability.learned(.mode(mode, reason: reason), now: now))
+        perform(pending.modeChanged(to: mode, now: now))
+        armTimer()
+        return reachability.view
+    }
+
+    /// A script of the host says that the network changed.
+    package func hintChanged() -> ReachabilityView {
+        handle(.hinted)
+        return reachability.view
+    }
+
+    /// Starts to watch. With the number of the last event seen, those since then come first; otherwise, or
+    /// when they are forgotten, `snapshot` holds all live entries.
+    package func watch(
+        after number: UInt64?
+    ) -> (id: Int, snapshot: [Entry]?, missed: [EngineEvent], last: UInt64, stream: AsyncStream<EngineEvent>)
+    {
+        let missed = number.flatMap { events.events(after: $0) }
+        let (id, stream) = events.watch()
+        return (id, missed == nil ? liveEntries() : nil, missed ?? [], events.lastNumber, stream)
+    }
+
+    package func unwatch(_ id: Int) { events.unwatch(id) }
+
+    /// Ends what waits and parks nothing any more. Attempts under way go on.
+    package func drain() {
+        perform(pending.drained(now: clock.now()))
+        armTimer()
+    }
+
+    /// Ends the streams of all watchers.
+    package func finishWatching() { events.finish() }
+}

@@ -1,0 +1,121 @@
+import LayoverCore
+import Logging
+
+extension Engine {
+    func handle(_ fact: ExchangeFact) {
+        let now = clock.now()
+        var jitter = Jitter(generator)
+        switch fact {
+        case .parked(let new, let exchange):
+            exchanges[new.id] = exchange
+            perform(pending.parked(new, now: now, using: &jitter))
+        case .attemptFailed(let id, let failure, let parking, let tally):
+            perform(
+                pending.attemptFailed(
+                    id, failure: failure, parking: parking, attemptCount: tally.attemptCount,
+                    automaticLeft: tally.automaticLeft, isBodyReplayable: tally.isBodyReplayable,
+                    now: now, using: &jitter))
+        case .answered(let id, let tally):
+            perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, now: now))
+        case .ended(let id, let state, let failure, let tally):
+            perform(
+                pending.ended(
+                    id, as: state, failure: failure, attemptCount: tally.attemptCount, now: now,
+                    using: &jitter))
+            // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
+            exchanges[id] = nil
+        case .originAnswered(let origin):
+            perform(pending.originAnswered(origin, now: now))
+        case .freshUnderWay(let origin, let difference):
+            perform(pending.freshUnderWay(origin, changedBy: difference, now: now))
+        }
+        generator = jitter.base
+        armTimer()
+    }
+
+    func handle(_ fact: ReachabilityFact) {
+        if case .resumed = fact { resetTimer() }
+        perform(reachability.learned(fact, now: clock.now()))
+        armTimer()
+    }
+
+    // MARK: Actions
+
+    func perform(_ actions: [PendingAction]) {
+        for action in actions {
+            switch action {
+            case .start(let id, let trigger):
+                exchanges[id]?.start(trigger)
+            case .abandonConnecting(let id):
+                exchanges[id]?.abandonConnecting()
+            case .end(let id, let end):
+                exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
+            case .refuse(let id, let limit, let value):
+                totals.refusedCount += 1
+                exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
+            case .announce(let origin, let notice):
+                for loop in loops { loop.announce(origin, notice) }
+            case .report(let kind, let id):
+                report(kind, id)
+            }
+        }
+    }
+
+    func perform(_ actions: [ReachabilityAction]) {
+        for action in actions {
+            switch action {
+            case .changed:
+                let view = reachability.view
+                pending.isNetworkAway = reachability.isNetworkAway
+                events.append(.reachability(view))
+                logger.info(
+                    "reachability changed",
+                    metadata: ["state": "\(view.state)", "mode": "\(view.mode)"])
+            case .networkChanged:
+                for loop in loops { loop.networkChanged() }
+            case .wake:
+                perform(pending.reachable(now: clock.now()))
+            case .probe:
+                startProbe()
+            }
+        }
+    }
+
+    /// One that is still under way is given up: it asked about a network that is no more.
+    func startProbe() {
+        isProbeOwed = prober == nil
+        guard let prober else { return }
+        probe?.cancel()
+        probeNumber += 1
+        let number = probeNumber
+        probe = Task {
+            let result = await prober.probe()
+            if number == probeNumber { handle(.probed(result)) }
+        }
+    }
+
+    private func report(_ kind: EntryEventKind, _ id: EntryID) {
+        guard let entry = pending.entry(id, now: clock.now()) else { return }
+        totals.count(kind, entry)
+        events.append(.entry(kind, entry))
+        logger.debug(
+            "entry", metadata: [
+                "event": "\(kind.rawValue)", "exchange": "\(id)", "origin": "\(entry.origin)",
+                "state": "\(entry.state)",
+            ])
+    }
+
+    private func retryAfter(for id: EntryID) -> Duration? {
+        guard let entry = pending.entry(id, now: clock.now()) else { return nil }
+        return pending.retryAfter(for: entry.origin, now: clock.now())
+    }
+}
+
+/// Lets a generator of any type be passed as a concrete one.
+struct Jitter: RandomNumberGenerator {
+    var base: any RandomNumberGenerator & Sendable
+
+    init(_ base: any RandomNumberGenerator & Sendable) { self.base = base }
+
+    mutating func next() -> UInt64 { base.next() }
+}

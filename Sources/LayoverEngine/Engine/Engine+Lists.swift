@@ -1,0 +1,21 @@
+package import LayoverCore
+
+/// Many entries at once.
+extension Engine {
+    /// The newest entries that came to their end, in no order.
+    package func rememberedEntries() -> [Entry] { Array(pending.rememberedEntries) }
+
+    /// Commands several entries, in the order given. What other loops post meanwhile waits, so callers with
+    /// many entries give them in portions.
+    package func command(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
+    ) -> [CommandResult] {
+        let now = clock.now()
+        defer { armTimer() }
+        return ids.map { id in
+            let (result, actions) = pending.commanded(command, id, reason: reason, now: now)
+            perform(actions)
+            return result
+        }
+    }
+}

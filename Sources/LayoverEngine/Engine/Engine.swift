@@ -1,0 +1,115 @@
+package import LayoverCore
+package import Logging
+package import NIOCore
+import NIOPosix
+
+/// Feeds facts to the core's machines and performs their actions.
+///
+/// One actor on one event loop of its own: facts arrive in the order in which they were posted, a
+/// machine is read and written back without an await between, and the requests that need no help never
+/// come here.
+package actor Engine {
+    package nonisolated let eventLoop: any EventLoop
+    package nonisolated let clock: any EngineClock
+    package nonisolated let startedAt: Timestamp
+    nonisolated let logger: Logger
+
+    var pending: PendingSet
+    var reachability: Reachability
+    var generator: any RandomNumberGenerator & Sendable
+    var exchanges: [EntryID: any HeldExchange] = [:]
+    var loops: [any ExchangeLoop] = []
+    var events: EventLog
+    var prober: (any Prober)?
+    /// Counts probes, so that the result of one that was given up can be told.
+    var probeNumber = 0
+    var probe: Task<Void, Never>?
+    /// Whether a probe was wanted before there was anybody to make it.
+    var isProbeOwed = false
+    var totals = EngineTotals()
+    private var timer: Scheduled<Void>?
+    private var timerAt: Timestamp?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        eventLoop.executor.asUnownedSerialExecutor()
+    }
+
+    /// - Parameters:
+    ///   - eventLoop: The engine's own; nothing else should run there.
+    ///   - generator: Source of jitter. Tests pass a seeded one.
+    package init(
+        eventLoop: any EventLoop, clock: any EngineClock = SystemClock(),
+        limits: PendingLimits = .init(), reachability: Reachability,
+        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.clock = clock
+        self.generator = generator
+        self.reachability = reachability
+        self.logger = logger
+        pending = PendingSet(limits: limits)
+        startedAt = clock.now()
+        // Nothing is there yet that could be woken.
+        _ = pending.modeChanged(to: reachability.mode, now: startedAt)
+        events = EventLog()
+    }
+
+    /// Lets a loop take part. Before its first connection.
+    package func register(_ loop: any ExchangeLoop) {
+        loops.append(loop)
+        loop.setOffline(pending.mode == .offline)
+    }
+
+    package func setProber(_ prober: any Prober) {
+        self.prober = prober
+        if isProbeOwed { startProbe() }
+        armTimer()
+    }
+
+    /// Takes a fact, from any thread. Facts of one thread are worked on in their order.
+    package nonisolated func post(_ fact: ExchangeFact) {
+        eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
+    }
+
+    package nonisolated func post(_ fact: ReachabilityFact) {
+        eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
+    }
+
+    // MARK: The timer
+
+    /// The timer fires at least this often while anything is due in the future. Default: 60 s.
+    private static let timerMax: Duration = .seconds(60)
+
+    /// Forgets when the timer fires: its time means something else since the machine woke.
+    func resetTimer() {
+        timer?.cancel()
+        timer = nil
+        timerAt = nil
+    }
+
+    /// Sets the one timer to the next thing that is due in any machine.
+    func armTimer() {
+        let next = [pending.nextWakeAt, reachability.nextWakeAt].compactMap { $0 }.min()
+        guard next != timerAt else { return }
+        timer?.cancel()
+        timer = nil
+        timerAt = next
+        guard let next else { return }
+        // NIO's clock stands still during suspend; a long sleep must not make due times late by as much.
+        let wait = min(max(.zero, next - clock.now()), Self.timerMax)
+        timer = eventLoop.scheduleTask(in: .nanoseconds(wait.nanosecondsSaturating)) {
+            self.assumeIsolated { $0.timerFired() }
+        }
+    }
+
+    /// Does what is due by the clock. The timer calls it; tests do so after moving the clock.
+    package func timerFired() {
+        timer = nil
+        timerAt = nil
+        let now = clock.now()
+        perform(reachability.advance(to: now))
+        perform(pending.advance(to: now))
+        armTimer()
+    }
+}

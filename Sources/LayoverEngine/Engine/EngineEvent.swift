@@ -1,0 +1,21 @@
+package import LayoverCore
+
+/// One thing that happened, for everybody who watches.
+package struct EngineEvent: Sendable {
+    package enum Content: Sendable {
+        case entry(EntryEventKind, Entry)
+        case reachability(ReachabilityView)
+    }
+
+    /// From 1, in order, without a gap, since the start of the process.
+    package var number: UInt64
+    package var content: Content
+
+    /// The name on the event stream.
+    package var name: String {
+        switch content {
+        case .entry(let kind, _): kind.rawValue
+        case .reachability: "reachability.changed"
+        }
+    }
+}

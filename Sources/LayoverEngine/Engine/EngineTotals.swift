@@ -1,0 +1,18 @@
+package import LayoverCore
+
+/// What has happened to entries since the start, for the metrics.
+package struct EngineTotals: Sendable {
+    package var parkedCount = 0
+    package var replayCount = 0
+    package var refusedCount = 0
+    package var endedCounts: [EntryState: Int] = [:]
+
+    mutating func count(_ kind: EntryEventKind, _ entry: Entry) {
+        switch kind {
+        case .parked: parkedCount += 1
+        case .attempted: replayCount += 1
+        case .changed: break
+        case .ended: endedCounts[entry.state, default: 0] += 1
+        }
+    }
+}

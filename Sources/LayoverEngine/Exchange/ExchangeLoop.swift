@@ -1,0 +1,11 @@
+package import LayoverCore
+
+/// One event loop of the proxy, as the engine reaches it. Each call hops there.
+package protocol ExchangeLoop: AnyObject, Sendable {
+    /// How matters stand with an origin.
+    func announce(_ origin: Origin, _ notice: OriginNotice)
+    /// Whether an admin said offline: then everything is parked.
+    func setOffline(_ isOffline: Bool)
+    /// Use no connection and no name that is older than this call.
+    func networkChanged()
+}

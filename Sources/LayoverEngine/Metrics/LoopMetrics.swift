@@ -1,0 +1,51 @@
+package import Synchronization
+
+/// Counters of one event loop. Only that loop writes, so nothing is contended; anybody may read.
+package final class LoopMetrics: Sendable {
+    package let requestCount = Atomic<Int>(0)
+    package let connectionCount = Atomic<Int>(0)
+    package let openConnectionCount = Atomic<Int>(0)
+    package let tunnelCount = Atomic<Int>(0)
+    package let openTunnelCount = Atomic<Int>(0)
+    package let attemptCount = Atomic<Int>(0)
+    package let failedAttemptCount = Atomic<Int>(0)
+    package let ownResponseCount = Atomic<Int>(0)
+    package let refusedRequestCount = Atomic<Int>(0)
+    package let requestByteCount = Atomic<Int>(0)
+    package let responseByteCount = Atomic<Int>(0)
+    /// Answers by the first digit of their status, 1 to 5.
+    private let statusClass1 = Atomic<Int>(0)
+    private let statusClass2 = Atomic<Int>(0)
+    private let statusClass3 = Atomic<Int>(0)
+    private let statusClass4 = Atomic<Int>(0)
+    private let statusClass5 = Atomic<Int>(0)
+
+    package init() {}
+
+    package func countAnswer(status: Int) {
+        switch status / 100 {
+        case 1: statusClass1.increment()
+        case 2: statusClass2.increment()
+        case 3: statusClass3.increment()
+        case 4: statusClass4.increment()
+        default: statusClass5.increment()
+        }
+    }
+
+    /// Answers by status class, index 0 for 1xx.
+    package var answerCounts: [Int] {
+        [
+            statusClass1.current, statusClass2.current, statusClass3.current, statusClass4.current,
+            statusClass5.current,
+        ]
+    }
+}
+
+extension Atomic where Value == Int {
+    /// Adds without a locked instruction; right only where one thread alone writes.
+    package func increment(by amount: Int = 1) {
+        store(load(ordering: .relaxed) &+ amount, ordering: .relaxed)
+    }
+
+    package var current: Int { load(ordering: .relaxed) }
+}

@@ -1,0 +1,13 @@
+/// Limits on the time of one attempt.
+package struct AttemptTimeouts: Sendable, Hashable {
+    /// From the start until the connection stands, names and TLS included. Default: 10 s.
+    package var connect: Duration = .seconds(10)
+    /// From the moment the request is sent until its response head. Nil: no limit. Default: nil.
+    package var firstByte: Duration?
+    /// Longest silence in the middle of a response. Nil: no limit. Default: nil.
+    package var idle: Duration?
+    /// How long sent bytes may stay unacknowledged (`TCP_USER_TIMEOUT`, tcp(7)). Default: 60 s.
+    package var deadPeer: Duration = .seconds(60)
+
+    package init() {}
+}

@@ -1,0 +1,88 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+package import LayoverCore
+import Synchronization
+
+/// Refuses our own listeners, under any spelling and name, and addresses that no request should reach
+/// by accident: link-local ones, where clouds keep their metadata.
+package final class OwnAddressGuard: AddressGuard {
+    private struct Listener {
+        var address: NetworkAddress
+        var port: Int
+    }
+
+    private let listeners = Mutex<[Listener]>([])
+
+    package init() {}
+
+    /// Names a listener of this process, once it is bound.
+    package func add(host: String, port: Int) {
+        guard let address = NetworkAddress(anySpelling: host == "localhost" ? "127.0.0.1" : host)
+        else { return }
+        listeners.withLock { $0.append(Listener(address: address, port: port)) }
+    }
+
+    package func refusal(of address: String, port: Int, allow: [String]) -> FailureKind? {
+        guard let address = NetworkAddress(address) else { return nil }
+        return refusal(of: address, port: port, allow: allow)
+    }
+
+    package func refusal(ofLiteral host: String, port: Int, allow: [String]) -> FailureKind? {
+        // A last dot says that a name is complete (RFC 1034 section 3.1); it does not change whose it is.
+        let name = host.lowercased()
+        let host = name.hasSuffix(".") ? String(name.dropLast()) : name
+        if host == "localhost" || host.hasSuffix(".localhost") {
+            // Both families: whichever the resolver prefers.
+            return refusal(of: "127.0.0.1", port: port, allow: allow)
+                ?? refusal(of: "::1", port: port, allow: allow)
+        }
+        // A name begins with a letter more often than not, and no address spelled in numbers ends in one
+        // that is not hexadecimal; the parser settles the rest.
+        guard let address = NetworkAddress(anySpelling: host) else { return nil }
+        return refusal(of: address, port: port, allow: allow)
+    }
+
+    private func refusal(of address: NetworkAddress, port: Int, allow: [String]) -> FailureKind? {
+        let isOwn = listeners.withLock { listeners in
+            listeners.contains { $0.port == port && Self.reaches(address, $0.address) }
+        }
+        if isOwn { return .proxyLoopDetected }
+        if address.isProhibited, !allow.contains(where: address.isCovered(by:)) {
+            return .destinationIPProhibited
+        }
+        return nil
+    }
+
+    /// Whether a connection to an address arrives at a listener.
+    private static func reaches(_ address: NetworkAddress, _ listener: NetworkAddress) -> Bool {
+        if listener.isUnspecified {
+            return address.isUnspecified || address.isLoopback || localAddresses().contains(address)
+        }
+        // The system takes the unspecified address for this machine.
+        return address == listener || (address.isUnspecified && listener.isLoopback)
+    }
+
+    private static func localAddresses() -> Set<NetworkAddress> {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return [] }
+        defer { freeifaddrs(first) }
+        var addresses: Set<NetworkAddress> = []
+        var next = first
+        while let interface = next?.pointee {
+            next = interface.ifa_next
+            guard let address = interface.ifa_addr else { continue }
+            let family = Int32(address.pointee.sa_family)
+            guard family == AF_INET || family == AF_INET6 else { continue }
+            let length = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            guard
+                getnameinfo(
+                    address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            else { continue }
+            let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            if let found = NetworkAddress(String(decoding: bytes, as: UTF8.self)) { addresses.insert(found) }
+        }
+        return addresses
+    }
+}

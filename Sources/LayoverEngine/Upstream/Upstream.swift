@@ -1,0 +1,12 @@
+package import NIOCore
+
+/// The seam between the proxy and the client library that reaches servers.
+package protocol Upstream: Sendable {
+    /// Makes the worker of one event loop.
+    ///
+    /// - Parameter batchEnded: Called on the loop after each group of events, so that writes can be
+    ///   flushed once a group.
+    func makeWorker(
+        for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
+    ) throws -> any UpstreamWorker
+}

@@ -1,0 +1,36 @@
+package import Synchronization
+
+/// One try at sending a request upstream, shared by an event loop and the loop's upstream worker.
+///
+/// `@unchecked Sendable`: constants are free for all, atomics too; `receiver` is touched on the loop only,
+/// `workerState` on the worker's thread only.
+package final class UpstreamAttempt: @unchecked Sendable {
+    package let request: UpstreamRequest
+    /// From 1, within its exchange.
+    package let number: Int
+    /// Whether an existing connection must not be used.
+    package let needsFreshConnection: Bool
+    /// Who is told what happens. Confined to the loop.
+    package let receiver: any UpstreamReceiver
+    /// Whatever the worker keeps for the attempt. Confined to the worker's thread.
+    package var workerState: AnyObject?
+    /// Whether the connection stands and the first byte of the request is about to leave or has left.
+    /// Set by the worker, read by both.
+    package let hasBegunSending = Atomic<Bool>(false)
+    /// Bytes of the response that the worker has reported and the loop has not passed on yet.
+    /// The worker adds and pauses the transfer when it is too much; the loop takes away and then calls
+    /// `resumeReceiving`.
+    package let bytesOutstanding = Atomic<Int>(0)
+    /// Whether the worker paused the transfer because of `bytesOutstanding`.
+    package let isReceivingPaused = Atomic<Bool>(false)
+
+    package init(
+        request: UpstreamRequest, number: Int, needsFreshConnection: Bool = false,
+        receiver: any UpstreamReceiver
+    ) {
+        self.request = request
+        self.number = number
+        self.needsFreshConnection = needsFreshConnection
+        self.receiver = receiver
+    }
+}

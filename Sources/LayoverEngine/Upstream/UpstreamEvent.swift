@@ -1,0 +1,33 @@
+package import LayoverCore
+package import LayoverHTTP
+package import NIOCore
+
+/// What a worker tells the loop of one attempt. The last three end it; exactly one of them comes, also
+/// after `cancel`, and nothing after it.
+package enum UpstreamEvent: Sendable {
+    /// The upstream is ready for body bytes and none are there. Only where the request expects a 100.
+    case bodyWanted
+    /// A 1xx head.
+    case interim(ResponseHead)
+    /// The final head. `sendings`: how often the request was sent within this attempt, normally 1.
+    case head(ResponseHead, sendings: Int)
+    case body(ByteBuffer)
+
+    /// The response is complete. `trailers`: field lines, each with its CRLF; nil when there are none.
+    case end(trailers: ByteBuffer?)
+    /// The attempt failed; after a head, in the middle of the response.
+    case failed(Failure)
+    /// The connection of a `dial` stands; whoever takes the event owns the descriptor.
+    case dialled(DialledSocket)
+}
+
+/// A connected stream socket that waits for its owner.
+package struct DialledSocket: Sendable {
+    package var descriptor: CInt
+    package var remoteAddress: String?
+
+    package init(descriptor: CInt, remoteAddress: String?) {
+        self.descriptor = descriptor
+        self.remoteAddress = remoteAddress
+    }
+}

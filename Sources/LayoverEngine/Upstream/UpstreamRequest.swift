@@ -1,0 +1,61 @@
+package import LayoverCore
+package import NIOCore
+
+/// One request as it goes upstream: the same value for the first attempt and for every replay.
+package struct UpstreamRequest: Sendable {
+    /// What an attempt is to do.
+    package enum Purpose: Sendable {
+        /// Send a request and receive its response.
+        case transfer
+        /// Make a connection and hand it over (CONNECT).
+        case dial
+    }
+
+    /// How the body is framed on the wire.
+    package enum BodyFraming: Sendable, Hashable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    package var purpose: Purpose
+    package var origin: Origin
+    /// The method token as the client sent it.
+    package var method: String
+    /// The request target as it stands in the request line upstream: path and query byte for byte, or `*`.
+    package var target: String
+    /// The value of the Host field.
+    package var host: String
+    /// The fields to send besides Host and framing, each as `Name: value` (or `Name;` for an empty value) and a NUL.
+    package var fields: ByteBuffer
+    package var framing: BodyFraming
+    /// Nil exactly when `framing` is `none`.
+    package var body: CapturedBody?
+    /// Whether the client waits for `100 (Continue)`. The field goes upstream too.
+    package var expectsContinue: Bool
+    /// Whether sending it twice does no harm. Otherwise the upstream must make a second sending impossible.
+    package var mayBeSentTwice: Bool
+    package var timeouts: AttemptTimeouts
+    /// Addresses that may be reached although they are refused by default: literals or `address/prefix`.
+    package var allowAddresses: [String]
+
+    package init(
+        purpose: Purpose, origin: Origin, method: String, target: String, host: String,
+        fields: ByteBuffer, framing: BodyFraming = .none, body: CapturedBody? = nil,
+        expectsContinue: Bool = false, mayBeSentTwice: Bool,
+        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = []
+    ) {
+        self.purpose = purpose
+        self.origin = origin
+        self.method = method
+        self.target = target
+        self.host = host
+        self.fields = fields
+        self.framing = framing
+        self.body = body
+        self.expectsContinue = expectsContinue
+        self.mayBeSentTwice = mayBeSentTwice
+        self.timeouts = timeouts
+        self.allowAddresses = allowAddresses
+    }
+}

@@ -1,0 +1,14 @@
+/// Makes the attempts of one event loop. All calls come from that loop and return at once.
+package protocol UpstreamWorker: AnyObject, Sendable {
+    func start(_ attempt: UpstreamAttempt)
+    /// Aborts the attempt. It still ends with one last event, which carries the evidence.
+    func cancel(_ attempt: UpstreamAttempt)
+    /// Aborts the attempt if its connection does not stand yet; otherwise does nothing.
+    func cancelIfConnecting(_ attempt: UpstreamAttempt)
+    /// Goes on receiving after a pause, when `bytesOutstanding` has fallen.
+    func resumeReceiving(_ attempt: UpstreamAttempt)
+    /// From now on uses no connection and no name that is older than this call.
+    func networkChanged()
+    /// Ends the thread once its last attempt has ended; running ones are aborted.
+    func shutDown()
+}

@@ -1,0 +1,51 @@
+package import LayoverCore
+package import Logging
+package import ServiceLifecycle
+
+/// Watches the network and reports what it learns, until it is told to stop.
+///
+/// Where the system does not let it watch, it says so once and reports less: requests still wait for
+/// their due time and for what real traffic teaches.
+package struct ReachabilityMonitor: Service {
+    private let logger: Logger
+    private let report: @Sendable (ReachabilityFact) -> Void
+
+    package init(logger: Logger, report: @escaping @Sendable (ReachabilityFact) -> Void) {
+        self.logger = logger
+        self.report = report
+    }
+
+    package func run() async throws {
+        do throws(MonitorError) {
+            let thread = try MonitorThread(report: report)
+            for trouble in thread.troubles { warn(trouble) }
+            await withGracefulShutdownHandler {
+                await Self.run(thread)
+            } onGracefulShutdown: {
+                thread.stop()
+            }
+        } catch {
+            warn(error)
+        }
+        // A service that returns before it is told to stop would take the whole process with it.
+        try? await gracefulShutdown()
+    }
+
+    private func warn(_ trouble: MonitorError) {
+        logger.warning("the network is not watched in full", metadata: ["reason": "\(trouble)"])
+    }
+
+    /// Gives the monitor a thread of its own; the cooperative ones must not block.
+    private static func run(_ monitor: MonitorThread) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.start {
+                    monitor.run()
+                    continuation.resume()
+                }
+            }
+        } onCancel: {
+            monitor.stop()
+        }
+    }
+}

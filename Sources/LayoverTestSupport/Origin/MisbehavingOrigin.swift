@@ -1,0 +1,94 @@
+import Glibc
+import Synchronization
+
+/// A server of raw sockets that does exactly what its script says, however wrong, and records every byte
+/// that each connection received.
+///
+/// One thread accepts, one thread runs the script for each connection. Nothing waits without limit:
+/// reads give up after `patience`.
+package final class MisbehavingOrigin: Sendable {
+    /// What happens on one connection. When it returns, the connection is closed.
+    package typealias Script = @Sendable (OriginConnection) -> Void
+
+    private struct State {
+        var connections: [OriginConnection] = []
+        var isStopped = false
+    }
+
+    package let port: Int
+    private let listener: CInt
+    private let script: Script
+    private let state = Mutex(State())
+
+    /// Listens on a free port of 127.0.0.1, or of ::1.
+    package init(usingIPv6: Bool = false, script: @escaping Script) throws {
+        let (listener, port) = try ListeningSocket.make(usingIPv6: usingIPv6)
+        self.listener = listener
+        self.port = port
+        self.script = script
+        OriginThreads.start { [self] in acceptAll() }
+    }
+
+    /// The connections so far, in the order in which they were accepted.
+    package var connections: [OriginConnection] { state.withLock { $0.connections } }
+
+    /// All that was received, connection by connection.
+    package var received: [String] { connections.map(\.receivedText) }
+
+    /// How often `text` was received, on all connections together.
+    package func count(of text: String) -> Int {
+        received.reduce(0) { $0 + $1.occurrences(of: text) }
+    }
+
+    /// Accepts nothing more and ends every connection.
+    package func stop() {
+        let connections = state.withLock { state in
+            state.isStopped = true
+            return state.connections
+        }
+        // Wakes accept(2) with an error.
+        shutdown(listener, CInt(SHUT_RDWR))
+        for connection in connections { connection.interrupt() }
+    }
+
+    private func acceptAll() {
+        while true {
+            let descriptor = accept(listener, nil, nil)
+            if descriptor < 0 {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                break
+            }
+            // Some tests start processes; they must not inherit the connection and keep it open.
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            let connection = state.withLock { state -> OriginConnection? in
+                guard !state.isStopped else { return nil }
+                let connection = OriginConnection(
+                    descriptor: descriptor, number: state.connections.count + 1)
+                state.connections.append(connection)
+                return connection
+            }
+            guard let connection else {
+                close(descriptor)
+                break
+            }
+            OriginThreads.start { [script] in
+                script(connection)
+                connection.close()
+            }
+        }
+        close(listener)
+    }
+}
+
+extension String {
+    fileprivate func occurrences(of text: String) -> Int {
+        var count = 0
+        var rest = utf8[...]
+        let wanted = Array(text.utf8)
+        while rest.count >= wanted.count {
+            if rest.starts(with: wanted) { count += 1 }
+            rest.removeFirst()
+        }
+        return count
+    }
+}

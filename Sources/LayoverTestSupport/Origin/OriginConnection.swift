@@ -1,0 +1,180 @@
+import Glibc
+import Synchronization
+
+/// One accepted connection, in the hands of a script.
+package final class OriginConnection: Sendable {
+    private struct State {
+        var received: [UInt8] = []
+        /// Bytes of `received` that the script has taken.
+        var takenCount = 0
+        var isClosed = false
+    }
+
+    /// From 1, in the order in which connections were accepted.
+    package let number: Int
+    private let descriptor: CInt
+    private let state = Mutex(State())
+
+    /// Seconds that a read waits for bytes before it gives up.
+    package static let patience = 10
+
+    init(descriptor: CInt, number: Int) {
+        self.descriptor = descriptor
+        self.number = number
+        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var one: CInt = 1
+        setsockopt(
+            descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    // MARK: What came
+
+    package var received: [UInt8] { state.withLock { $0.received } }
+    package var receivedText: String { String(decoding: received, as: UTF8.self) }
+
+    /// Reads up to and with the empty line behind a head; nil when the client ends before.
+    package func readHead() -> String? { take { Self.end(of: "\r\n\r\n", in: $0) } }
+
+    /// Reads so many bytes; nil when the client ends before.
+    package func read(_ count: Int) -> [UInt8]? {
+        while state.withLock({ $0.received.count - $0.takenCount < count }) {
+            guard receiveMore() else { return nil }
+        }
+        return state.withLock { state in
+            defer { state.takenCount += count }
+            return Array(state.received[state.takenCount..<state.takenCount + count])
+        }
+    }
+
+    /// Reads a head and the body that it announces. Chunked bodies are returned with their chunks.
+    package func readRequest() -> (head: String, body: [UInt8])? {
+        guard let head = readHead() else { return nil }
+        let lines = head.lowercased().split(whereSeparator: \.isNewline)
+        if let line = lines.first(where: { $0.hasPrefix("content-length: ") }) {
+            guard let count = Int(line.dropFirst(16)), let body = read(count) else { return nil }
+            return (head, body)
+        }
+        if lines.contains("transfer-encoding: chunked") {
+            return readChunks().map { (head, $0) }
+        }
+        return (head, [])
+    }
+
+    /// Reads a chunked body up to its end, trailers included, and returns it as it came.
+    private func readChunks() -> [UInt8]? {
+        var body: [UInt8] = []
+        while true {
+            guard let line = take({ Self.end(of: "\r\n", in: $0) }) else { return nil }
+            body += Array(line.utf8)
+            guard let size = Int(line.dropLast(1), radix: 16) else { return nil }
+            if size == 0 { break }
+            guard let data = read(size + 2) else { return nil }
+            body += data
+        }
+        while let line = take({ Self.end(of: "\r\n", in: $0) }) {
+            body += Array(line.utf8)
+            if line.utf8.count == 2 { return body }
+        }
+        return nil
+    }
+
+    /// Reads until the client ends the connection; false when it did not in time.
+    @discardableResult
+    package func readToEnd() -> Bool {
+        while receiveMore() {}
+        return errno != EAGAIN
+    }
+
+    // MARK: What goes
+
+    @discardableResult
+    package func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+    /// Writes all bytes; false when the client has gone.
+    @discardableResult
+    package func write(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { source in
+            var done = 0
+            while done < source.count {
+                let count = send(
+                    descriptor, source.baseAddress.map { $0 + done }, source.count - done,
+                    CInt(MSG_NOSIGNAL))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+
+    /// A complete response with a body and its length.
+    @discardableResult
+    package func answer(_ body: String = "ok", status: String = "200 OK", fields: String = "") -> Bool {
+        write("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
+    }
+
+    /// Ends our direction only.
+    package func finishWriting() { shutdown(descriptor, CInt(SHUT_WR)) }
+
+    package func close() { end(resets: false) }
+
+    /// Closes so that the client gets a reset.
+    package func reset() { end(resets: true) }
+
+    /// Makes the script's reads and writes fail.
+    func interrupt() {
+        state.withLock { state in
+            if !state.isClosed { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+        }
+    }
+
+    private func end(resets: Bool) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.isClosed = true
+            if resets {
+                var now = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(
+                    descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+            }
+            _ = Glibc.close(descriptor)
+        }
+    }
+
+    // MARK: Parts
+
+    private func take(_ end: (ArraySlice<UInt8>) -> Int?) -> String? {
+        while true {
+            let text = state.withLock { state -> String? in
+                guard let end = end(state.received[state.takenCount...]) else { return nil }
+                defer { state.takenCount = end }
+                return String(decoding: state.received[state.takenCount..<end], as: UTF8.self)
+            }
+            if let text { return text }
+            guard receiveMore() else { return nil }
+        }
+    }
+
+    private static func end(of text: String, in bytes: ArraySlice<UInt8>) -> Int? {
+        let wanted = Array(text.utf8)
+        guard bytes.count >= wanted.count else { return nil }
+        for start in bytes.startIndex...(bytes.endIndex - wanted.count)
+        where bytes[start..<start + wanted.count].elementsEqual(wanted) {
+            return start + wanted.count
+        }
+        return nil
+    }
+
+    private func receiveMore() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            state.withLock { $0.received.append(contentsOf: buffer[..<count]) }
+            return true
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// The answer of `GET /v1/pending`, as far as the tests look at it.
+package struct PendingListing: Sendable, Codable {
+    package struct Entry: Sendable, Codable {
+        package struct LastFailure: Sendable, Codable {
+            package var kind: String
+            package var phase: String
+            package var evidence: String
+        }
+
+        package var id: String
+        package var state: String
+        package var waitingFor: String?
+        package var method: String
+        package var url: String
+        package var attempts: Int
+        package var lastFailure: LastFailure?
+    }
+
+    package var data: [Entry]
+    package var counts: [String: Int]
+
+    /// How many entries are there that no attempt is under way for.
+    package var waitingCount: Int { data.count { $0.state == "waiting" } }
+}

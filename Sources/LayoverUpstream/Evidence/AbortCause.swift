@@ -1,0 +1,21 @@
+import LayoverCore
+
+/// Why we ended a transfer ourselves. libcurl then only reports that somebody did.
+enum AbortCause: Sendable {
+    /// The loop asked for it, or the worker shuts down.
+    case cancelled
+    /// The client's body will never be complete.
+    case bodyBrokenOff
+    /// `firstByte` or `idle` has passed.
+    case timedOut
+    /// The address guard said no.
+    case addressRefused(FailureKind)
+    /// The reused connection had bytes to read, or its end, before the request was sent.
+    case connectionSpoilt
+    /// libcurl wanted to send a request again that must not be sent twice, or whose body was not kept.
+    case secondSending
+    /// libcurl wanted to send again after a complete answer (417 to an Expect).
+    case answeredAlready
+    /// The response breaks the rules of HTTP/1.
+    case malformedResponse(FailureKind, reason: StaticString)
+}

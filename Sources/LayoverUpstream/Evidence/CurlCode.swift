@@ -1,0 +1,37 @@
+import LayoverCore
+
+/// What one result code of libcurl says.
+struct CurlCode {
+    let number: Int32
+    let name: StaticString
+    let kind: FailureKind
+    /// Where it always happens; nil when the progress of the transfer tells.
+    let phase: FailurePhase?
+    let reason: StaticString
+
+    init(
+        _ number: Int32, _ name: StaticString, _ kind: FailureKind, _ phase: FailurePhase?,
+        _ reason: StaticString
+    ) {
+        self.number = number
+        self.name = name
+        self.kind = kind
+        self.phase = phase
+        self.reason = reason
+    }
+
+    /// A code that a request over HTTP/1, set up as ours are, does not get; or a fault of our own.
+    static func unexpected(
+        _ number: Int32, _ name: StaticString, _ reason: StaticString
+    ) -> CurlCode {
+        CurlCode(number, name, .proxyInternalError, nil, reason)
+    }
+
+    static func named(_ number: Int32) -> CurlCode {
+        guard number >= 0, number < table.count else {
+            return CurlCode(
+                number, "unknown", .proxyInternalError, nil, "libcurl gave a code that we do not know.")
+        }
+        return table[Int(number)]
+    }
+}

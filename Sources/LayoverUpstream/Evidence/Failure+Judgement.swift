@@ -1,0 +1,99 @@
+import CCurl
+import LayoverCore
+
+// From result code, our own reason to stop, and progress to a failure with evidence. Pure.
+//
+// The rule that must never be wrong: `neverSent` only where no byte of the request can have left.
+
+extension Failure {
+    /// What an attempt ends with that was never made, because the worker is gone.
+    static let abortedByProxy = Failure(
+        phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
+        message: "The attempt was aborted by the proxy itself.")
+
+    static func judged(code: CURLcode, cause: AbortCause?, progress: TransferProgress) -> Failure {
+        let row = CurlCode.named(Int32(bitPattern: code.rawValue))
+        let phase = progress.phase(of: row)
+        let (kind, message) =
+            cause.map { judged($0, phase: phase) }
+            ?? judged(row, phase: phase, progress: progress)
+        return Failure(
+            phase: phase, kind: kind, evidence: progress.evidence, message: message,
+            curlCode: row.number,
+            osError: phase == .connecting ? progress.connectError(row) : nil,
+            bytesSent: progress.bytesSent, reusedConnection: progress.isReused,
+            localAddress: progress.localAddress, remoteAddress: progress.remoteAddress)
+    }
+
+    private static func judged(_ cause: AbortCause, phase: FailurePhase) -> (FailureKind, String) {
+        switch cause {
+        case .cancelled: (.proxyInternalError, abortedByProxy.message)
+        case .bodyBrokenOff: (.httpRequestError, "The client broke off before its body was complete.")
+        case .timedOut where phase == .receiving:
+            (.connectionReadTimeout, "The response stopped for too long.")
+        case .timedOut: (.httpResponseTimeout, "The response did not begin in time.")
+        case .addressRefused(let kind): (kind, "The address of the origin must not be connected to.")
+        case .connectionSpoilt:
+            (.connectionTerminated, "The idle connection was not usable any more.")
+        case .secondSending:
+            (.connectionTerminated, "The connection died, and the request cannot be sent a second time.")
+        case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
+        case .malformedResponse(let kind, let reason): (kind, "\(reason)")
+        }
+    }
+
+    private static func judged(
+        _ row: CurlCode, phase: FailurePhase, progress: TransferProgress
+    ) -> (FailureKind, String) {
+        let kind = progress.kind(of: row, phase: phase)
+        // Before the request is sent libcurl's words name hosts, addresses and certificates only.
+        let remark = phase.isBeforeSending && !progress.remark.isEmpty ? " (\(progress.remark))" : ""
+        return (kind, "\(row.reason)\(remark)")
+    }
+}
+
+extension TransferProgress {
+    var evidence: Evidence {
+        if isAnswered { return .answered }
+        if sendingCount == 0 { return .neverSent }
+        // The one write that libcurl makes when a connection stands has failed, and no other followed.
+        let isUntouched = sendingCount == 1 && !isReused && isSendingFresh && bytesSent == 0
+        return isUntouched ? .neverSent : .maybeApplied
+    }
+
+    func phase(of row: CurlCode) -> FailurePhase {
+        if isAnswered { return .receiving }
+        if sendingCount > 0 { return isBodyComplete && bytesSent > 0 ? .awaitingResponse : .sending }
+        if let phase = row.phase, phase.isBeforeSending { return phase }
+        if !isResolved { return .resolving }
+        return isConnected && isSecure ? .securing : .connecting
+    }
+
+    /// What kind of failure the code stands for at this point.
+    func kind(of row: CurlCode, phase: FailurePhase) -> FailureKind {
+        switch row.number {
+        case 7: connectKind
+        case 28: phase == .resolving ? .dnsTimeout : .connectionTimeout
+        case 35 where remark.contains("alert"): .tlsAlertReceived
+        case 55, 56: brokenKind(row, phase: phase)
+        default: row.kind
+        }
+    }
+
+    /// Send and receive errors stand for many things; libcurl's words tell some of them apart.
+    private func brokenKind(_ row: CurlCode, phase: FailurePhase) -> FailureKind {
+        // The peer is dead: TCP_USER_TIMEOUT (tcp(7)).
+        if remark.contains("timed out") {
+            return phase == .sending ? .connectionWriteTimeout : .connectionReadTimeout
+        }
+        // A handshake that is cut off comes as one of these too.
+        if sendingCount == 0 { return phase == .securing ? .tlsProtocolError : .connectionTerminated }
+        guard isAnswered else { return row.kind }
+        return remark.contains("chunk") ? .httpResponseTransferCoding : .httpResponseIncomplete
+    }
+
+    func connectError(_ row: CurlCode) -> Int32? {
+        if let socketError { return socketError }
+        return row.number == 7 && osError != 0 ? osError : nil
+    }
+}

@@ -1,0 +1,27 @@
+/// How far a transfer got, as libcurl and our own callbacks saw it.
+struct TransferProgress {
+    /// Whether TLS was to be made.
+    var isSecure = false
+    var isResolved = false
+    var isConnected = false
+    /// How often the request went out.
+    var sendingCount = 0
+    /// Whether it went out on a connection that had carried an earlier request.
+    var isReused = false
+    /// Whether it went out in this very turn, so that libcurl has not come back to write more of it.
+    var isSendingFresh = false
+    var isBodyComplete = true
+    /// Whether a final head is complete.
+    var isAnswered = false
+    /// CURLINFO_REQUEST_SIZE and CURLINFO_SIZE_UPLOAD_T. A head that did not fit into the socket at once is
+    /// not counted whole.
+    var bytesSent: Int64 = 0
+    /// CURLINFO_OS_ERRNO; means something only where connecting failed.
+    var osError: Int32 = 0
+    /// errno of a socket(2) that failed.
+    var socketError: Int32?
+    var localAddress: String?
+    var remoteAddress: String?
+    /// libcurl's own words (CURLOPT_ERRORBUFFER(3)).
+    var remark = ""
+}

@@ -1,0 +1,34 @@
+package import LayoverEngine
+package import LayoverHTTP
+
+/// What all workers of one upstream have in common.
+package struct UpstreamOptions: Sendable {
+    /// PEM file of certificates that are trusted besides the system's. Default: nil.
+    package var caFile: String?
+    /// Asked before each connect.
+    package var addressGuard: any AddressGuard
+    /// Most idle connections that one worker keeps. Default: 256.
+    package var idleConnectionCountMax = 256
+    /// Idle connections that are older are closed. Servers commonly give up after 60 to 75 s, and to
+    /// be first avoids the race. Default: 55 s.
+    package var idleConnectionAgeMax: Duration = .seconds(55)
+    /// How long a resolved name is believed. Default: 10 s.
+    package var nameAgeMax: Duration = .seconds(10)
+    /// Size of the buffer that libcurl receives into, per running transfer. Default: 64 KiB.
+    package var receiveBufferByteCount = 32 << 10
+    /// Size of the buffer that libcurl sends bodies from, per running upload. Default: 64 KiB.
+    package var sendBufferByteCount = 64 << 10
+    /// Bytes of a response that may wait on the loop's side before its transfer is paused.
+    /// Default: 512 KiB.
+    package var bytesOutstandingMax = 512 << 10
+    /// How long a body waits for `100 (Continue)` where the client expects one. Default: 1 s.
+    package var continueWaitMax: Duration = .seconds(1)
+    /// Most easy handles that one worker keeps for later. Default: 256.
+    package var spareTransferCountMax = 256
+    /// Limits on response heads and trailers.
+    package var responseLimits = FramingLimits()
+
+    package init(addressGuard: any AddressGuard) {
+        self.addressGuard = addressGuard
+    }
+}

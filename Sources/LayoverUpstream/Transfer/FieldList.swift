@@ -1,0 +1,138 @@
+import CCurl
+import Glibc
+import LayoverEngine
+import NIOCore
+
+/// The field lines of one request as libcurl takes them (CURLOPT_HTTPHEADER), in memory that is used
+/// again for the next request, so that nothing is allocated per field.
+struct FieldList {
+    private var bytes: UnsafeMutableRawBufferPointer
+    private var nodes: UnsafeMutableBufferPointer<curl_slist>
+    private var nodeCount = 0
+    private var byteCount = 0
+
+    init() {
+        bytes = .allocate(byteCount: 2048, alignment: 1)
+        nodes = .allocate(capacity: 48)
+    }
+
+    func deallocate() {
+        bytes.deallocate()
+        nodes.deallocate()
+    }
+
+    /// - Parameters:
+    ///   - fields: NUL-terminated lines.
+    ///   - expectation: How the body is framed, where `Expect: 100-continue` is to be sent; else nil.
+    /// - Returns: The first node; valid until the next call.
+    mutating func fill(
+        host: String, fields: ByteBuffer, expectation: UpstreamRequest.BodyFraming?
+    ) -> UnsafeMutablePointer<curl_slist>? {
+        nodeCount = 0
+        byteCount = 0
+        var host = host
+        let hostByteCount = host.utf8.count
+        reserve(bytes: hostByteCount + fields.readableBytes + 96)
+        write("Host: ")
+        host.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+        writeTerminator()
+        fields.withUnsafeReadableBytes { write($0) }
+        // Were the last NUL missing, libcurl would read on behind the lines.
+        writeTerminator()
+        if let expectation { write(expectation) }
+        addLines()
+        // A line without a value keeps libcurl from adding a field of its own. Behind one of the client
+        // it has no effect: the first line of a name decides.
+        add(Self.noExpect)
+        add(Self.noAccept)
+        nodes[nodeCount - 1].next = nil
+        return nodes.baseAddress
+    }
+
+    // MARK: Parts
+
+    private static let noExpect: StaticString = "Expect:"
+    private static let noAccept: StaticString = "Accept:"
+
+    private mutating func write(_ text: StaticString) {
+        write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func writeTerminator() {
+        bytes[byteCount] = 0
+        byteCount += 1
+    }
+
+    private mutating func reserve(bytes count: Int) {
+        guard count > bytes.count else { return }
+        bytes.deallocate()
+        bytes = .allocate(byteCount: count + count / 2, alignment: 1)
+    }
+
+    private mutating func write(_ source: UnsafeRawBufferPointer) {
+        guard source.count > 0 else { return }
+        UnsafeMutableRawBufferPointer(rebasing: bytes[byteCount..<byteCount + source.count])
+            .copyMemory(from: source)
+        byteCount += source.count
+    }
+
+    /// Hides `Expect` behind the framing field, in one line as libcurl sees it.
+    ///
+    /// Where libcurl knows of the expectation it repeats the request by itself after a 417 and throws the
+    /// body of that answer away (7.88.1). So it must not know; `Transfer` does the waiting.
+    private mutating func write(_ framing: UpstreamRequest.BodyFraming) {
+        switch framing {
+        case .none: return
+        case .length(let count):
+            write("Content-Length: ")
+            var digits = String(count)
+            digits.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+        case .chunked: write("Transfer-Encoding: chunked")
+        }
+        write("\r\nExpect: 100-continue")
+        writeTerminator()
+    }
+
+    /// Points a node at each line.
+    private mutating func addLines() {
+        guard let start = bytes.baseAddress else { return }
+        var offset = 0
+        while offset < byteCount, let end = memchr(start + offset, 0, byteCount - offset) {
+            let line = start + offset
+            let next = UnsafeRawPointer(end) - UnsafeRawPointer(start) + 1
+            if next - offset > 1, !Self.isExpect(line) {
+                add(UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self))
+            }
+            offset = next
+        }
+    }
+
+    /// Whether a line, NUL-terminated, is an Expect field.
+    private static func isExpect(_ line: UnsafeMutableRawPointer) -> Bool {
+        guard line.load(as: UInt8.self) | 0x20 == UInt8(ascii: "e") else { return false }
+        let text = UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self)
+        return strncasecmp(text, "expect:", 7) == 0 || strncasecmp(text, "expect;", 7) == 0
+    }
+
+    private mutating func add(_ line: StaticString) {
+        add(UnsafeRawPointer(line.utf8Start).assumingMemoryBound(to: CChar.self))
+    }
+
+    private mutating func add(_ line: UnsafePointer<CChar>) {
+        if nodeCount == nodes.count { growNodes() }
+        // libcurl does not write to the lines (CURLOPT_HTTPHEADER(3)); the type is only not const.
+        nodes[nodeCount] = curl_slist(data: UnsafeMutablePointer(mutating: line), next: nil)
+        if nodeCount > 0 { nodes[nodeCount - 1].next = nodes.baseAddress.map { $0 + nodeCount } }
+        nodeCount += 1
+    }
+
+    private mutating func growNodes() {
+        let larger = UnsafeMutableBufferPointer<curl_slist>.allocate(capacity: nodes.count * 2)
+        for index in 0..<nodeCount {
+            larger[index] = nodes[index]
+            larger[index].next = larger.baseAddress.map { $0 + index + 1 }
+        }
+        nodes.deallocate()
+        nodes = larger
+    }
+}

@@ -1,0 +1,20 @@
+import LayoverHTTP
+
+/// How far the response of one attempt has got.
+struct ReceivingState {
+    /// Nil until the final head is complete.
+    var framing: ResponseFraming?
+    /// A head without a body is kept back until the transfer has ended: what arrives behind it spoils it.
+    var heldHead: ResponseHead?
+    /// Whether bytes followed where none may be.
+    var hasExcess = false
+    /// Of the head that is being received, as it came.
+    var headByteCount = 0
+    var headLineCount = 0
+    var bodyByteCount = 0
+    /// The turn in which a piece of the body came last.
+    var bodyTurn: UInt64 = 0
+    var isPaused = false
+    /// When something arrived last, on `MonotonicClock`.
+    var lastAt: UInt64 = 0
+}

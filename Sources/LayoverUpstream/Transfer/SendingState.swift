@@ -1,0 +1,29 @@
+import LayoverEngine
+
+/// How far the request of one attempt has got.
+struct SendingState {
+    /// How often PREREQFUNCTION let the request go out.
+    var count = 0
+    /// Connections that libcurl had made for the attempt when the request went out last.
+    var connectionCount = 0
+    /// Whether one of the sendings used a connection that had carried an earlier request.
+    var wasOnReusedConnection = false
+    /// The turn in which the request went out last.
+    var turn: UInt64 = 0
+    var reader: CapturedBody.Reader?
+    /// Bytes of the body that are still to be read; `Int.max` for a chunked one.
+    var bytesLeft = 0
+    /// Whether the reader said that there is no more.
+    var isBodyComplete = false
+    /// Whether libcurl was told to wait: for the reader, or for a 100.
+    var isPaused = false
+    /// Whether the pause is to end with the turn: a 100 or the final head came.
+    var wantsResume = false
+    /// Whether the body must not begin before a 100, the final head, or `continueAt`.
+    var awaitsContinue = false
+    /// When the body begins without a 100; nil before libcurl asked for it.
+    var continueAt: UInt64?
+    var hasWantedBody = false
+    /// When something was last given to libcurl to send, on `MonotonicClock`.
+    var lastAt: UInt64 = 0
+}

@@ -1,0 +1,22 @@
+import LayoverCore
+
+/// The options that an easy handle has now. Setting one costs a call and often a copy, and attempts that
+/// follow each other on a handle are mostly alike.
+struct SetOptions {
+    /// The part of a request that decides libcurl's idea of it.
+    struct Shape: Equatable {
+        var method: String
+        var hasBody: Bool
+    }
+
+    var origin: Origin?
+    var isDial = false
+    var shape: Shape?
+    var target = ""
+    var isFresh = false
+    var forbidsReuse = false
+    var connectMilliseconds = 0
+    var hasTrailers = false
+    var maySeek = false
+    var isVerbose = false
+}

@@ -1,0 +1,50 @@
+import LayoverCore
+import LayoverEngine
+
+extension Transfer {
+    /// Whether the request can be written into a request head without becoming another request.
+    ///
+    /// The proxy's parser lets nothing else through; requests also come from the store and from the
+    /// admin API, and libcurl would interpret a host's percent signs and userinfo.
+    var isAcceptable: Bool {
+        guard let request = attempt?.request else { return false }
+        return Self.isHost(request.origin.host) && (1...65535).contains(request.origin.port)
+            && Self.isVisible(request.method) && Self.isVisible(request.target)
+            && request.host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            && (request.framing == .none) == (request.body == nil)
+    }
+
+    private static func isVisible(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    /// A name, an IPv4 address or an IPv6 literal without a zone.
+    private static func isHost(_ host: String) -> Bool {
+        guard !host.isEmpty, host.utf8.count <= 255 else { return false }
+        if host.utf8.contains(UInt8(ascii: ":")) {
+            return host.utf8.allSatisfy {
+                isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+            }
+        }
+        return host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"), 0x80...0xFF:
+                true
+            default:
+                false
+            }
+        }
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default:
+            false
+        }
+    }
+}

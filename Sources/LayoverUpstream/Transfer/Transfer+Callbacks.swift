@@ -1,0 +1,101 @@
+import CCurl
+
+// What libcurl calls. Each finds its transfer by the context and passes the facts on; none captures
+// anything, and none throws.
+
+extension Transfer {
+    func setConstantCallbacks(_ context: UnsafeMutableRawPointer) {
+        layover_set_write(easy, CURLOPT_HEADERFUNCTION, Self.headerLineCame)
+        layover_set_pointer(easy, CURLOPT_HEADERDATA, context)
+        layover_set_write(easy, CURLOPT_WRITEFUNCTION, Self.bodyCame)
+        layover_set_pointer(easy, CURLOPT_WRITEDATA, context)
+        layover_set_read(easy, Self.bodyWanted)
+        layover_set_pointer(easy, CURLOPT_READDATA, context)
+        layover_set_pointer(easy, CURLOPT_SEEKDATA, context)
+        layover_set_open_socket(easy, Self.socketWanted)
+        layover_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
+        // A connection outlives the transfer that made it: this context is the loop.
+        layover_set_close_socket(easy, Self.socketDropped)
+        layover_set_pointer(
+            easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop).toOpaque())
+        layover_set_prereq(easy, Self.connectionStands)
+        layover_set_pointer(easy, CURLOPT_PREREQDATA, context)
+        layover_set_debug(easy, Self.remarkCame)
+        layover_set_pointer(easy, CURLOPT_DEBUGDATA, context)
+    }
+
+    func setBodyCallbacks(isChunked: Bool, maySeek: Bool) {
+        if setOptions.maySeek != maySeek {
+            setOptions.maySeek = maySeek
+            layover_set_seek(easy, maySeek ? Self.rewindWanted : nil)
+        }
+        // libcurl forgets the function after each use, so it is set each time.
+        if isChunked {
+            layover_set_trailer(easy, Self.trailersWanted)
+            layover_set_pointer(
+                easy, CURLOPT_TRAILERDATA, Unmanaged.passUnretained(self).toOpaque())
+        } else if setOptions.hasTrailers {
+            layover_set_trailer(easy, nil)
+        }
+        setOptions.hasTrailers = isChunked
+    }
+
+    private static func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
+        Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    private static let headerLineCame: curl_write_callback = { bytes, size, count, context in
+        guard let context, let bytes else { return 0 }
+        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        return transfer(context).receivedHeaderLine(line) ? line.count : 0
+    }
+
+    private static let bodyCame: curl_write_callback = { bytes, size, count, context in
+        guard let context, let bytes else { return 0 }
+        let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        return transfer(context).receivedBody(piece)
+    }
+
+    private static let bodyWanted: curl_read_callback = { buffer, size, count, context in
+        guard let context, let buffer else { return Int(CURL_READFUNC_ABORT) }
+        return transfer(context).readBody(
+            into: UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+    }
+
+    /// Set only for requests that may be sent twice. `sendingBegins` opens the body anew.
+    private static let rewindWanted: curl_seek_callback = { _, offset, origin in
+        offset == 0 && origin == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
+
+    private static let trailersWanted: curl_trailer_callback = { list, context in
+        guard let context, let list else { return CURL_TRAILERFUNC_ABORT }
+        return transfer(context).fillTrailers(list) ? CURL_TRAILERFUNC_OK : CURL_TRAILERFUNC_ABORT
+    }
+
+    private static let socketWanted: curl_opensocket_callback = { context, _, address in
+        guard let context, let address else { return CURL_SOCKET_BAD }
+        return transfer(context).openSocket(to: address)
+    }
+
+    private static let socketDropped: curl_closesocket_callback = { context, descriptor in
+        guard let context else { return 1 }
+        Unmanaged<WorkerLoop>.fromOpaque(context).takeUnretainedValue().closeSocket(descriptor)
+        return 0
+    }
+
+    private static let connectionStands: curl_prereq_callback = {
+        context, remoteAddress, localAddress, remotePort, localPort in
+        guard let context, let remoteAddress, let localAddress else { return CURL_PREREQFUNC_ABORT }
+        let key = ConnectionKey(
+            remoteAddress: remoteAddress, remotePort: remotePort, localAddress: localAddress,
+            localPort: localPort)
+        return transfer(context).sendingBegins(on: key, localPort: localPort)
+            ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
+    private static let remarkCame: curl_debug_callback = { _, kind, text, count, context in
+        guard kind == CURLINFO_TEXT, let context, let text else { return 0 }
+        transfer(context).receivedRemark(UnsafeRawBufferPointer(start: text, count: count))
+        return 0
+    }
+}

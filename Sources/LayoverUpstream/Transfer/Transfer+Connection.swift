@@ -1,0 +1,151 @@
+import CCurl
+import Glibc
+import LayoverEngine
+import Synchronization
+
+extension Transfer {
+    // MARK: Opening
+
+    /// OPENSOCKETFUNCTION: makes the socket of one connect, unless the address is refused.
+    func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        guard let request = attempt?.request else { return CURL_SOCKET_BAD }
+        guard let (host, port) = Self.numeric(address) else { return CURL_SOCKET_BAD }
+        if let kind = loop.options.addressGuard.refusal(
+            of: host, port: port, allow: request.allowAddresses)
+        {
+            // libcurl will only say that it could not connect, which would look like an outage.
+            abortCause = .addressRefused(kind)
+            return CURL_SOCKET_BAD
+        }
+        let descriptor = socket(
+            address.pointee.family, address.pointee.socktype | CInt(SOCK_CLOEXEC.rawValue),
+            address.pointee.protocol)
+        guard descriptor >= 0 else {
+            socketError = errno
+            return CURL_SOCKET_BAD
+        }
+        Self.setUp(descriptor, deadPeer: request.timeouts.deadPeer)
+        openedSockets.append(descriptor)
+        var entry = SocketTable.Entry()
+        entry.isConnection = true
+        entry.generation = generation
+        loop.poller.sockets[descriptor] = entry
+        return descriptor
+    }
+
+    private static func setUp(_ descriptor: CInt, deadPeer: Duration) {
+        set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, CInt(deadPeer.millisecondsAtLeastOne))
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+        // Finds out within about two minutes that an idle peer is gone; Linux's default is two hours.
+        set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 60)
+        set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 15)
+    }
+
+    private static func set(_ descriptor: CInt, _ level: some BinaryInteger, _ name: CInt, _ value: CInt) {
+        var value = value
+        // A socket without the option works too.
+        setsockopt(descriptor, CInt(level), name, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// The address as text without a zone, and its port.
+    private static func numeric(
+        _ address: UnsafeMutablePointer<curl_sockaddr>
+    ) -> (host: String, port: Int)? {
+        let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 16
+        let socketAddress = UnsafeRawPointer(address).advanced(by: offset)
+            .assumingMemoryBound(to: sockaddr.self)
+        var host = [CChar](repeating: 0, count: 64)
+        var port = [CChar](repeating: 0, count: 8)
+        let result = getnameinfo(
+            socketAddress, socklen_t(address.pointee.addrlen), &host, socklen_t(host.count), &port,
+            socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV)
+        guard result == 0 else { return nil }
+        let end = host.firstIndex { $0 == 0 || $0 == CChar(UInt8(ascii: "%")) } ?? host.count
+        let text = String(decoding: host[..<end].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let digits = port.prefix { $0 != 0 }.lazy.map { UInt8(bitPattern: $0) }
+        return (text, Int(String(decoding: digits, as: UTF8.self)) ?? 0)
+    }
+
+    // MARK: Sending begins
+
+    /// PREREQFUNCTION: the connection stands, and the first byte of the request leaves when this says yes.
+    ///
+    /// The one place that every sending passes, also those that libcurl repeats on its own, so here they
+    /// are counted, and here a second one that must not be is stopped.
+    func sendingBegins(on key: ConnectionKey, localPort: CInt) -> Bool {
+        guard let attempt else { return false }
+        if isDial { return true }
+        let isReused = noteConnection(key, localPort: localPort)
+        if sending.count > 0 {
+            guard receiving.framing == nil else { return stop(.answeredAlready) }
+            guard attempt.request.mayBeSentTwice else { return stop(.secondSending) }
+            openReader()
+        }
+        if isReused, !isQuiet { return stop(.connectionSpoilt) }
+        // A refused address among several was not the last word.
+        abortCause = nil
+        sending.count += 1
+        sending.wasOnReusedConnection = sending.wasOnReusedConnection || isReused
+        sending.turn = loop.turn
+        sending.lastAt = loop.now
+        attempt.hasBegunSending.store(true, ordering: .releasing)
+        loop.noteDeadline(deadline)
+        return true
+    }
+
+    private func stop(_ cause: AbortCause) -> Bool {
+        abortCause = cause
+        return false
+    }
+
+    /// Finds out which connection it is.
+    ///
+    /// - Returns: Whether it carried an earlier request.
+    private func noteConnection(_ key: ConnectionKey, localPort: CInt) -> Bool {
+        var made = 0
+        layover_get_long(easy, CURLINFO_NUM_CONNECTS, &made)
+        let isReused = made == sending.connectionCount
+        sending.connectionCount = made
+        if isReused {
+            descriptor = loop.poller.sockets.descriptor(of: key) ?? -1
+        } else if let opened = openedSockets.last(where: { isOpen($0, localPort: localPort) }) {
+            descriptor = opened
+            loop.poller.sockets.identify(opened, as: key)
+        }
+        return isReused
+    }
+
+    private func isOpen(_ descriptor: CInt, localPort: CInt) -> Bool {
+        guard loop.poller.sockets[descriptor].isConnection else { return false }
+        var address = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let result = withUnsafeMutableBytes(of: &address) { bytes in
+            bytes.baseAddress.map {
+                getsockname(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length)
+            } ?? -1
+        }
+        // The port is at the same place in sockaddr_in and sockaddr_in6.
+        return result == 0 && CInt(UInt16(bigEndian: address.sin6_port)) == localPort
+    }
+
+    /// Whether nothing has arrived on the idle connection.
+    ///
+    /// What an origin sends there while nobody asked would become the answer to this request, and an end
+    /// would make libcurl send it twice. Under TLS a late session ticket or alert counts as well: what
+    /// is inside cannot be seen, and a new connection is the cheaper mistake. An unknown socket is not
+    /// quiet.
+    private var isQuiet: Bool {
+        guard descriptor >= 0 else { return false }
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
+        return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+    }
+}
+
+extension WorkerLoop {
+    /// CLOSESOCKETFUNCTION.
+    func closeSocket(_ descriptor: CInt) {
+        poller.forget(descriptor)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,100 @@
+import CCurl
+import Glibc
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+extension Transfer {
+    /// Makes the last event of the attempt, before the handle is removed and its facts are gone.
+    func conclude(_ code: CURLcode) -> UpstreamEvent {
+        if isDial { return concludeDial(code) }
+        if isComplete(code) {
+            releaseHead()
+            releaseBody()
+            let trailers = trailerAssembler.bytes
+            return .end(trailers: trailers.readableBytes > 0 ? trailers : nil)
+        }
+        if receiving.heldHead != nil, receiving.hasExcess {
+            abortCause = .malformedResponse(
+                .httpProtocolError, reason: "Bytes follow a response that has no body.")
+            receiving.heldHead = nil
+            receiving.framing = nil
+        }
+        releaseHead()
+        releaseBody()
+        return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
+    }
+
+    private func isComplete(_ code: CURLcode) -> Bool {
+        guard let framing = receiving.framing else { return false }
+        if case .length(let count) = framing, receiving.bodyByteCount != count { return false }
+        if framing == .none, receiving.hasExcess { return false }
+        if case .answeredAlready? = abortCause { return true }
+        return code == CURLE_OK && abortCause == nil
+    }
+
+    private func concludeDial(_ code: CURLcode) -> UpstreamEvent {
+        if code == CURLE_OK, abortCause.isDialHarmless {
+            var socket = CURL_SOCKET_BAD
+            layover_get_socket(easy, CURLINFO_ACTIVESOCKET, &socket)
+            // libcurl closes its own when the handle is removed.
+            let copy = socket >= 0 ? fcntl(socket, F_DUPFD_CLOEXEC, 3) : -1
+            if copy >= 0 {
+                return .dialled(
+                    DialledSocket(descriptor: copy, remoteAddress: text(CURLINFO_PRIMARY_IP)))
+            }
+        }
+        return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
+    }
+
+    /// How far the attempt got.
+    private var progress: TransferProgress {
+        var progress = TransferProgress()
+        progress.isSecure = attempt?.request.origin.scheme == .https && !isDial
+        progress.isResolved = offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
+        progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0
+        progress.sendingCount = sending.count
+        progress.isReused = sending.wasOnReusedConnection
+        progress.isSendingFresh = sending.turn == loop.turn
+        progress.isBodyComplete = sending.reader == nil || sending.isBodyComplete
+        progress.isAnswered = receiving.framing != nil
+        progress.bytesSent = Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T))
+        progress.osError = Int32(truncatingIfNeeded: long(CURLINFO_OS_ERRNO))
+        progress.socketError = socketError
+        progress.localAddress = text(CURLINFO_LOCAL_IP)
+        progress.remoteAddress = text(CURLINFO_PRIMARY_IP)
+        progress.remark = errorText.pointee == 0 ? "" : String(cString: errorText)
+        return progress
+    }
+
+    private func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        layover_get_long(easy, info, &value)
+        return value
+    }
+
+    private func offset(_ info: CURLINFO) -> curl_off_t {
+        var value: curl_off_t = 0
+        layover_get_offset(easy, info, &value)
+        return value
+    }
+
+    private func text(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard layover_get_string(easy, info, &value) == CURLE_OK, let value, value.pointee != 0 else {
+            return nil
+        }
+        return String(cString: value)
+    }
+}
+
+extension AbortCause? {
+    /// A refused address among several that could be reached does not spoil a dial.
+    fileprivate var isDialHarmless: Bool {
+        switch self {
+        case nil, .addressRefused?: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import CCurl
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+
+extension Transfer {
+    // MARK: Once for each handle
+
+    func setConstantOptions() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        layover_set_pointer(easy, CURLOPT_PRIVATE, context)
+        layover_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+        setConstantCallbacks(context)
+        setConstantConnectionOptions()
+        setConstantMessageOptions()
+    }
+
+    private func setConstantConnectionOptions() {
+        let options = loop.options
+        // Otherwise `http_proxy` in our own environment would make the proxy call itself.
+        layover_set_string(easy, CURLOPT_PROXY, "")
+        layover_set_string(easy, CURLOPT_NOPROXY, "*")
+        layover_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Without it, removing a handle waits for its resolver thread: seconds, with a silent server.
+        layover_set_long(easy, CURLOPT_QUICK_EXIT, 1)
+        layover_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+        layover_set_long(easy, CURLOPT_BUFFERSIZE, options.receiveBufferByteCount)
+        layover_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, options.sendBufferByteCount)
+        layover_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, options.nameAgeMax.millisecondsAtLeastOne / 1000)
+        layover_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 0)
+        layover_set_long(
+            easy, CURLOPT_MAXAGE_CONN, max(1, options.idleConnectionAgeMax.millisecondsAtLeastOne / 1000))
+        layover_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        layover_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
+        layover_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+        if let path = loop.trust.path {
+            layover_set_string(easy, CURLOPT_CAINFO, path)
+            // With a folder besides the file libcurl would not cache the parsed certificates.
+            layover_set_string(easy, CURLOPT_CAPATH, nil)
+        }
+        layover_set_long(easy, CURLOPT_CA_CACHE_TIMEOUT, 24 * 60 * 60)
+        layover_set_pointer(easy, CURLOPT_SHARE, loop.share)
+    }
+
+    private func setConstantMessageOptions() {
+        layover_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        layover_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
+        layover_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        layover_set_long(easy, CURLOPT_PATH_AS_IS, 1)
+        layover_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // Content codings pass untouched; transfer codings are of this connection and are decoded.
+        layover_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
+        layover_set_long(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1)
+        layover_set_long(easy, CURLOPT_NOPROGRESS, 1)
+    }
+
+    // MARK: For each attempt
+
+    func setOptions(for attempt: UpstreamAttempt) {
+        let request = attempt.request
+        setOrigin(request.origin)
+        setShape(request)
+        if setOptions.target != request.target {
+            setOptions.target = request.target
+            layover_set_string(easy, CURLOPT_REQUEST_TARGET, request.target)
+        }
+        layover_set_list(
+            easy, CURLOPT_HTTPHEADER,
+            fieldList.fill(
+                host: request.host, fields: request.fields,
+                expectation: request.expectsContinue ? request.framing : nil))
+        // libcurl sends a request again by itself when a reused connection dies before a response byte,
+        // so one that must not be sent twice never gets a reused connection.
+        setFreshConnect(attempt.needsFreshConnection || !request.mayBeSentTwice)
+        setForbidReuse(false)
+        setVerbose(false)
+        let milliseconds = request.timeouts.connect.millisecondsAtLeastOne
+        if setOptions.connectMilliseconds != milliseconds {
+            setOptions.connectMilliseconds = milliseconds
+            layover_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        }
+        if setOptions.isDial != isDial {
+            setOptions.isDial = isDial
+            layover_set_long(easy, CURLOPT_CONNECT_ONLY, isDial ? 1 : 0)
+        }
+        headAssembler.reset(isHeadRequest: request.method == "HEAD")
+        trailerAssembler.reset()
+    }
+
+    func setFreshConnect(_ isFresh: Bool) {
+        guard setOptions.isFresh != isFresh else { return }
+        setOptions.isFresh = isFresh
+        layover_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+    }
+
+    /// Makes sure that the connection is closed after this response. May be called in a callback: libcurl
+    /// looks at the option when the transfer is done.
+    func setForbidReuse(_ forbids: Bool) {
+        guard setOptions.forbidsReuse != forbids else { return }
+        setOptions.forbidsReuse = forbids
+        layover_set_long(easy, CURLOPT_FORBID_REUSE, forbids ? 1 : 0)
+    }
+
+    /// Lets libcurl tell what it does; only where nothing else says that a response had bytes behind it.
+    func setVerbose(_ isVerbose: Bool) {
+        guard setOptions.isVerbose != isVerbose else { return }
+        setOptions.isVerbose = isVerbose
+        layover_set_long(easy, CURLOPT_VERBOSE, isVerbose ? 1 : 0)
+    }
+
+    private func setOrigin(_ origin: Origin) {
+        // A dial makes no TLS: what runs inside a tunnel is the client's.
+        guard setOptions.origin != origin || setOptions.isDial != isDial else { return }
+        setOptions.origin = origin
+        let scheme = origin.scheme == .https && !isDial ? "https" : "http"
+        layover_set_string(easy, CURLOPT_URL, "\(scheme)://\(origin.authority)/")
+    }
+
+    private func setShape(_ request: UpstreamRequest) {
+        let shape = SetOptions.Shape(method: request.method, hasBody: request.framing != .none)
+        if setOptions.shape != shape {
+            setOptions.shape = shape
+            // Takes back UPLOAD and NOBODY of the attempt before.
+            layover_set_long(easy, CURLOPT_HTTPGET, 1)
+            if shape.hasBody { layover_set_long(easy, CURLOPT_UPLOAD, 1) }
+            // NOBODY would take the request's body away. Then `handOver` ends the transfer at the head.
+            if shape.method == "HEAD", !shape.hasBody { layover_set_long(easy, CURLOPT_NOBODY, 1) }
+            layover_set_string(easy, CURLOPT_CUSTOMREQUEST, shape.method)
+        }
+        if case .length(let count) = request.framing {
+            layover_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count))
+        } else if case .chunked = request.framing {
+            // An unknown size makes libcurl send `Transfer-Encoding: chunked`.
+            layover_set_offset(easy, CURLOPT_INFILESIZE_LARGE, -1)
+        }
+        setBodyCallbacks(isChunked: request.framing == .chunked, maySeek: request.mayBeSentTwice)
+    }
+}

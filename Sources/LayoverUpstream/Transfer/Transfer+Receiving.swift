@@ -1,0 +1,193 @@
+import CCurl
+import Glibc
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+import Synchronization
+
+extension Transfer {
+    // MARK: Heads and trailers
+
+    /// HEADERFUNCTION: one line of a head or of the trailers. False ends the transfer.
+    func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        receiving.lastAt = loop.now
+        do throws(FramingError) {
+            if receiving.framing != nil {
+                _ = try trailerAssembler.take(line: line)
+            } else {
+                receiving.headByteCount += line.count
+                receiving.headLineCount += 1
+                if let head = try headAssembler.take(line: line) { received(head) }
+            }
+            return true
+        } catch {
+            abortCause = .malformedResponse(kind(of: error), reason: error.reason)
+            return false
+        }
+    }
+
+    private func received(_ head: ResponseHead) {
+        guard let attempt else { return }
+        receiving.headByteCount = 0
+        receiving.headLineCount = 0
+        if !head.isInterim || head.status == 100 { stopAwaitingContinue() }
+        if head.isInterim { return loop.outbox.add(.interim(head), of: attempt) }
+        receiving.framing = head.framing
+        // libcurl would speak HTTP/1.0 on a connection that did so before.
+        if head.minorVersion == 0 { setForbidReuse(true) }
+        switch head.framing {
+        case .none:
+            setVerbose(true)
+            receiving.heldHead = head
+            loop.touch(self)
+        case .chunked:
+            setVerbose(true)
+            loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
+        case .length, .untilClose:
+            loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
+        }
+        loop.noteDeadline(deadline)
+    }
+
+    private func kind(of error: FramingError) -> FailureKind {
+        if receiving.framing != nil { return .httpResponseTransferCoding }
+        let limits = loop.options.responseLimits
+        // A status line and so many fields are within the limit.
+        let isTooLarge =
+            receiving.headByteCount > limits.headByteCountMax
+            || receiving.headLineCount > limits.fieldCountMax + 1
+        return isTooLarge ? .httpResponseHeaderSectionSize : .httpProtocolError
+    }
+
+    /// DEBUGFUNCTION: libcurl 7.88.1 swallows bytes behind a response without a body and behind the last
+    /// chunk, keeps the connection, and only says so. What follows them would be the next answer.
+    func receivedRemark(_ text: UnsafeRawBufferPointer) {
+        guard Self.excessRemarks.contains(where: { text.starts(with: $0) }) else { return }
+        receiving.hasExcess = true
+        setForbidReuse(true)
+    }
+
+    private static let excessRemarks: [[UInt8]] = [
+        Array("Excess found".utf8), Array("Leftovers after chunking".utf8),
+    ]
+
+    // MARK: Body
+
+    /// WRITEFUNCTION: a piece of the body.
+    ///
+    /// - Returns: How many bytes were taken; too few end the transfer.
+    func receivedBody(_ piece: UnsafeRawBufferPointer) -> Int {
+        guard let framing = receiving.framing, framing != .none else {
+            abortCause = .malformedResponse(
+                .httpProtocolError, reason: "A body came where none may be.")
+            return 0
+        }
+        if pausesReceiving() { return Int(CURL_WRITEFUNC_PAUSE) }
+        receiving.lastAt = loop.now
+        receiving.bodyTurn = loop.turn
+        let most = loop.options.receiveBufferByteCount
+        if pendingBody.readableBytes + piece.count > most { releaseBody() }
+        if pendingBody.readableBytes == 0 {
+            // One allocation for all pieces of one read: libcurl hands over 16 KiB at a time.
+            var expected = framing == .chunked ? piece.count : most
+            if case .length(let count) = framing { expected = min(most, count - receiving.bodyByteCount) }
+            pendingBody.reserveCapacity(max(expected, piece.count))
+        }
+        pendingBody.writeBytes(piece)
+        receiving.bodyByteCount += piece.count
+        loop.touch(self)
+        return piece.count
+    }
+
+    /// Pauses when the loop has too much already.
+    ///
+    /// Never at the first piece of a turn: the loop looks at `isReceivingPaused` when it takes bytes away, so
+    /// there must be bytes that it gets after this is set. libcurl would read a hundred buffers in one turn.
+    private func pausesReceiving() -> Bool {
+        guard let attempt, receiving.bodyTurn == loop.turn,
+            attempt.bytesOutstanding.load(ordering: .relaxed) + pendingBody.readableBytes
+                > loop.options.bytesOutstandingMax
+        else { return false }
+        receiving.isPaused = true
+        attempt.isReceivingPaused.store(true, ordering: .releasing)
+        return true
+    }
+
+    /// The turn ends: what it brought goes to the loop.
+    func handOver() {
+        isTouched = false
+        guard attempt != nil else { return }
+        releaseHead()
+        releaseBody()
+        // Complete, but the body of the request will not be: the client has its answer and may stop. And
+        // where a HEAD has a body, libcurl does not know that its response has none.
+        if isResponseComplete, sending.isPaused || isHeadWithBody { return loop.finishEarly(self) }
+        if sending.wantsResume { resumeSending() }
+    }
+
+    private var isHeadWithBody: Bool {
+        setOptions.shape?.hasBody == true && setOptions.shape?.method == "HEAD"
+    }
+
+    /// Whether all of the response is here. libcurl decodes chunks, so of chunked ones only it knows.
+    private var isResponseComplete: Bool {
+        switch receiving.framing {
+        case .some(.none): true
+        case .length(let count)?: receiving.bodyByteCount == count
+        case nil, .chunked?, .untilClose?: false
+        }
+    }
+
+    func releaseHead() {
+        guard let attempt, let head = receiving.heldHead else { return }
+        receiving.heldHead = nil
+        loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
+    }
+
+    func releaseBody() {
+        guard let attempt, pendingBody.readableBytes > 0 else { return }
+        attempt.bytesOutstanding.add(pendingBody.readableBytes, ordering: .relaxed)
+        loop.outbox.add(.body(pendingBody), of: attempt)
+        pendingBody = ByteBuffer()
+    }
+
+    /// The loop has taken bytes away. It says so each time while receiving is paused, and not each time
+    /// is there room for more.
+    func resumeReceiving() {
+        guard receiving.isPaused, let attempt,
+            attempt.bytesOutstanding.load(ordering: .relaxed) <= loop.options.bytesOutstandingMax
+        else { return }
+        receiving.isPaused = false
+        receiving.lastAt = loop.now
+        attempt.isReceivingPaused.store(false, ordering: .releasing)
+        curl_easy_pause(easy, sending.isPaused ? CURLPAUSE_SEND : CURLPAUSE_CONT)
+        loop.noteDeadline(deadline)
+    }
+
+    // MARK: Deadlines
+
+    /// When something is to be done if nothing happens before; nil when nothing is.
+    var deadline: UInt64? { sending.continueAt ?? silenceEndsAt }
+
+    /// The deadline has come. Returns whether the attempt is over.
+    func deadlineCame() -> Bool {
+        guard sending.continueAt != nil else { return true }
+        stopAwaitingContinue()
+        return false
+    }
+
+    /// When the attempt has been silent for too long; nil when it may be.
+    ///
+    /// A request whose body the client still owes us, or a response that the client does not take, is not
+    /// the origin's silence.
+    private var silenceEndsAt: UInt64? {
+        guard let timeouts = attempt?.request.timeouts, sending.count > 0 else { return nil }
+        if receiving.framing != nil {
+            guard let idle = timeouts.idle, !receiving.isPaused else { return nil }
+            return receiving.lastAt + idle.nanoseconds
+        }
+        guard let firstByte = timeouts.firstByte, !sending.isPaused else { return nil }
+        return sending.lastAt + firstByte.nanoseconds
+    }
+}

@@ -1,0 +1,112 @@
+import CCurl
+import LayoverEngine
+import NIOCore
+
+extension Transfer {
+    /// Opens the body at its start; also before libcurl sends it again, when an unknown part of it may
+    /// lie in libcurl's buffer.
+    func openReader() {
+        guard let request = attempt?.request, let body = request.body else { return }
+        sending.reader?.close()
+        sending.isBodyComplete = false
+        sending.isPaused = false
+        sending.wantsResume = false
+        sending.awaitsContinue = request.expectsContinue
+        sending.continueAt = nil
+        if case .length(let count) = request.framing {
+            sending.bytesLeft = count
+        } else {
+            sending.bytesLeft = .max
+        }
+        let mailbox = loop.mailbox
+        let (slot, serial) = (slot, serial)
+        sending.reader = body.makeReader {
+            _ = mailbox.post(.resumeSending(slot: slot, serial: serial))
+        }
+    }
+
+    /// READFUNCTION: the next bytes of the body.
+    func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard let reader = sending.reader else { return Int(CURL_READFUNC_ABORT) }
+        // Never more than was announced, whatever the body says of itself.
+        if sending.bytesLeft == 0 { return 0 }
+        if sending.awaitsContinue { return waitForContinue() }
+        let target = UnsafeMutableRawBufferPointer(
+            rebasing: buffer[..<min(buffer.count, sending.bytesLeft)])
+        switch reader.read(into: target) {
+        case .bytes(let count):
+            sending.lastAt = loop.now
+            if sending.bytesLeft != .max { sending.bytesLeft -= count }
+            sending.isBodyComplete = sending.bytesLeft == 0
+            return count
+        case .wait:
+            waitForBody()
+            return Int(CURL_READFUNC_PAUSE)
+        case .end where sending.bytesLeft == .max:
+            sending.isBodyComplete = true
+            return 0
+        case .end, .brokenOff:
+            // The second time it may only be that the start was not kept.
+            abortCause = sending.count > 1 ? .secondSending : .bodyBrokenOff
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    /// RFC 9110 section 10.1.1: a client that waits for a 100 must not wait for ever.
+    private func waitForContinue() -> Int {
+        sending.isPaused = true
+        if sending.continueAt == nil {
+            sending.continueAt = loop.now + loop.options.continueWaitMax.nanoseconds
+            loop.noteDeadline(deadline)
+        }
+        return Int(CURL_READFUNC_PAUSE)
+    }
+
+    /// The origin has said something: it needs no more waiting, nor must libcurl go on waiting for a body
+    /// that it may not send any more (it stops sending at an error status, but a paused transfer of
+    /// 7.88.1 never ends).
+    func stopAwaitingContinue() {
+        sending.awaitsContinue = false
+        sending.continueAt = nil
+        guard sending.isPaused else { return }
+        sending.wantsResume = true
+        loop.touch(self)
+    }
+
+    private func waitForBody() {
+        sending.isPaused = true
+        guard let attempt, attempt.request.expectsContinue, !sending.hasWantedBody else { return }
+        sending.hasWantedBody = true
+        loop.outbox.add(.bodyWanted, of: attempt)
+    }
+
+    /// Goes on sending after a pause: the body may have more.
+    func resumeSending() {
+        guard sending.isPaused, !sending.awaitsContinue, attempt != nil else { return }
+        sending.isPaused = false
+        sending.wantsResume = false
+        sending.lastAt = loop.now
+        curl_easy_pause(easy, receiving.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        loop.noteDeadline(deadline)
+    }
+
+    /// TRAILERFUNCTION: the trailers of a chunked body, in a list that libcurl frees.
+    func fillTrailers(_ list: UnsafeMutablePointer<UnsafeMutablePointer<curl_slist>?>) -> Bool {
+        guard let trailers = sending.reader?.trailers else { return true }
+        for line in trailers.readableBytesView.split(separator: 0) {
+            var text = Array(line)
+            // libcurl leaves out what does not read "Name: value"; an empty value comes as "Name;".
+            if text.last == UInt8(ascii: ";"), !text.contains(UInt8(ascii: ":")) {
+                text.removeLast()
+                text += [UInt8(ascii: ":"), UInt8(ascii: " ")]
+            }
+            text.append(0)
+            let appended = text.withUnsafeBytes { bytes in
+                curl_slist_append(list.pointee, bytes.bindMemory(to: CChar.self).baseAddress)
+            }
+            guard let appended else { return false }
+            list.pointee = appended
+        }
+        return true
+    }
+}

@@ -1,0 +1,126 @@
+import CCurl
+import Glibc
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// One easy handle and the attempt that it carries at the moment.
+///
+/// Confined to the worker's thread. libcurl holds unretained pointers to it; the worker's loop keeps it
+/// until the handle is removed and, in `deinit`, freed.
+///
+/// Life: `begin` → added to a multi handle → callbacks → (`restartsAfter` → added again)* → `conclude` →
+/// removed → `end` → begin …
+final class Transfer {
+    let easy: UnsafeMutableRawPointer
+    /// The loop outlives its transfers.
+    unowned(unsafe) let loop: WorkerLoop
+    var generation: MultiGeneration?
+    private(set) var slot = 0
+    /// Tells this use of the slot from later ones.
+    private(set) var serial: UInt64 = 0
+    /// Nil between two attempts.
+    private(set) var attempt: UpstreamAttempt?
+    /// Whether the turn's end will call `handOver`.
+    var isTouched = false
+    /// Set when we end the transfer, before libcurl reports that it ended.
+    var abortCause: AbortCause?
+
+    // Options as they were set last.
+    var setOptions = SetOptions()
+    var fieldList = FieldList()
+    let errorText: UnsafeMutablePointer<CChar>
+
+    // Progress of the connection and of sending.
+    var sending = SendingState()
+    /// Sockets that were opened for this attempt; closed ones stay in the list.
+    var openedSockets: [CInt] = []
+    /// errno of a socket(2) that failed.
+    var socketError: CInt?
+    /// The socket that the request was sent on; -1 before.
+    var descriptor: CInt = -1
+
+    // Progress of the response.
+    var receiving = ReceivingState()
+    var headAssembler: ResponseHeadAssembler
+    var trailerAssembler: ResponseTrailerAssembler
+    /// What arrived in this turn.
+    var pendingBody = ByteBuffer()
+
+    init?(loop: WorkerLoop) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        self.loop = loop
+        headAssembler = ResponseHeadAssembler(limits: loop.options.responseLimits)
+        trailerAssembler = ResponseTrailerAssembler(limits: loop.options.responseLimits)
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        setConstantOptions()
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        fieldList.deallocate()
+        errorText.deallocate()
+    }
+
+    /// The transfer whose handle it is.
+    static func carried(by easy: UnsafeMutableRawPointer) -> Transfer? {
+        var context: UnsafePointer<CChar>?
+        guard layover_get_string(easy, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else {
+            return nil
+        }
+        return Unmanaged<Transfer>.fromOpaque(UnsafeRawPointer(context)).takeUnretainedValue()
+    }
+
+    // MARK: Life
+
+    func begin(_ attempt: UpstreamAttempt, slot: Int, serial: UInt64) {
+        self.slot = slot
+        self.serial = serial
+        self.attempt = attempt
+        attempt.workerState = self
+        abortCause = nil
+        socketError = nil
+        openedSockets.removeAll(keepingCapacity: true)
+        descriptor = -1
+        sending = SendingState()
+        receiving = ReceivingState()
+        errorText.pointee = 0
+        setOptions(for: attempt)
+        openReader()
+    }
+
+    /// Whether the attempt must be made again on a new connection: nothing of it has been sent.
+    func restartsAfter(_ code: CURLcode) -> Bool {
+        guard code == CURLE_ABORTED_BY_CALLBACK, case .connectionSpoilt? = abortCause else { return false }
+        return true
+    }
+
+    func prepareRestart() {
+        abortCause = nil
+        sending.connectionCount = 0
+        setFreshConnect(true)
+    }
+
+    /// Lets the attempt go, after its last event has been made.
+    func end() -> UpstreamAttempt? {
+        sending.reader?.close()
+        sending.reader = nil
+        receiving.heldHead = nil
+        pendingBody = ByteBuffer()
+        defer { attempt = nil }
+        attempt?.workerState = nil
+        return attempt
+    }
+
+    /// Whether the handle may carry another attempt. libcurl counts its silent resends in the handle
+    /// for ever (7.88.1: `state.retrycount`) and refuses the sixth.
+    var isReusable: Bool { sending.count <= 1 }
+
+    var isDial: Bool {
+        if case .dial? = attempt?.request.purpose { return true }
+        return false
+    }
+}

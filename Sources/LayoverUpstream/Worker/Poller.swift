@@ -1,0 +1,89 @@
+import CCurl
+import Glibc
+
+/// epoll(7) for one worker.
+///
+/// libcurl stops and starts watching a connection with every request. Registrations stay while a
+/// connection is idle and change only when the interest really differs, so a kept-alive connection
+/// costs no system call here. What fires without being wanted is taken out then.
+final class Poller {
+    private let descriptor: CInt
+    private var events = [epoll_event](repeating: epoll_event(), count: 128)
+    private var eventCount = 0
+    var sockets = SocketTable()
+
+    static let readable = EPOLLIN.rawValue
+    static let writable = EPOLLOUT.rawValue
+
+    /// - Parameter wake: Descriptor that only ends a wait.
+    init(wake: CInt) throws(UpstreamError) {
+        descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+        var event = epoll_event(
+            events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: wake))
+        guard descriptor >= 0, epoll_ctl(descriptor, EPOLL_CTL_ADD, wake, &event) == 0 else {
+            let code = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw UpstreamError(
+                code: .outOfResources, context: "No epoll descriptor can be made.", osError: code)
+        }
+        sockets[wake].registered = event.events
+    }
+
+    deinit { close(descriptor) }
+
+    /// Says what libcurl waits for; `wanted` is 0 when for nothing.
+    func watch(_ socket: CInt, for wanted: UInt32, in generation: MultiGeneration) {
+        var entry = sockets[socket]
+        entry.generation = generation
+        entry.wanted = wanted
+        if wanted != 0, wanted != entry.registered {
+            control(entry.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, wanted)
+            entry.registered = wanted
+        } else if wanted == 0, !entry.isConnection {
+            // A descriptor of libcurl's own, which it closes without telling.
+            if entry.registered != 0 { control(EPOLL_CTL_DEL, socket, 0) }
+            entry = SocketTable.Entry()
+        }
+        sockets[socket] = entry
+    }
+
+    /// Forgets a connection that is about to be closed. Closing alone would not end the registration
+    /// if the socket had been duplicated (epoll(7), questions and answers, 6).
+    func forget(_ socket: CInt) {
+        if sockets[socket].registered != 0 { control(EPOLL_CTL_DEL, socket, 0) }
+        sockets.remove(socket)
+    }
+
+    /// Waits for events.
+    ///
+    /// - Parameter milliseconds: -1 waits without limit.
+    func wait(milliseconds: CInt) {
+        eventCount = max(0, Int(epoll_wait(descriptor, &events, CInt(events.count), milliseconds)))
+    }
+
+    /// Reports those of the events that libcurl wants.
+    func report(to act: (CInt, UInt32, MultiGeneration) -> Void) {
+        for index in 0..<eventCount {
+            let socket = events[index].data.fd
+            let entry = sockets[socket]
+            guard let generation = entry.generation else { continue }
+            if entry.wanted == 0 {
+                control(EPOLL_CTL_DEL, socket, 0)
+                sockets[socket].registered = 0
+                continue
+            }
+            // Errors and hang-ups are found out by the read or write that libcurl waits to make.
+            let happened = events[index].events
+            let isTrouble = happened & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+            let useful = isTrouble ? entry.wanted : happened & entry.wanted
+            if useful != 0 { act(socket, useful, generation) }
+        }
+    }
+
+    private func control(_ operation: CInt, _ socket: CInt, _ events: UInt32) {
+        var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
+        if epoll_ctl(descriptor, operation, socket, &event) != 0, errno == EEXIST {
+            epoll_ctl(descriptor, EPOLL_CTL_MOD, socket, &event)
+        }
+    }
+}

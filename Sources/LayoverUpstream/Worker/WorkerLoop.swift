@@ -1,0 +1,251 @@
+import CCurl
+import Glibc
+import LayoverEngine
+import Synchronization
+
+/// The thread's side of a worker: takes commands, lets libcurl work, gathers events, sleeps.
+///
+/// One turn: commands; libcurl's timers; what epoll reports; then all that the turn produced goes to the
+/// event loop in one piece. Nothing else in the process touches the handles, the sockets or the
+/// transfers of this worker. libcurl is never called from its own socket and timer callbacks.
+final class WorkerLoop {
+    let options: UpstreamOptions
+    let trust: TrustBundle
+    let poller: Poller
+    let outbox: EventOutbox
+    /// TLS sessions of all transfers, so that a new connection need not shake hands in full.
+    let share: UnsafeMutableRawPointer?
+    let mailbox: Mailbox
+    private var commands: [WorkerCommand] = []
+
+    /// New attempts go to the last one.
+    private var generations: [MultiGeneration] = []
+    /// By slot; nil where nobody runs.
+    var transfers: [Transfer?] = []
+    private var freeSlots: [Int] = []
+    private var spares: [Transfer] = []
+    private var nextSerial: UInt64 = 0
+    private var liveCount = 0
+    /// Transfers with something to hand over at the end of the turn.
+    private var touched: [Transfer] = []
+    private var handingOver: [Transfer] = []
+    private var isShuttingDown = false
+
+    /// When this turn began, on `MonotonicClock`.
+    private(set) var now = MonotonicClock.now
+    /// Number of this turn.
+    private(set) var turn: UInt64 = 0
+    /// When deadlines must be looked at again; nil when no transfer has one.
+    private var deadlineCheckAt: UInt64?
+
+    init(
+        options: UpstreamOptions, trust: TrustBundle, mailbox: Mailbox, outbox: EventOutbox
+    ) throws(UpstreamError) {
+        self.options = options
+        self.trust = trust
+        self.mailbox = mailbox
+        self.outbox = outbox
+        poller = try Poller(wake: mailbox.descriptor)
+        share = curl_share_init()
+        layover_share(share, CURL_LOCK_DATA_SSL_SESSION)
+        guard beginGeneration() else {
+            throw UpstreamError(code: .libcurlUnusable, context: "No multi handle can be made.")
+        }
+    }
+
+    // MARK: Turns
+
+    /// Runs until it is told to shut down.
+    func run() {
+        while !(isShuttingDown && liveCount == 0) {
+            let mayRest = mailbox.fallAsleep()
+            poller.wait(milliseconds: mayRest ? millisecondsToSleep() : 0)
+            if mayRest { mailbox.wakeUp() }
+            now = MonotonicClock.now
+            turn &+= 1
+            poller.report { socket, events, generation in generation.act(on: socket, events: events) }
+            mailbox.take(into: &commands)
+            for command in commands { perform(command) }
+            commands.removeAll(keepingCapacity: true)
+            settle()
+        }
+        cleanUp()
+    }
+
+    /// Drains results until nothing moves any more, then hands over what the turn produced.
+    private func settle() {
+        repeat {
+            for generation in generations { generation.actIfDue(at: now) }
+        } while drainResults()
+        checkDeadlines()
+        // Resuming may make libcurl deliver at once, which touches again.
+        while !touched.isEmpty {
+            swap(&touched, &handingOver)
+            for transfer in handingOver { transfer.handOver() }
+            handingOver.removeAll(keepingCapacity: true)
+        }
+        dropOldGenerations()
+        outbox.deliver()
+    }
+
+    /// - Returns: Whether a transfer was started again, which must get its first action.
+    private func drainResults() -> Bool {
+        var hasRestarted = false
+        for generation in generations {
+            while let (easy, code) = generation.nextResult() {
+                guard let transfer = Transfer.carried(by: easy) else { continue }
+                if transfer.restartsAfter(code) {
+                    restart(transfer)
+                    hasRestarted = true
+                } else {
+                    finish(transfer, code: code)
+                }
+            }
+        }
+        return hasRestarted
+    }
+
+    private func millisecondsToSleep() -> CInt {
+        var next = deadlineCheckAt ?? .max
+        for generation in generations { next = min(next, generation.timerAt ?? .max) }
+        if next == .max { return -1 }
+        let current = MonotonicClock.now
+        guard next > current else { return 0 }
+        // Rounded up: waking before the time would only mean to sleep again.
+        return CInt(min((next - current + 999_999) / 1_000_000, UInt64(CInt.max)))
+    }
+
+    func touch(_ transfer: Transfer) {
+        if transfer.isTouched { return }
+        transfer.isTouched = true
+        touched.append(transfer)
+    }
+
+    // MARK: Commands
+
+    private func perform(_ command: WorkerCommand) {
+        switch command {
+        case .start(let attempt): start(attempt)
+        case .cancel(let attempt): abort(attempt.workerState as? Transfer, for: .cancelled)
+        case .cancelIfConnecting(let attempt):
+            guard !attempt.hasBegunSending.load(ordering: .relaxed) else { return }
+            abort(attempt.workerState as? Transfer, for: .cancelled)
+        case .resumeReceiving(let attempt): (attempt.workerState as? Transfer)?.resumeReceiving()
+        case .resumeSending(let slot, let serial):
+            guard let transfer = transfers[slot], transfer.serial == serial else { return }
+            transfer.resumeSending()
+        case .networkChanged: _ = beginGeneration()
+        case .shutDown:
+            isShuttingDown = true
+            for transfer in transfers { abort(transfer, for: .cancelled) }
+        }
+    }
+
+    private func start(_ attempt: UpstreamAttempt) {
+        guard !isShuttingDown, let generation = generations.last,
+            let transfer = spares.popLast() ?? Transfer(loop: self)
+        else { return outbox.add(.failed(.abortedByProxy), of: attempt) }
+        nextSerial &+= 1
+        let slot = freeSlots.popLast() ?? transfers.count
+        if slot == transfers.count { transfers.append(nil) }
+        transfers[slot] = transfer
+        liveCount += 1
+        transfer.begin(attempt, slot: slot, serial: nextSerial)
+        guard transfer.isAcceptable else { return finish(transfer, code: CURLE_URL_MALFORMAT) }
+        add(transfer, to: generation)
+    }
+
+    private func add(_ transfer: Transfer, to generation: MultiGeneration) {
+        let result = curl_multi_add_handle(generation.handle, transfer.easy)
+        guard result == CURLM_OK else { return finish(transfer, code: CURLE_FAILED_INIT) }
+        transfer.generation = generation
+        generation.transferCount += 1
+    }
+
+    /// Tries the same attempt on a new connection; nothing of it has been sent.
+    private func restart(_ transfer: Transfer) {
+        guard let generation = transfer.generation else { return }
+        remove(transfer)
+        transfer.prepareRestart()
+        add(transfer, to: generation)
+    }
+
+    // MARK: Ends
+
+    private func abort(_ transfer: Transfer?, for cause: AbortCause) {
+        guard let transfer, transfer.attempt != nil else { return }
+        transfer.abortCause = transfer.abortCause ?? cause
+        finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+    }
+
+    /// Says the last word of an attempt and makes its handle free.
+    private func finish(_ transfer: Transfer, code: CURLcode) {
+        let last = transfer.conclude(code)
+        remove(transfer)
+        transfers[transfer.slot] = nil
+        freeSlots.append(transfer.slot)
+        liveCount -= 1
+        if let attempt = transfer.end() { outbox.add(last, of: attempt) }
+        if transfer.isReusable, spares.count < options.spareTransferCountMax { spares.append(transfer) }
+    }
+
+    /// The response is complete while libcurl still waits to send. The connection is closed.
+    func finishEarly(_ transfer: Transfer) { finish(transfer, code: CURLE_OK) }
+
+    private func remove(_ transfer: Transfer) {
+        guard let generation = transfer.generation else { return }
+        curl_multi_remove_handle(generation.handle, transfer.easy)
+        generation.transferCount -= 1
+        transfer.generation = nil
+    }
+
+    // MARK: Deadlines
+
+    /// Says that a transfer has to be looked at then, if nothing happens before.
+    func noteDeadline(_ deadline: UInt64?) {
+        guard let deadline else { return }
+        deadlineCheckAt = min(deadlineCheckAt ?? .max, deadline)
+    }
+
+    /// Looks at all transfers, but only when the earliest deadline that was known has come.
+    private func checkDeadlines() {
+        guard let checkAt = deadlineCheckAt, checkAt <= now else { return }
+        var next: UInt64?
+        for case let transfer? in transfers {
+            guard let deadline = transfer.deadline else { continue }
+            if deadline <= now, transfer.deadlineCame() {
+                abort(transfer, for: .timedOut)
+            } else if let deadline = transfer.deadline {
+                next = min(next ?? .max, max(deadline, now))
+            }
+        }
+        deadlineCheckAt = next
+    }
+
+    // MARK: Generations
+
+    private func beginGeneration() -> Bool {
+        guard let generation = MultiGeneration(poller: poller, options: options) else { return false }
+        generations.append(generation)
+        return true
+    }
+
+    private func dropOldGenerations() {
+        guard generations.count > 1 else { return }
+        let current = generations.removeLast()
+        for generation in generations where generation.transferCount == 0 { generation.cleanUp() }
+        generations.removeAll { $0.transferCount == 0 }
+        generations.append(current)
+    }
+
+    private func cleanUp() {
+        for command in mailbox.close() {
+            if case .start(let attempt) = command { outbox.add(.failed(.abortedByProxy), of: attempt) }
+        }
+        outbox.deliver()
+        spares.removeAll()
+        for generation in generations { generation.cleanUp() }
+        generations.removeAll()
+        curl_share_cleanup(share)
+    }
+}

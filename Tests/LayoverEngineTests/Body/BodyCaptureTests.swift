@@ -1,0 +1,197 @@
+import NIOCore
+import Testing
+
+@testable import LayoverEngine
+
+/// The bookkeeping alone: no files, no threads.
+struct BodyCaptureTests {
+    private static func capture(
+        memory: Int = 4, max: Int = 100, window: Int = 8, twice: Bool = true
+    ) -> BodyCapture {
+        var limits = CapturedBody.Limits()
+        limits.inMemoryMax = memory
+        limits.byteCountMax = max
+        limits.windowMax = window
+        return BodyCapture(limits: limits, mayBeSentTwice: twice)
+    }
+
+    private static func bytes(_ text: String) -> ByteBuffer { ByteBuffer(string: text) }
+
+    private static func read(_ capture: inout BodyCapture, _ number: Int, max: Int = 100) -> (String, CapturedBody.ReadResult, BodyCapture.Effects) {
+        var memory = [UInt8](repeating: 0, count: max)
+        let (result, effects) = memory.withUnsafeMutableBytes { capture.read(into: $0, number: number) }
+        guard case .bytes(let count) = result else { return ("", result, effects) }
+        return (String(decoding: memory[..<count], as: UTF8.self), result, effects)
+    }
+
+    @Test func whatFitsIntoMemoryIsNeverWritten() {
+        var capture = Self.capture()
+        #expect(capture.received(Self.bytes("abcd")).write == nil)
+        #expect(!capture.isClientWaiting)
+    }
+
+    @Test func whatDoesNotFitIsWrittenAndLeavesTheWindow() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abc"))
+        let effects = capture.received(Self.bytes("defgh"))
+        #expect(effects.write.map { String(buffer: $0) } == "defgh")
+        #expect(capture.tailCount == 5)
+        _ = capture.wrote(5)
+        #expect(capture.tailCount == 0)
+    }
+
+    @Test func aFullWindowHoldsTheClientUntilTheFileHasIt() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("0123456789"))
+        #expect(capture.isClientWaiting)
+        let effects = capture.wrote(10)
+        #expect(effects.resumesClient)
+        #expect(!capture.isClientWaiting)
+    }
+
+    @Test func aSecondReaderBeginsAtTheStartAndReadsTheFile() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.wrote(10)
+        _ = capture.ended(.finished)
+        capture.readerOpened(number: 1)
+        let first = Self.read(&capture, 1)
+        #expect(first.1 == .wait)
+        #expect(first.2.fetch?.offset == 0)
+        #expect(capture.fetched(Self.bytes("abcdefgh"), for: 1).wakesReader)
+        #expect(Self.read(&capture, 1).0 == "abcdefgh")
+        capture.readerOpened(number: 2)
+        #expect(Self.read(&capture, 1).1 == .brokenOff, "an earlier reader gets nothing any more")
+        #expect(Self.read(&capture, 2).2.fetch?.reader == 2)
+        #expect(!capture.fetched(Self.bytes("late"), for: 1).wakesReader)
+        _ = capture.fetched(Self.bytes("abcdefghij"), for: 2)
+        #expect(Self.read(&capture, 2).0 == "abcdefghij")
+        #expect(Self.read(&capture, 2).1 == .end)
+    }
+
+    @Test func aRequestThatMayNotBeSentTwiceIsNotKeptOnceAByteWasTaken() {
+        var capture = Self.capture(twice: false)
+        _ = capture.received(Self.bytes("ab"))
+        capture.readerOpened(number: 1)
+        #expect(!capture.isLost)
+        #expect(Self.read(&capture, 1).0 == "ab")
+        #expect(capture.isLost)
+        #expect(capture.received(Self.bytes("0123456789")).write == nil, "what cannot be sent again is not written")
+        #expect(Self.read(&capture, 1).0 == "0123456789")
+        _ = capture.ended(.finished)
+        #expect(Self.read(&capture, 1).1 == .end)
+        capture.readerOpened(number: 2)
+        #expect(Self.read(&capture, 2).1 == .brokenOff)
+    }
+
+    @Test func aReaderThatTookNothingLeavesTheBodyWhole() {
+        var capture = Self.capture(twice: false)
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).1 == .wait)
+        _ = capture.readerClosed(number: 1)
+        _ = capture.received(Self.bytes("ab"))
+        _ = capture.ended(.finished)
+        #expect(!capture.isLost)
+        capture.readerOpened(number: 2)
+        #expect(Self.read(&capture, 2).0 == "ab")
+    }
+
+    @Test func overTheLimitWhileNobodyReadsTheClientWaitsAndNothingIsLost() {
+        var capture = Self.capture(max: 6, window: 100)
+        _ = capture.received(Self.bytes("abcd"))
+        let effects = capture.received(Self.bytes("efgh"))
+        #expect(effects.write == nil)
+        #expect(capture.isClientWaiting)
+        #expect(!capture.isLost)
+        capture.readerOpened(number: 1)
+        let taken = Self.read(&capture, 1)
+        #expect(taken.0 == "abcd")
+        #expect(taken.2.resumesClient, "the upstream takes it: the client may go on")
+        #expect(capture.isLost)
+        #expect(Self.read(&capture, 1).0 == "efgh")
+        _ = capture.received(Self.bytes("ijkl"))
+        _ = capture.ended(.finished)
+        #expect(Self.read(&capture, 1).0 == "ijkl")
+        #expect(Self.read(&capture, 1).1 == .end)
+    }
+
+    @Test func overTheLimitWhileAReaderHasBegunTheBodyIsLost() {
+        var capture = Self.capture(max: 6)
+        capture.readerOpened(number: 1)
+        _ = capture.received(Self.bytes("abcd"))
+        #expect(Self.read(&capture, 1).0 == "abcd")
+        _ = capture.received(Self.bytes("efgh"))
+        #expect(capture.isLost)
+        #expect(Self.read(&capture, 1).0 == "efgh")
+    }
+
+    @Test func aSlowReaderHoldsTheClient() {
+        var capture = Self.capture(twice: false)
+        capture.readerOpened(number: 1)
+        _ = capture.received(Self.bytes("a"))
+        _ = Self.read(&capture, 1)
+        _ = capture.received(Self.bytes("0123456789"))
+        #expect(capture.isClientWaiting)
+        let taken = Self.read(&capture, 1)
+        #expect(taken.0 == "0123456789")
+        #expect(taken.2.resumesClient)
+    }
+
+    @Test func aFullDiskIsTheSameAsALimit() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.writeFailed()
+        #expect(capture.isClientWaiting)
+        #expect(!capture.isLost)
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).0 == "abcdefghij")
+        #expect(capture.isLost)
+        #expect(!capture.isClientWaiting)
+    }
+
+    @Test func anUnreadableFileBreaksTheReaderOffAlsoAfterTheEnd() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.wrote(10)
+        _ = capture.ended(.finished)
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).1 == .wait)
+        #expect(capture.fetched(nil, for: 1).wakesReader)
+        #expect(Self.read(&capture, 1).1 == .brokenOff)
+        #expect(capture.end == .brokenOff)
+    }
+
+    @Test func aBrokenOffBodyWakesItsReader() {
+        var capture = Self.capture()
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).1 == .wait)
+        #expect(capture.ended(.brokenOff).wakesReader)
+        #expect(Self.read(&capture, 1).1 == .brokenOff)
+        #expect(!capture.ended(.finished).wakesReader, "it ends once")
+        #expect(capture.end == .brokenOff)
+    }
+
+    @Test func anEmptyBodyEndsAtOnceAndIsNotLost() {
+        var capture = Self.capture(twice: false)
+        _ = capture.ended(.finished)
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).1 == .end)
+        capture.readerOpened(number: 2)
+        #expect(Self.read(&capture, 2).1 == .end)
+    }
+
+    @Test func theFileIsDroppedOnceNobodyCanWantIt() {
+        var capture = Self.capture(max: 12)
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.wrote(10)
+        _ = capture.received(Self.bytes("klm"))
+        capture.readerOpened(number: 1)
+        #expect(Self.read(&capture, 1).2.fetch != nil)
+        _ = capture.fetched(Self.bytes("abcdefghij"), for: 1)
+        let taken = Self.read(&capture, 1)
+        #expect(taken.0 == "abcdefghij")
+        #expect(capture.isLost)
+        #expect(taken.2.dropsFile)
+        #expect(Self.read(&capture, 1).0 == "klm")
+    }
+}

@@ -1,0 +1,149 @@
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverEngine
+
+/// The body with its real spool file and threads.
+struct CapturedBodyTests {
+    private let folder: SpoolFolder
+    private let resumes = Watched(0)
+
+    init() throws { folder = try SpoolFolder() }
+
+    private func body(
+        twice: Bool = true, spool: BodySpool? = nil, change: (inout CapturedBody.Limits) -> Void = { _ in }
+    ) -> CapturedBody {
+        var limits = CapturedBody.Limits()
+        limits.inMemoryMax = 1000
+        limits.windowMax = 20_000
+        change(&limits)
+        return CapturedBody(
+            length: nil, mayBeSentTwice: twice, limits: limits, spool: spool ?? folder.spool()
+        ) { [resumes] in resumes.update { $0 += 1 } }
+    }
+
+    private static func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
+        (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 131 &+ $0 >> 9) }
+    }
+
+    /// Sends as a well-behaved client: waits when it is told to.
+    private func send(_ bytes: [UInt8], to body: CapturedBody, chunk: Int = 7000) async throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let before = resumes.value
+            let part = rest.prefix(chunk)
+            rest = rest.dropFirst(chunk)
+            if !body.append(ByteBuffer(bytes: part)) {
+                try await resumes.wait("room for the client") { $0 > before }
+            }
+        }
+    }
+
+    @Test func aBodyLargerThanMemoryIsSentTwiceFromItsFile() async throws {
+        let spool = folder.spool()
+        let body = body(spool: spool)
+        let bytes = Self.pattern(200_000)
+        try await send(bytes, to: body)
+        body.finish(trailers: ByteBuffer(string: "A: b\0"))
+        #expect(body.receivedByteCount == 200_000)
+        for _ in 0..<2 {
+            let taken = try await BodyTaker(body).whole()
+            #expect(taken.end == .end)
+            #expect(taken.bytes == bytes)
+            #expect(taken.trailers == "A: b\0")
+        }
+        #expect(body.summary == .captured)
+        #expect(spool.usedByteCount > 150_000)
+        #expect(folder.files.isEmpty, "spool files have no name")
+    }
+
+    @Test func aReaderThatKeepsUpGetsEverythingAndSoDoesTheNextOne() async throws {
+        let body = body()
+        let bytes = Self.pattern(100_000)
+        let first = BodyTaker(body)
+        try await send(bytes, to: body)
+        body.finish()
+        #expect(try await first.whole().bytes == bytes)
+        first.close()
+        #expect(try await BodyTaker(body).whole().bytes == bytes)
+    }
+
+    @Test func aReaderThatStopsHoldsTheClientAndNothingIsLost() async throws {
+        let body = body(twice: false)
+        let taker = BodyTaker(body, stopsAfter: 500)
+        var sent = 0
+        while body.append(ByteBuffer(bytes: Self.pattern(5000, from: sent))) { sent += 5000 }
+        sent += 5000
+        #expect(sent <= 30_000)
+        #expect(resumes.value == 0)
+        taker.goOn()
+        try await resumes.wait("room for the client") { $0 > 0 }
+        body.finish()
+        #expect(try await taker.whole().bytes == Self.pattern(sent))
+        #expect(body.summary == .lost)
+    }
+
+    @Test func aFolderThatCannotBeMadeIsTheSameAsAFullDisk() async throws {
+        let body = body(spool: folder.spool(below: "/missing/deeper"))
+        #expect(body.append(ByteBuffer(bytes: Self.pattern(900))))
+        #expect(!body.append(ByteBuffer(bytes: Self.pattern(30_000, from: 900))))
+        let taker = BodyTaker(body)
+        try await resumes.wait("the reader to make room") { $0 > 0 }
+        body.finish()
+        #expect(try await taker.whole().bytes == Self.pattern(30_900))
+        #expect(body.summary == .lost)
+    }
+
+    @Test func spoolTotalHoldsForAllBodiesTogetherAndIsGivenBack() async throws {
+        let spool = folder.spool(byteCountMax: 50_000)
+        do {
+            let first = body(spool: spool)
+            try await send(Self.pattern(45_000), to: first)
+            first.finish()
+            #expect(try await BodyTaker(first).whole().end == .end)
+            let second = body(spool: spool)
+            #expect(!second.append(ByteBuffer(bytes: Self.pattern(25_000))))
+            #expect(second.summary == .arriving, "nobody reads: nothing is lost")
+            let taker = BodyTaker(second)
+            try await taker.taken.wait("what was received") { $0.bytes.count == 25_000 }
+            second.finish()
+            #expect(try await taker.whole().bytes == Self.pattern(25_000))
+        }
+        #expect(spool.usedByteCount <= 50_000)
+    }
+
+    @Test func theSpaceOfABodyIsGivenBackWithIt() async throws {
+        let spool = folder.spool()
+        var body: CapturedBody? = body(spool: spool)
+        if let body { try await send(Self.pattern(80_000), to: body); body.finish() }
+        if let body { #expect(try await BodyTaker(body).whole().bytes.count == 80_000) }
+        #expect(spool.usedByteCount > 0)
+        weak let gone = body
+        body = nil
+        #expect(gone == nil, "nothing holds a body that nobody needs")
+        #expect(spool.usedByteCount == 0)
+    }
+
+    @Test func aClientThatBreaksOffEndsTheReader() async throws {
+        let body = body()
+        let taker = BodyTaker(body)
+        _ = body.append(ByteBuffer(bytes: Self.pattern(10)))
+        body.breakOff()
+        #expect(try await taker.whole().end == .brokenOff)
+        #expect(body.summary == .brokenOff)
+        body.finish()
+        #expect(body.summary == .brokenOff, "half a body never becomes a whole one")
+    }
+
+    @Test func manyTinyChunksAreJoined() async throws {
+        let body = body { $0.inMemoryMax = 0; $0.byteCountMax = 0 }
+        for index in 0..<3000 {
+            var large = ByteBuffer(repeating: 0, count: 4096)
+            large.setInteger(UInt8(truncatingIfNeeded: index), at: 0)
+            if let slice = large.getSlice(at: 0, length: 1) { _ = body.append(slice) }
+        }
+        body.finish()
+        #expect(try await BodyTaker(body).whole().bytes == (0..<3000).map { UInt8(truncatingIfNeeded: $0) })
+    }
+}

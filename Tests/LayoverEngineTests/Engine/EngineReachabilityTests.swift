@@ -1,0 +1,115 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+struct EngineReachabilityTests {
+    @Test func aHintDropsConnectionsAndSendsACanary() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.park(exchange)
+        _ = bench.loop.next()
+        _ = await bench.engine.hintChanged()
+        #expect(bench.loop.next().contains(.networkChanged))
+        #expect(exchange.next() == [.start(.reachability)])
+    }
+
+    @Test func aReplayThatHangsWhileConnectingIsMadeAnewAfterAResume() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.park(exchange)
+        _ = await bench.engine.command(.retry, exchange.id)
+        _ = exchange.next()
+        bench.engine.post(.resumed)
+        await bench.settle()
+        #expect(exchange.next() == [.abandonConnecting])
+        await bench.fail(exchange)
+        #expect(exchange.next().count == 1, "it goes again at once")
+    }
+
+    @Test func offlineParksEverythingAndOnlineWakesIt() async {
+        let bench = await EngineBench()
+        _ = bench.loop.next()
+        let view = await bench.engine.setMode(.offline, reason: "train")
+        #expect(view.mode == .offline)
+        #expect(bench.loop.next() == [.offline(true)])
+        let exchange = bench.exchange()
+        await bench.park(exchange, failure: nil)
+        await bench.advance(by: .seconds(300))
+        #expect(exchange.next() == [])
+        #expect(await bench.engine.entry(exchange.id)?.waitingFor == .network)
+        _ = await bench.engine.setMode(.auto, reason: nil)
+        #expect(bench.loop.next().contains(.offline(false)))
+        #expect(exchange.next().count == 1)
+    }
+
+    @Test func aConfigurationThatSaysOfflineHoldsFromTheFirstRequestOn() async {
+        let bench = await EngineBench(mode: .offline)
+        #expect(bench.loop.next() == [.offline(true)])
+        let exchange = bench.exchange()
+        await bench.park(exchange, failure: nil)
+        #expect(exchange.next() == [])
+    }
+
+    @Test func aPolicyThatIsNotToBeWakedWaitsForItsTime() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        let broken = Failure(
+            phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
+        await bench.park(exchange, failure: broken, policy: EngineBench.policy { $0.wakeOnReachable = false })
+        _ = await bench.engine.hintChanged()
+        #expect(exchange.next() == [])
+        await bench.advance(by: .seconds(5))
+        #expect(exchange.next() == [.start(.dueTime)])
+    }
+
+    @Test func aProbeThatWasDueBeforeThereWasAProberIsMade() async throws {
+        let bench = await EngineBench(hasProbe: true)
+        await bench.engine.timerFired()
+        let prober = RecordingProber()
+        await bench.engine.setProber(prober)
+        try await prober.started.wait("a probe") { $0.count == 1 }
+        prober.answer(0, with: .expected)
+        try await bench.waitForState(.online)
+    }
+
+    @Test func theResultOfAProbeThatWasGivenUpIsDropped() async throws {
+        let bench = await EngineBench(hasProbe: true)
+        let prober = RecordingProber()
+        await bench.engine.setProber(prober)
+        await bench.engine.timerFired()
+        try await prober.started.wait("a probe") { $0.count == 1 }
+        _ = await bench.engine.hintChanged()
+        try await prober.started.wait("another probe") { $0.count == 2 }
+        prober.answer(1, with: .expected)
+        try await bench.waitForState(.online)
+        prober.answer(0, with: .portal(status: 200))
+        await bench.settle()
+        await bench.settle()
+        #expect(await bench.engine.reachabilityView().state == .online)
+    }
+}
+
+extension EngineBench {
+    func waitForState(_ state: ReachabilityState) async throws {
+        let (id, _, _, _, stream) = await engine.watch(after: nil)
+        let now = await engine.reachabilityView().state
+        if now != state {
+            for await event in stream {
+                if case .reachability(let view) = event.content, view.state == state { break }
+            }
+        }
+        await engine.unwatch(id)
+    }
+}
+
+/// Probes whose results a test gives.
+final class RecordingProber: Prober {
+    let started = Watched<[CheckedContinuation<ProbeResult, Never>]>([])
+
+    func probe() async -> ProbeResult {
+        await withCheckedContinuation { continuation in started.update { $0.append(continuation) } }
+    }
+
+    func answer(_ index: Int, with result: ProbeResult) { started.value[index].resume(returning: result) }
+}

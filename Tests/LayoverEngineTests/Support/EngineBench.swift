@@ -1,0 +1,97 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Logging
+import NIOPosix
+import Retry
+
+/// An engine on a clock that stands still, with everything around it recorded.
+final class EngineBench: Sendable {
+    static let origin = Origin(scheme: .http, host: "origin.test")
+
+    let clock = ManualClock()
+    let loop = RecordingLoop()
+    let engine: Engine
+    private let ids = Watched(SeededGenerator(seed: 7))
+
+    init(
+        limits: PendingLimits = .init(), mode: ReachabilityMode = .auto, hasProbe: Bool = false,
+        debounce: Duration = .milliseconds(500)
+    ) async {
+        engine = Engine(
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
+            reachability: Reachability(
+                mode: mode, debounce: debounce, hasProbe: hasProbe, now: clock.now()),
+            generator: SeededGenerator(seed: 1), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        await engine.register(loop)
+    }
+
+    /// Until the engine has worked on what was posted before.
+    func settle() async { _ = await engine.counts() }
+
+    func advance(by duration: Duration) async {
+        clock.advance(by: duration)
+        await engine.timerFired()
+    }
+
+    func exchange() -> RecordingExchange {
+        let id = ids.value
+        var generator = id
+        let made = EntryID(using: &generator)
+        let after = generator
+        ids.update { $0 = after }
+        return RecordingExchange(id: made)
+    }
+
+    /// A policy whose delay has no jitter.
+    static func policy(every: Duration = .seconds(5), _ change: (inout Policy) -> Void = { _ in }) -> Policy {
+        var policy = Policy(name: "test")
+        policy.delay = DelaySchedule(.constant(every), jitter: .none)
+        change(&policy)
+        return policy
+    }
+
+    static let refused = Failure(
+        phase: .connecting, kind: .connectionRefused, evidence: .neverSent, message: "Refused.")
+
+    /// Parks an exchange; with a failure its first attempt failed, without one its loop found the gate shut.
+    func park(
+        _ exchange: RecordingExchange, failure: Failure? = EngineBench.refused, to origin: Origin = EngineBench.origin,
+        policy: Policy = EngineBench.policy(), delay: Duration = .seconds(5)
+    ) async {
+        engine.post(
+            .parked(
+                NewEntry(
+                    id: exchange.id, method: "GET", url: "\(origin)/x", origin: origin, policy: policy,
+                    client: .init(address: "127.0.0.1"), createdAt: clock.now(),
+                    attemptCount: failure == nil ? 0 : 1, failure: failure,
+                    parking: .init(
+                        delay: failure == nil ? .zero : delay, shutsGate: failure?.shutsGate ?? false)),
+                exchange))
+        await settle()
+    }
+
+    func fail(_ exchange: RecordingExchange, _ failure: Failure = EngineBench.refused, attempts: Int = 2) async {
+        engine.post(
+            .attemptFailed(
+                exchange.id, failure, .init(delay: .seconds(5), shutsGate: failure.shutsGate),
+                AttemptTally(attemptCount: attempts, automaticLeft: nil, isBodyReplayable: true)))
+        await settle()
+    }
+
+    func answer(_ exchange: RecordingExchange, attempts: Int = 2) async {
+        engine.post(.answered(exchange.id, Self.tally(attempts)))
+        await settle()
+    }
+
+    func end(_ exchange: RecordingExchange, as state: EntryState = .delivered) async {
+        engine.post(.ended(exchange.id, state, nil, Self.tally(2)))
+        await settle()
+    }
+
+    private static func tally(_ count: Int) -> AttemptTally {
+        AttemptTally(attemptCount: count, automaticLeft: nil, isBodyReplayable: true)
+    }
+
+    func state(_ exchange: RecordingExchange) async -> EntryState? { await engine.entry(exchange.id)?.state }
+}

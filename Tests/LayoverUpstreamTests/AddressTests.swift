@@ -1,0 +1,48 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverUpstream
+
+/// Addresses that the guard refuses.
+struct AddressTests {
+    /// Refuses one port, whatever the address, but for what the route allows.
+    struct PortGuard: AddressGuard {
+        var port: Int
+        func refusal(of address: String, port: Int, allow: [String]) -> FailureKind? {
+            port == self.port && !allow.contains(address) ? .destinationIPProhibited : nil
+        }
+        func refusal(ofLiteral host: String, port: Int, allow: [String]) -> FailureKind? { nil }
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433"])
+    func refusalIsNoOutage(host: String) async throws {
+        let origin = try MisbehavingOrigin { _ in }
+        defer { origin.stop() }
+        let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
+        for purpose in [UpstreamRequest.Purpose.transfer, .dial] {
+            var request = rig.request("GET", port: origin.port, host: host)
+            request.purpose = purpose
+            let facts = await rig.send(request)
+            #expect(facts.failure?.kind == .destinationIPProhibited)
+            #expect(facts.failure?.phase == .connecting)
+            #expect(facts.failure?.evidence == .neverSent)
+            #expect(facts.failure?.shutsGate == false)
+        }
+        #expect(origin.connections.isEmpty)
+        try await rig.stop()
+    }
+
+    @Test func routeMayAllow() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            if connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
+        var request = rig.request("GET", port: origin.port)
+        request.allowAddresses = ["127.0.0.1"]
+        #expect(await rig.send(request).status == 200)
+        try await rig.stop()
+    }
+}

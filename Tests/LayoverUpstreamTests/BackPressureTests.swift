@@ -1,0 +1,107 @@
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import LayoverUpstream
+
+/// Memory stays bounded in both directions.
+struct BackPressureTests {
+    @Test func downloadToASlowClientWaits() async throws {
+        let total = 64 << 20
+        let piece = [UInt8](repeating: 0x61, count: 1 << 20)
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+            for _ in 0..<(total / piece.count) where !connection.write(piece) { return }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
+        let attempt = try #require(record.attempt)
+        // Takes away what has come, again and again, until all of it has.
+        var highest = 0
+        while true {
+            let paused = await record.waitFor { facts in
+                facts.terminalCount > 0
+                    || attempt.isReceivingPaused.load(ordering: .acquiring)
+            }
+            highest = max(highest, attempt.bytesOutstanding.load(ordering: .acquiring))
+            if paused.terminalCount > 0 || paused.isTimedOut { break }
+            record.passOn()
+        }
+        let facts = await record.ended()
+        #expect(facts.events == ["head", "body", "end"])
+        #expect(facts.body.count == total)
+        #expect(highest <= (512 << 10) + (64 << 10))
+        try await rig.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func largeUploadArrivesWhole(isChunked: Bool) async throws {
+        let total = 16 << 20
+        let origin = try MisbehavingOrigin { connection in
+            guard let (_, body) = connection.readRequest() else { return }
+            connection.answer(String(body.reduce(0) { $0 + ($1 == 0x7A ? 1 : 0) }))
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let body = rig.emptyBody(length: isChunked ? nil : total)
+        let record = rig.start(
+            rig.request(
+                "POST", port: origin.port, framing: isChunked ? .chunked : .length(total), body: body))
+        let piece = ByteBuffer(repeating: 0x7A, count: 1 << 20)
+        for _ in 0..<(total / piece.readableBytes) { _ = body.append(piece) }
+        body.finish()
+        let facts = await record.ended()
+        #expect(facts.bodyText == "\(total)")
+        try await rig.stop()
+    }
+
+    /// An echo: while the client does not take the response, its body still goes up.
+    @Test func uploadGoesOnWhileTheResponseIsPaused() async throws {
+        let total = 4 << 20
+        let piece = [UInt8](repeating: 0x61, count: 256 << 10)
+        let uploaded = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+            OriginThreads.start {
+                for _ in 0..<(total / piece.count) where !connection.write(piece) { return }
+            }
+            if connection.read(total) != nil { uploaded.fire() }
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let body = rig.emptyBody(length: total)
+        let record = rig.start(
+            rig.request("POST", port: origin.port, framing: .length(total), body: body), passesOn: false)
+        let attempt = try #require(record.attempt)
+        _ = await record.waitFor { _ in
+            attempt.isReceivingPaused.load(ordering: .acquiring)
+        }
+        // In pieces, so that sending is paused and resumed while receiving is paused.
+        for _ in 0..<(total / (16 << 10)) {
+            _ = body.append(ByteBuffer(repeating: 0x62, count: 16 << 10))
+            await Task.yield()
+        }
+        body.finish()
+        #expect(await uploaded.happened())
+        #expect(record.facts.body.count <= (512 << 10) + (64 << 10))
+        record.passOn()
+        while true {
+            let facts = await record.waitFor { facts in
+                facts.terminalCount > 0
+                    || attempt.isReceivingPaused.load(ordering: .acquiring)
+            }
+            if facts.terminalCount > 0 || facts.isTimedOut { break }
+            record.passOn()
+        }
+        let facts = await record.ended()
+        #expect(facts.events == ["head", "body", "end"])
+        #expect(facts.body.count == total)
+        try await rig.stop()
+    }
+}

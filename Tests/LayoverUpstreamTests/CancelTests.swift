@@ -1,0 +1,144 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import LayoverUpstream
+
+/// Aborting in every phase: one last event, with the evidence, and a connection that nobody uses again.
+struct CancelTests {
+    @Test(arguments: [true, false])
+    func whileConnectingNothingWasSent(onlyIfConnecting: Bool) async throws {
+        let origin = try DeafOrigin()
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(rig.request("POST", port: origin.port))
+        if onlyIfConnecting { record.cancelIfConnecting() } else { record.cancel() }
+        let facts = await record.ended()
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(facts.failure?.shutsGate == false)
+        try await rig.stop()
+    }
+
+    @Test func whileTheAnswerIsAwaitedItMayHaveBeenApplied() async throws {
+        let received = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            received.fire()
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(rig.request("GET", port: origin.port))
+        #expect(await received.happened())
+        record.cancelIfConnecting()
+        record.cancel()
+        record.cancel()
+        let facts = await record.ended()
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.evidence == .maybeApplied)
+        #expect(facts.failure?.phase == .awaitingResponse)
+        let terminalCount = try await rig.eventLoop.submit { record.facts.terminalCount }.get()
+        #expect(terminalCount == 1)
+        try await rig.stop()
+    }
+
+    @Test func connectionThatStandsIsNotAbortedByCancelIfConnecting() async throws {
+        let received = Signal()
+        let asked = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            received.fire()
+            asked.block()
+            connection.answer()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(rig.request("GET", port: origin.port))
+        #expect(await received.happened())
+        #expect(record.attempt?.hasBegunSending.load(ordering: .acquiring) == true)
+        record.cancelIfConnecting()
+        asked.fire()
+        #expect(await record.ended().events == ["head", "body", "end"])
+        try await rig.stop()
+    }
+
+    @Test func inTheBodyItWasAnswered() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil {
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+            }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...2 {
+            let record = rig.start(rig.request("GET", port: origin.port))
+            _ = await record.waitFor { !$0.body.isEmpty }
+            record.cancel()
+            let facts = await record.ended()
+            #expect(facts.events == ["head", "body", "failed"])
+            #expect(facts.failure?.evidence == .answered)
+            #expect(origin.connections.count == number)
+        }
+        try await rig.stop()
+    }
+
+    @Test func whileTheBodyIsAwaitedItMayHaveBeenApplied() async throws {
+        let headCame = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            headCame.fire()
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let body = rig.emptyBody(length: 5)
+        let record = rig.start(
+            rig.request("POST", port: origin.port, framing: .length(5), body: body))
+        #expect(await headCame.happened())
+        record.cancel()
+        let facts = await record.ended()
+        #expect(facts.failure?.evidence == .maybeApplied)
+        #expect(facts.failure?.phase == .sending)
+        // A wake that comes too late finds nobody.
+        _ = body.append(ByteBuffer(string: "abc"))
+        try await rig.stop()
+    }
+
+    @Test func afterTheEndNothingHappens() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(rig.request("GET", port: origin.port))
+        _ = await record.ended()
+        record.cancel()
+        #expect(await rig.send(rig.request("GET", port: origin.port)).events == ["head", "body", "end"])
+        #expect(record.facts.events == ["head", "body", "end"])
+        try await rig.stop()
+    }
+
+    @Test func shuttingDownAbortsWhatRunsAndRefusesWhatComes() async throws {
+        let received = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            received.fire()
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let record = rig.start(rig.request("GET", port: origin.port))
+        #expect(await received.happened())
+        rig.eventLoop.execute { rig.worker.shutDown() }
+        let late = rig.start(rig.request("GET", port: origin.port))
+        #expect(await record.ended().events == ["failed"])
+        let facts = await late.ended()
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.evidence == .neverSent)
+        try await rig.stop()
+    }
+}

@@ -1,0 +1,108 @@
+import LayoverCore
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverUpstream
+
+/// Responses that break the rules of HTTP/1: none is passed on as if it were whole, and none leaves a
+/// connection that is used again.
+struct FramingTests {
+    struct Example: Sendable, CustomTestStringConvertible {
+        var answer: String
+        var kind = FailureKind.httpProtocolError
+        var method = "GET"
+        var testDescription: String { String(answer.prefix(70)) }
+    }
+
+    static let brokenHeads: [Example] = [
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
+        Example(
+            answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\nab"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nab"),
+        Example(answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+        Example(
+            answer:
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        ),
+        Example(answer: "HTTP/1.1 200 OK\r\nX : y\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 200 OK\r\nX: y\r\n folded\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 200 OK\nContent-Length: 0\n\n"),
+        Example(answer: "HTTP/1.1 99 Low\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 999 High\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/2 200\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/3.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "ICY 200 OK\r\n\r\nmusic"),
+        Example(answer: "just some text\r\n\r\n"),
+        Example(answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+        Example(answer: "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"),
+        Example(answer: "HTTP/1.1 204 No Content\r\n\r\nhello"),
+        Example(answer: "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", method: "HEAD"),
+        Example(
+            answer: "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 70_000) + "\r\n\r\n",
+            kind: .httpResponseHeaderSectionSize),
+        Example(
+            answer: "HTTP/1.1 200 OK\r\n" + String(repeating: "X: y\r\n", count: 20_000) + "\r\n",
+            kind: .httpResponseHeaderSectionSize),
+        Example(answer: String(repeating: "HTTP/1.1 103 Early\r\n\r\n", count: 100)),
+    ]
+
+    @Test(arguments: brokenHeads)
+    func brokenHeadIsNoAnswerAndItsConnectionIsDropped(_ example: Example) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.write(example.answer) }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...2 {
+            let facts = await rig.send(rig.request(example.method, port: origin.port))
+            #expect(facts.events.filter { $0 != "interim" } == ["failed"])
+            #expect(facts.failure?.evidence == .maybeApplied)
+            #expect(facts.failure?.kind == example.kind)
+            #expect(facts.failure?.shutsGate == false)
+            #expect(origin.connections.count == number)
+        }
+        try await rig.stop()
+    }
+
+    @Test(arguments: [
+        "zz\r\nab\r\n", "\r\n", "-1\r\nab\r\n", "2\r\nabXY0\r\n\r\n", "ffffffffffffffffff\r\nab",
+    ])
+    func brokenChunksEndTheResponse(chunks: String) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil {
+                connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
+            }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...2 {
+            let facts = await rig.send(rig.request("GET", port: origin.port))
+            #expect(facts.events.last == "failed")
+            #expect(facts.failure?.evidence == .answered)
+            #expect(facts.failure?.kind == .httpResponseTransferCoding)
+            #expect(origin.connections.count == number)
+        }
+        try await rig.stop()
+    }
+
+    @Test(arguments: ["no colon\r\n", "Content-Length: 5\r\n", "X : y\r\n", " folded\r\n"])
+    func brokenTrailersEndTheResponse(line: String) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil {
+                connection.write(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(line)\r\n")
+            }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let facts = await rig.send(rig.request("GET", port: origin.port))
+        #expect(facts.events == ["head", "body", "failed"])
+        #expect(facts.failure?.evidence == .answered)
+        try await rig.stop()
+    }
+}

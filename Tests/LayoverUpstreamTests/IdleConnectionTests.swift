@@ -1,0 +1,108 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverUpstream
+
+struct IdleConnectionTests {
+    @Test func keptAliveConnectionIsUsedAgain() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for _ in 1...5 { #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200) }
+        #expect(origin.connections.count == 1)
+        try await rig.stop()
+    }
+
+    @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "x"])
+    func bytesOnAnIdleConnectionNeverBecomeAnAnswer(poison: String) async throws {
+        let answered = Signal()
+        let poisoned = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer("from \(connection.number)")
+            guard connection.number == 1 else { return }
+            answered.block()
+            connection.write(poison)
+            poisoned.fire()
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "from 1")
+        answered.fire()
+        #expect(await poisoned.happened())
+        let facts = await rig.send(rig.request("GET", port: origin.port))
+        #expect(facts.events == ["head", "body", "end"])
+        #expect(facts.bodyText == "from 2")
+        #expect(facts.sendings == 1)
+        #expect(origin.count(of: "GET /x") == 2)
+        #expect(origin.connections.first?.receivedText.contains("GET /x") == true)
+        try await rig.stop()
+    }
+
+    @Test func endOfAnIdleConnectionIsNoticedBeforeSending() async throws {
+        let closed = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer()
+            connection.close()
+            closed.fire()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        _ = await rig.send(rig.request("GET", port: origin.port))
+        #expect(await closed.happened())
+        let facts = await rig.send(rig.request("GET", port: origin.port))
+        #expect(facts.status == 200)
+        #expect(facts.sendings == 1)
+        try await rig.stop()
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
+    ])
+    func connectionOfADubiousAnswerIsNotUsedAgain(answer: String) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.write(answer) }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for _ in 1...2 {
+            let facts = await rig.send(rig.request("GET", port: origin.port))
+            #expect(facts.events == ["head", "body", "end"])
+            #expect(facts.bodyText == "ok")
+        }
+        #expect(origin.connections.count == 2)
+        try await rig.stop()
+    }
+
+    @Test func afterANetworkChangeNoOldConnectionIsUsed() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        _ = await rig.send(rig.request("GET", port: origin.port))
+        rig.eventLoop.execute { rig.worker.networkChanged() }
+        _ = await rig.send(rig.request("GET", port: origin.port))
+        _ = await rig.send(rig.request("GET", port: origin.port))
+        #expect(origin.connections.count == 2)
+        try await rig.stop()
+    }
+
+    @Test func attemptThatNeedsAFreshConnectionGetsOne() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        _ = await rig.send(rig.request("GET", port: origin.port))
+        _ = await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true)
+        #expect(origin.connections.count == 2)
+        try await rig.stop()
+    }
+}

@@ -1,0 +1,103 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import NIOPosix
+
+@testable import LayoverUpstream
+
+/// A worker on its own event loop, with what a test needs to use it.
+final class UpstreamRig: Sendable {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let eventLoop: any EventLoop
+    let worker: Worker
+    private let threads = NIOThreadPool(numberOfThreads: 1)
+    private let spool: BodySpool
+
+    init(
+        guard addressGuard: any AddressGuard = OpenGuard(),
+        adjust: (inout UpstreamOptions) -> Void = { _ in }
+    ) throws {
+        eventLoop = group.next()
+        var options = UpstreamOptions(addressGuard: addressGuard)
+        adjust(&options)
+        let upstream = try LibcurlUpstream(options: options)
+        guard let worker = try upstream.makeWorker(for: eventLoop, batchEnded: {}) as? Worker else {
+            throw RigError.unexpectedWorker
+        }
+        self.worker = worker
+        threads.start()
+        spool = BodySpool(folder: "/tmp", byteCountMax: 1 << 30, threads: threads)
+    }
+
+    /// Ends everything and waits for it.
+    func stop() async throws {
+        worker.shutDown()
+        await withCheckedContinuation { continuation in
+            threads.submit { [worker] _ in
+                worker.waitUntilEnded()
+                continuation.resume()
+            }
+        }
+        try await threads.shutdownGracefully()
+        try await group.shutdownGracefully()
+    }
+
+    // MARK: Requests
+
+    func request(
+        _ method: String, port: Int, scheme: Origin.Scheme = .http, host: String = "127.0.0.1",
+        target: String = "/x", fields: [String] = [], framing: UpstreamRequest.BodyFraming = .none,
+        body: CapturedBody? = nil, mayBeSentTwice: Bool? = nil
+    ) -> UpstreamRequest {
+        var lines = ByteBuffer()
+        for field in fields { lines.writeString(field + "\0") }
+        let origin = Origin(scheme: scheme, host: host, port: port)
+        return UpstreamRequest(
+            purpose: .transfer, origin: origin, method: method, target: target,
+            host: origin.hostField, fields: lines, framing: framing, body: body,
+            mayBeSentTwice: mayBeSentTwice ?? !["POST", "PATCH"].contains(method))
+    }
+
+    /// A body that the test fills.
+    func emptyBody(length: Int?, mayBeSentTwice: Bool = false) -> CapturedBody {
+        CapturedBody(
+            length: length, mayBeSentTwice: mayBeSentTwice, limits: .init(), spool: spool,
+            clientResumed: {})
+    }
+
+    /// A complete body.
+    func body(_ text: String, chunked: Bool = false, mayBeSentTwice: Bool = false) -> CapturedBody {
+        let body = emptyBody(length: chunked ? nil : text.utf8.count, mayBeSentTwice: mayBeSentTwice)
+        if !text.isEmpty { _ = body.append(ByteBuffer(string: text)) }
+        body.finish()
+        return body
+    }
+
+    // MARK: Attempts
+
+    /// Starts an attempt and returns what will be told of it.
+    func start(
+        _ request: UpstreamRequest, needsFreshConnection: Bool = false, passesOn: Bool = true
+    ) -> AttemptRecord {
+        let record = AttemptRecord(worker: worker, eventLoop: eventLoop, passesOn: passesOn)
+        let attempt = UpstreamAttempt(
+            request: request, number: 1, needsFreshConnection: needsFreshConnection, receiver: record)
+        record.adopt(attempt)
+        eventLoop.execute { [worker] in worker.start(attempt) }
+        return record
+    }
+
+    /// Makes an attempt and waits for its end.
+    func send(_ request: UpstreamRequest, needsFreshConnection: Bool = false) async -> AttemptRecord.Facts {
+        await start(request, needsFreshConnection: needsFreshConnection).ended()
+    }
+}
+
+enum RigError: Error { case unexpectedWorker }
+
+/// Refuses nothing.
+struct OpenGuard: AddressGuard {
+    func refusal(of address: String, port: Int, allow: [String]) -> FailureKind? { nil }
+    func refusal(ofLiteral host: String, port: Int, allow: [String]) -> FailureKind? { nil }
+}
