@@ -1,0 +1,169 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+extension ClientConnection {
+    /// Decodes as far as it is this request's turn.
+    ///
+    /// An answer that is made at once comes back here from within; the loop under way goes on with the
+    /// next request then, so that a client cannot make the stack grow with what it pipelines.
+    func process() {
+        guard !isProcessing else { return }
+        isProcessing = true
+        defer { isProcessing = false }
+        do throws(FramingError) {
+            while phase == .idle || exchange?.isReceivingRequest == true {
+                guard let event = try decoder.next(&input) else { break }
+                switch event {
+                case .head(let head): begin(head)
+                case .body(let bytes): take(bytes)
+                case .end(let trailers): finishRequest(trailers)
+                }
+            }
+            noteProgress()
+            if phase == .idle, isInputClosed { closeWhenWritten() }
+        } catch {
+            refuse(error)
+        }
+    }
+
+    private func begin(_ head: RequestHead) {
+        phase = .exchanging
+        isHeadTimed = false
+        deadline = nil
+        loop.metrics.requestCount.increment()
+        do throws(Refusal) {
+            switch try loop.planner.plan(head, isLoopback: isLoopback, cache: &addressCache) {
+            case .forward(let plan):
+                let exchange = ProxyExchange(connection: self, loop: loop, head: head, plan: plan)
+                self.exchange = exchange
+                // Without a body it is complete, and an answer that comes at once need not close.
+                if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
+                exchange.begin()
+            case .answer(let response):
+                answerDirectly(response, to: head)
+            }
+        } catch {
+            loop.metrics.refusedRequestCount.increment()
+            answerDirectly(
+                OwnResponse(error.problem, identity: loop.rules.identity), to: head, closes: error.closes)
+        }
+    }
+
+    /// An answer that needs no exchange. A body that comes with the request is not worth reading.
+    private func answerDirectly(_ response: OwnResponse, to head: RequestHead, closes: Bool = false) {
+        let closes = closes || !head.keepAlive || head.framing.hasBody || loop.isDraining
+        loop.metrics.ownResponseCount.increment()
+        loop.metrics.countAnswer(status: response.status)
+        write(response.encoded(closes: closes, sendsBody: head.method != .head))
+        if closes {
+            flushNow()
+            linger()
+        } else {
+            phase = .idle
+            finishDirectly()
+        }
+    }
+
+    /// Takes the end of a request without a body, which the decoder still owes.
+    private func finishDirectly() {
+        _ = try? decoder.next(&input)
+        flushNow()
+        deadline = loop.coarseNow + loop.clientIdleTimeout
+    }
+
+    private func take(_ bytes: ByteBuffer) {
+        loop.metrics.requestByteCount.increment(by: bytes.readableBytes)
+        isBodyPaused = exchange?.receivedBody(bytes) == false
+    }
+
+    private func finishRequest(_ trailers: FieldBlock?) {
+        isBodyPaused = false
+        deadline = nil
+        exchange?.finishedRequest(trailers: trailers)
+    }
+
+    /// The body's capture has room again.
+    func resumeBody() {
+        guard phase == .exchanging, isBodyPaused else { return }
+        isBodyPaused = false
+        process()
+        readMore()
+    }
+
+    // MARK: Deadlines
+
+    /// Sets what the client has to do next, after it did something.
+    private func noteProgress() {
+        switch phase {
+        case .idle:
+            // From the first byte of a head on its time runs; more bytes do not lengthen it.
+            if decoder.isInHead, !isHeadTimed {
+                isHeadTimed = true
+                deadline = loop.coarseNow + loop.requestHeadTimeout
+            }
+        case .exchanging:
+            deadline =
+                exchange?.isReceivingRequest == true && !isBodyPaused
+                ? loop.coarseNow + loop.clientIdleTimeout : nil
+        case .lingering, .handingOver, .closed:
+            break
+        }
+    }
+
+    /// Once a second.
+    func tick(now: NIODeadline) {
+        guard let deadline, deadline <= now else { return }
+        // Bytes of an answer that still leave, however slowly, are no idleness.
+        if phase != .exchanging, isStillWriting {
+            self.deadline = loop.coarseNow + loop.clientIdleTimeout
+            return
+        }
+        self.deadline = nil
+        switch phase {
+        case .idle where decoder.isInHead:
+            refuse(status: 408, kind: "request_head_timeout", "The request head took longer than timeouts.requestHead.")
+        case .exchanging:
+            exchange?.requestBodyStalled()
+        case .idle, .lingering:
+            closeNow()
+        case .handingOver, .closed:
+            break
+        }
+    }
+
+    // MARK: Refusals
+
+    private func refuse(_ error: FramingError) {
+        loop.metrics.refusedRequestCount.increment()
+        if let exchange, phase == .exchanging {
+            // Broken in the middle of the body: the exchange must not go on with half of it.
+            exchange.requestBroke(status: error.status, detail: String(describing: error.reason))
+        } else {
+            refuse(status: error.status, kind: "malformed", String(describing: error.reason))
+        }
+    }
+
+    private func refuse(status: Int, kind: String, _ detail: String) {
+        let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
+        loop.metrics.ownResponseCount.increment()
+        loop.metrics.countAnswer(status: status)
+        write(
+            OwnResponse(problem, identity: loop.rules.identity).encoded(closes: true, sendsBody: true))
+        flushNow()
+        linger()
+    }
+
+    func refuseConnection() {
+        var problem = Problem(
+            status: 503, kind: "limit",
+            detail: "limits.connections is reached (\(loop.connectionLimit.countMax)).",
+            error: .connectionLimitReached)
+        problem.retryAfter = .seconds(1)
+        write(
+            OwnResponse(problem, identity: loop.rules.identity).encoded(closes: true, sendsBody: true))
+        flushNow()
+        linger()
+    }
+}

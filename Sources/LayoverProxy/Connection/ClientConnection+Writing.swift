@@ -1,0 +1,136 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+#if canImport(Glibc)
+import Glibc
+#endif
+
+extension ClientConnection {
+    /// Writes below this size are gathered into one buffer. Larger ones are not worth copying.
+    private static let gatherMax = 8 << 10
+
+    /// Writes in order; nothing leaves before the flush at the end of the batch.
+    func write(_ bytes: ByteBuffer) {
+        loop.metrics.responseByteCount.increment(by: bytes.readableBytes)
+        if bytes.readableBytes <= Self.gatherMax {
+            if outgoing.readableBytes == 0 {
+                outgoing = bytes
+            } else {
+                outgoing.writeImmutableBuffer(bytes)
+            }
+        } else {
+            writeOutgoing()
+            context?.write(wrapOutboundOut(bytes), promise: nil)
+        }
+        if !isInFlushList {
+            isInFlushList = true
+            loop.flushLater(self)
+        }
+    }
+
+    private func writeOutgoing() {
+        guard outgoing.readableBytes > 0 else { return }
+        let bytes = outgoing
+        outgoing = ByteBuffer()
+        context?.write(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    func flushNow() {
+        writeOutgoing()
+        context?.flush()
+    }
+
+    /// At the end of a batch: not in the loop's list any more.
+    func flushInTurn() {
+        isInFlushList = false
+        flushNow()
+    }
+
+    /// Whether the client has taken bytes since this was asked last and has not taken all of them.
+    var isStillWriting: Bool {
+        let left =
+            (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        defer { unwrittenByteCount = left }
+        return left > 0 && left != unwrittenByteCount
+    }
+
+    /// Whether the client takes bytes as fast as they come.
+    var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    // MARK: The end of an exchange
+
+    /// Whether the client may have another request for us.
+    var mayHaveMore: Bool { !isInputClosed || input.readableBytes > 0 }
+
+    /// The answer is complete.
+    func exchangeFinished(keepsAlive: Bool) {
+        exchange = nil
+        isBodyPaused = false
+        guard phase == .exchanging else { return }
+        guard keepsAlive, !loop.isDraining, mayHaveMore else {
+            flushNow()
+            return linger()
+        }
+        phase = .idle
+        deadline = loop.coarseNow + loop.clientIdleTimeout
+        if input.readableBytes > 0 { process() }
+        readMore()
+    }
+
+    /// Closes our side, then waits a little for the client's.
+    func linger() {
+        guard phase != .closed, phase != .lingering else { return }
+        phase = .lingering
+        exchange = nil
+        input = ByteBuffer()
+        isBodyPaused = false
+        deadline = loop.coarseNow + Self.lingerMax
+        guard !isInputClosed else { return closeWhenWritten() }
+        flushNow()
+        context?.closeWhenWritten(.output)
+        readMore()
+    }
+
+    /// Closes once the kernel has taken what was written.
+    func closeWhenWritten() {
+        if phase == .idle { phase = .lingering }
+        deadline = loop.coarseNow + Self.lingerMax
+        flushNow()
+        context?.closeWhenWritten()
+    }
+
+    func closeNow() {
+        context?.close(promise: nil)
+    }
+
+    /// Breaks the connection so that the client cannot take what it has for a complete message
+    /// (RFC 9112 section 8): closing would end a message that only the close delimits.
+    func breakOff(isCloseDelimited: Bool) {
+        flushNow()
+        guard isCloseDelimited, let context else { return closeNow() }
+        _ = (context.channel as? any SocketOptionProvider)?
+            .setSoLinger(.init(l_onoff: 1, l_linger: 0))
+        closeNow()
+    }
+
+    // MARK: The client's side closes
+
+    func inputClosed() {
+        isInputClosed = true
+        switch phase {
+        case .idle, .lingering:
+            closeWhenWritten()
+        case .exchanging:
+            exchange?.clientClosedInput()
+        case .handingOver, .closed:
+            // The tunnel is told when it stands.
+            break
+        }
+    }
+
+    /// The proxy is being stopped: what is under way is let finish.
+    func drain() {
+        if phase == .idle || phase == .lingering { closeWhenWritten() }
+    }
+}

@@ -1,0 +1,166 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// One client's connection: reads requests, one at a time, and writes their answers in order.
+///
+/// What the client pipelines waits in `input` until the answer before is complete. Confined to its
+/// event loop.
+final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    enum Phase {
+        /// Reading a head, or waiting for one.
+        case idle
+        /// An exchange is under way.
+        case exchanging
+        /// The last answer is written; what still comes in is thrown away until the client closes too,
+        /// so that our closing does not destroy the answer on its way (RFC 9112 section 9.6).
+        case lingering
+        /// Becoming a tunnel: bytes that come in are the tunnel's.
+        case handingOver
+        case closed
+    }
+
+    /// Bytes that a client may send ahead of its turn before we stop reading. Default: 64 KiB.
+    static let inputByteCountMax = 64 << 10
+    /// How long a connection lingers at most. Default: 5 s.
+    static let lingerMax: TimeAmount = .seconds(5)
+
+    let loop: ProxyLoop
+    var phase = Phase.idle
+    var decoder: RequestDecoder
+    var input = ByteBuffer()
+    var exchange: ProxyExchange?
+    var addressCache = RequestAddressCache()
+    var context: ChannelHandlerContext?
+    /// Small writes gathered until the next flush.
+    var outgoing = ByteBuffer()
+    var isInFlushList = false
+    /// Whether the client has closed its sending side.
+    var isInputClosed = false
+    /// Whether a read is under way.
+    private var isReading = false
+    /// Whether the exchange wants no more body bytes for now.
+    var isBodyPaused = false
+    /// When the client is to have done something; nil while it is our turn.
+    var deadline: NIODeadline?
+    /// Bytes that waited for the client when somebody asked last; see `isStillWriting`.
+    var unwrittenByteCount = 0
+    /// Whether `process` is at work.
+    var isProcessing = false
+    /// Whether the time of the head that is being read is running.
+    var isHeadTimed = false
+    private(set) var isLoopback = false
+    private(set) var clientAddress = "unknown"
+    private var isCounted = false
+
+    init(loop: ProxyLoop) {
+        self.loop = loop
+        decoder = RequestDecoder(limits: loop.rules.framing)
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if context.channel.isActive { becameActive() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        becameActive()
+    }
+
+    private func becameActive() {
+        guard let context, !isCounted else { return }
+        isCounted = true
+        loop.opened(self)
+        readClientAddress(context.channel.remoteAddress)
+        if !loop.connectionLimit.opened() { return refuseConnection() }
+        if loop.isDraining { return closeNow() }
+        deadline = loop.coarseNow + loop.clientIdleTimeout
+        readMore()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        guard phase != .closed else { return }
+        phase = .closed
+        loop.closed(self)
+        loop.connectionLimit.closed()
+        let exchange = self.exchange
+        self.exchange = nil
+        exchange?.clientLeft()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        if phase == .lingering { return }
+        if input.readableBytes == 0 {
+            input = bytes
+        } else {
+            input.writeBuffer(&bytes)
+        }
+        if phase != .handingOver { process() }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        if input.readableBytes == 0 { input = ByteBuffer() }
+        readMore()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event {
+            inputClosed()
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { exchange?.clientTookBytes() }
+    }
+
+    /// A reset by the client, for the most part. NIO closes the channel by itself.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    /// Asks for more bytes, unless the client is far enough ahead.
+    func readMore() {
+        guard !isReading, !isBodyPaused, !isInputClosed, phase != .closed,
+            input.readableBytes < Self.inputByteCountMax
+        else { return }
+        isReading = true
+        context?.read()
+    }
+
+    private func readClientAddress(_ address: SocketAddress?) {
+        clientAddress = address?.ipAddress ?? "unix"
+        switch address {
+        case .v4: isLoopback = clientAddress.hasPrefix("127.")
+        case .v6: isLoopback = clientAddress == "::1" || clientAddress.hasPrefix("::ffff:127.")
+        case .unixDomainSocket, nil: isLoopback = true
+        }
+    }
+}
+
+extension ChannelHandlerContext {
+    /// Closes once all that was written before has left for the kernel. NIO's own `close` throws it away;
+    /// closing the output only waits for it, but not if the other side closes meanwhile.
+    func closeWhenWritten(_ mode: CloseMode = .all) {
+        writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            self.close(mode: mode, promise: nil)
+        }
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) { self = .nanoseconds(duration.nanosecondsSaturating) }
+}

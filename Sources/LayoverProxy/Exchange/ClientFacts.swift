@@ -1,0 +1,26 @@
+import LayoverHTTP
+
+/// What has to be remembered of a request head for answering it.
+struct ClientFacts {
+    var isHead: Bool
+    var isHTTP10: Bool
+    var keepAlive: Bool
+    var expectsContinue: Bool
+
+    init(_ head: RequestHead) {
+        isHead = head.method == .head
+        isHTTP10 = head.minorVersion == 0
+        keepAlive = head.keepAlive
+        expectsContinue = head.expectsContinue
+    }
+}
+
+/// How an answer is framed for the client (RFC 9112 section 6.3).
+enum AnswerFraming {
+    /// No body.
+    case none
+    case length
+    case chunked
+    /// Ends when the connection does.
+    case close
+}

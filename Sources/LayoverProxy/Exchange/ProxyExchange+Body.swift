@@ -1,0 +1,82 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The request's body, from the client into the capture.
+extension ProxyExchange {
+    func makeBody() -> CapturedBody {
+        var length: Int?
+        if case .length(let count) = request.framing { length = count }
+        let loop = self.loop
+        return CapturedBody(
+            length: length, mayBeSentTwice: request.mayBeSentTwice, limits: loop.rules.body,
+            spool: loop.spool
+        ) { [weak self] in
+            loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }
+        }
+    }
+
+    /// - Returns: Whether the client may go on.
+    func receivedBody(_ bytes: ByteBuffer) -> Bool {
+        // After an early answer nobody wants the rest.
+        guard phase != .done, let body = request.body else { return true }
+        hasSentContinue = true
+        return body.append(bytes)
+    }
+
+    func finishedRequest(trailers: FieldBlock?) {
+        isReceivingRequest = false
+        var lines: ByteBuffer?
+        if let trailers, !trailers.isEmpty {
+            var out = ByteBuffer()
+            trailers.writeForwardedTrailers(into: &out)
+            lines = out.readableBytes > 0 ? out : nil
+        }
+        request.body?.finish(trailers: lines)
+        if phase == .done { connection?.exchangeFinished(keepsAlive: false) }
+    }
+
+    /// Lets a client go on that waits for it, once (RFC 9110 section 10.1.1).
+    func sendContinue() {
+        guard client.expectsContinue, !hasSentContinue, isReceivingRequest, let connection,
+            phase != .responding, phase != .done
+        else { return }
+        hasSentContinue = true
+        connection.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+        connection.flushNow()
+    }
+
+    /// The client sent something that is no body.
+    func requestBroke(status: Int, detail: String) {
+        giveUp(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
+    }
+
+    /// The client stopped in the middle of the body.
+    func requestBodyStalled() {
+        giveUp(
+            Problem(
+                status: 408, kind: "request_body_timeout",
+                detail: "No byte of the request body came for timeouts.clientIdle.",
+                error: .httpRequestError))
+    }
+
+    /// A request that will never be complete is never sent again and never finished upstream.
+    private func giveUp(_ problem: Problem) {
+        request.body?.breakOff()
+        cancelAttempt()
+        if phase == .responding {
+            ended(as: .failed)
+            connection?.breakOff(isCloseDelimited: framing == .close)
+        } else {
+            fail(problem)
+        }
+    }
+
+    /// Aborts the attempt under way. Its last event finds nobody.
+    func cancelAttempt() {
+        if let attempt { loop.worker?.cancel(attempt) }
+        attempt = nil
+        endFresh()
+    }
+}

@@ -1,0 +1,151 @@
+import LayoverCore
+import LayoverEngine
+import NIOCore
+import Synchronization
+
+/// In the pending set and out of it.
+extension ProxyExchange {
+    func park(failure: Failure?, parking: Verdict.Parking) {
+        // A client that closed its side after its request wanted one answer, not a wait.
+        if connection?.isInputClosed == true, let failure {
+            return fail(Problem(failure, reason: .pass, attemptCount: rules.attemptCount, entry: entry))
+        }
+        // It waits for nothing that could still reach it.
+        if connection?.isInputClosed == true, failure == nil {
+            clientLeft()
+            connection?.linger()
+            return
+        }
+        phase = .parked
+        if let entry, let failure {
+            loop.engine.post(.attemptFailed(entry, failure, parking, tally))
+        } else {
+            join(failure: failure, parking: parking)
+        }
+        sendContinue()
+    }
+
+    private func join(failure: Failure?, parking: Verdict.Parking) {
+        let id = EntryID(using: &loop.generator)
+        entry = id
+        let tally = self.tally
+        loop.engine.post(
+            .parked(
+                NewEntry(
+                    id: id, method: request.method, url: url, origin: request.origin, route: route,
+                    policy: rules.policy,
+                    client: Entry.Client(
+                        address: connection?.clientAddress ?? "unknown", userAgent: takeUserAgent()),
+                    createdAt: createdAt, attemptCount: tally.attemptCount,
+                    automaticLeft: tally.automaticLeft,
+                    requestByteCount: request.body?.receivedByteCount ?? 0,
+                    isBodyReplayable: tally.isBodyReplayable, failure: failure, parking: parking),
+                self))
+    }
+
+    private var url: String {
+        switch request.purpose {
+        case .dial: request.origin.authority
+        case .transfer: request.origin.description + (request.target == "*" ? "" : request.target)
+        }
+    }
+
+    // MARK: The client
+
+    /// The client's connection is gone.
+    func clientLeft() {
+        isClientGone = true
+        if isReceivingRequest { request.body?.breakOff() }
+        switch phase {
+        case .parked:
+            ended(as: .cancelled)
+        case .attempting where mayHaveBeenApplied, .responding where mayHaveBeenApplied:
+            // Let it finish, so that what became of it is known. Nobody reads the answer, so nothing
+            // may wait for somebody who does.
+            phase = .done
+            clientTookBytes()
+        case .attempting, .responding:
+            cancelAttempt()
+            ended(as: .cancelled)
+        case .done:
+            break
+        }
+    }
+
+    /// Whether the attempt under way may do something upstream that somebody will want to know of.
+    private var mayHaveBeenApplied: Bool {
+        guard let attempt, request.purpose == .transfer, !isReceivingRequest else { return false }
+        return !Self.safeMethods.contains(request.method)
+            && attempt.hasBegunSending.load(ordering: .acquiring)
+    }
+
+    /// RFC 9110 section 9.2.1.
+    private static let safeMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE"]
+
+    /// The client closed its sending side. One that waits has left; during the first attempt its answer
+    /// is still delivered.
+    func clientClosedInput() {
+        guard isReceivingRequest || phase == .parked || entry != nil && phase == .attempting else { return }
+        let isAnswering = phase == .responding
+        clientLeft()
+        if isAnswering {
+            connection?.breakOff(isCloseDelimited: framing == .close)
+        } else {
+            connection?.linger()
+        }
+    }
+}
+
+extension ProxyExchange: HeldExchange {
+    func start(_ trigger: AttemptTrigger) {
+        loop.eventLoop.execute {
+            guard self.phase == .parked else { return }
+            self.rules.hasTriedNewConnection = false
+            // A kept-alive connection from before the trouble would prove nothing, and could hang.
+            self.startAttempt(trigger, onNewConnection: trigger == .canary)
+        }
+    }
+
+    func abandonConnecting() {
+        loop.eventLoop.execute { self.abandonIfConnecting() }
+    }
+
+    /// Cuts off an attempt that may be hanging on a network that is gone. Its verdict makes another.
+    func abandonIfConnecting() {
+        guard let attempt, phase == .attempting, rules.policy.mode == .hold,
+            connection?.isInputClosed == false
+        else { return }
+        rules.isAbandoned = true
+        loop.worker?.cancelIfConnecting(attempt)
+    }
+
+    func end(_ end: EntryEnd, retryAfter: Duration?) {
+        loop.eventLoop.execute { self.endedByEngine(end, retryAfter: retryAfter) }
+    }
+
+    func refuse(limit: String, value: Int) {
+        loop.eventLoop.execute {
+            self.entry = nil
+            self.fail(.limit(limit, value))
+        }
+    }
+
+    /// The engine has taken the entry out of the set already.
+    private func endedByEngine(_ end: EntryEnd, retryAfter: Duration?) {
+        guard phase != .done else { return }
+        let id = entry
+        entry = nil
+        cancelAttempt()
+        request.body?.breakOff()
+        if phase == .responding {
+            phase = .done
+            connection?.breakOff(isCloseDelimited: framing == .close)
+            return
+        }
+        var problem = Problem.ended(end, lastFailure: lastFailure)
+        problem.entry = id
+        problem.attemptCount = rules.attemptCount
+        problem.retryAfter = retryAfter ?? (end == .draining ? .seconds(5) : nil)
+        answer(OwnResponse(problem, identity: loop.rules.identity))
+    }
+}

@@ -1,0 +1,142 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+import Synchronization
+
+/// The upstream's answer, from the worker to the client.
+extension ProxyExchange {
+    /// Bytes that the worker may be ahead of the client when it goes on after a pause. Default: 128 KiB.
+    private static let resumeBelow = 128 << 10
+
+    func passOn(interim head: ResponseHead) {
+        if head.status == 100 { return sendContinue() }
+        // HTTP/1.0 knows no interim answers (RFC 9110 section 15.2).
+        guard !client.isHTTP10, phase == .attempting, let connection else { return }
+        var out = head.bytes
+        out.writeStaticString("\r\n")
+        connection.write(out)
+    }
+
+    func received(_ head: ResponseHead, sendings: Int) {
+        if sendings > 1 { rules.sentAgainWithinAttempt(sendings - 1) }
+        tellOriginAnswered()
+        guard phase == .attempting else { return }
+        phase = .responding
+        guard let connection else { return }
+        loop.metrics.countAnswer(status: head.status)
+        framing = Self.framing(of: head, for: client)
+        saysClose = !keepsAlive
+        var out = head.bytes
+        writeOwnFields(after: head, into: &out)
+        connection.write(out)
+    }
+
+    /// The engine hears of answers only from origins that were in trouble.
+    private func tellOriginAnswered() {
+        if let entry {
+            loop.engine.post(.answered(entry, tally))
+        } else if loop.notice(for: request.origin) != nil {
+            loop.engine.post(.originAnswered(request.origin))
+        }
+    }
+
+    private static func framing(of head: ResponseHead, for client: ClientFacts) -> AnswerFraming {
+        switch head.framing {
+        case .none: .none
+        case .length: .length
+        case .chunked, .untilClose: client.isHTTP10 ? .close : .chunked
+        }
+    }
+
+    private func writeOwnFields(after head: ResponseHead, into out: inout ByteBuffer) {
+        out.writeStaticString("Via: ")
+        out.writeBytes(loop.planner.viaMember)
+        out.writeStaticString("\r\n")
+        if entry != nil {
+            let waited = (loop.engine.clock.now() - createdAt).inSeconds
+            let tenths = Int((waited * 10).rounded())
+            out.writeString(
+                "Proxy-Status: \(loop.rules.identity); details=\"attempts=\(rules.attemptCount) waited=\(tenths / 10).\(tenths % 10)s\"\r\n"
+            )
+        }
+        switch framing {
+        case .none, .close: break
+        case .length:
+            out.writeStaticString("Content-Length: ")
+            out.writeDecimal(head.contentLength ?? 0)
+            out.writeStaticString("\r\n")
+        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
+        }
+        if saysClose { out.writeStaticString("Connection: close\r\n") }
+        out.writeStaticString("\r\n")
+    }
+
+    /// Whether another request may follow on the connection. One that is still sending its body cannot
+    /// be waited for once it has its answer.
+    private var keepsAlive: Bool {
+        client.keepAlive && framing != .close && !isReceivingRequest && !loop.isDraining
+    }
+
+    func received(_ bytes: ByteBuffer) {
+        // Where no body can follow, the client would take one for its next answer.
+        guard let connection, phase == .responding, framing != .none else {
+            return took(bytes.readableBytes)
+        }
+        if framing == .chunked {
+            if bytes.readableBytes < 4096 {
+                var out = ByteBuffer()
+                ChunkWriter.writeChunk(bytes, into: &out)
+                connection.write(out)
+            } else {
+                var out = ByteBuffer()
+                ChunkWriter.writeChunkHead(byteCount: bytes.readableBytes, into: &out)
+                connection.write(out)
+                connection.write(bytes)
+                connection.write(ByteBuffer(staticString: "\r\n"))
+            }
+        } else {
+            connection.write(bytes)
+        }
+        if connection.isWritable {
+            took(bytes.readableBytes)
+        } else {
+            untakenByteCount += bytes.readableBytes
+        }
+    }
+
+    /// The client has caught up.
+    func clientTookBytes() {
+        let count = untakenByteCount
+        untakenByteCount = 0
+        took(count)
+    }
+
+    private func took(_ count: Int) {
+        guard let attempt, count > 0 else { return }
+        let left = attempt.bytesOutstanding.subtract(count, ordering: .acquiringAndReleasing).newValue
+        if left < Self.resumeBelow, attempt.isReceivingPaused.load(ordering: .acquiring) {
+            loop.worker?.resumeReceiving(attempt)
+        }
+    }
+
+    func responseEnded(trailers: ByteBuffer?) {
+        attempt = nil
+        endFresh()
+        let wasResponding = phase == .responding
+        ended(as: isClientGone ? .cancelled : .delivered)
+        guard wasResponding, let connection else { return }
+        if framing == .chunked {
+            var out = ByteBuffer()
+            ChunkWriter.writeLastChunk(trailers: trailers, into: &out)
+            connection.write(out)
+        }
+        connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+    }
+
+    /// Cut off upstream, so cut off downstream: the client must not take a part for the whole.
+    func responseBroke(_ failure: Failure) {
+        ended(as: .failed, failure: failure)
+        connection?.breakOff(isCloseDelimited: framing == .close)
+    }
+}

@@ -1,0 +1,193 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// One client request and all that is done for it, on the client's event loop.
+///
+/// Translates between the connection, the upstream worker and the core: the verdict on a failure is the
+/// core's (`Exchange`), and when a parked exchange goes is the engine's. This class alone decides who
+/// answers the client: the first claim wins.
+///
+/// `@unchecked Sendable`: confined to the loop; the engine's calls hop there.
+final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
+    enum Phase {
+        /// An attempt is under way; nothing of its answer has come.
+        case attempting
+        /// Waiting in the pending set.
+        case parked
+        /// The answer is being passed on.
+        case responding
+        /// The client has been answered or is gone; an attempt may still have to end.
+        case done
+    }
+
+    let loop: ProxyLoop
+    weak var connection: ClientConnection?
+    var request: UpstreamRequest
+    var rules: Exchange
+    let route: String?
+    let hasIdempotencyKey: Bool
+    let client: ClientFacts
+    /// The request as it came. Given up once nobody will ask, because it holds on to the bytes around it.
+    private(set) var head: RequestHead?
+    let createdAt: Timestamp
+    var phase = Phase.attempting
+    /// The attempt under way.
+    var attempt: UpstreamAttempt?
+    /// Its place in the pending set, once it has one.
+    var entry: EntryID?
+    var lastFailure: Failure?
+    /// Whether bytes of the request are still to come.
+    var isReceivingRequest = true
+    var hasSentContinue = false
+    var isClientGone = false
+    /// Whether this first attempt is counted in the window of its origin.
+    var isCountedAsFresh = false
+    /// How the answer is framed for the client.
+    var framing = AnswerFraming.none
+    /// Whether the head of the answer announced the close (RFC 9112 section 9.6: then it must come).
+    var saysClose = false
+    /// Bytes written to a client that does not take them yet.
+    var untakenByteCount = 0
+
+    init(connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan) {
+        self.connection = connection
+        self.loop = loop
+        request = plan.request
+        rules = Exchange(policy: plan.policy)
+        route = plan.route
+        hasIdempotencyKey = plan.hasIdempotencyKey
+        client = ClientFacts(head)
+        self.head = head
+        createdAt = loop.engine.clock.now()
+        if request.framing != .none { request.body = makeBody() }
+    }
+
+    /// The first step: an attempt at once, unless its gate is shut.
+    func begin() {
+        switch loop.notice(for: request.origin) {
+        case nil:
+            startAttempt(.arrival)
+        case .shut where rules.policy.mode == .hold:
+            park(failure: nil, parking: .init(delay: .zero, shutsGate: false))
+        case .shut where loop.isOffline:
+            fail(Problem.offline)
+        case .watched, .shut:
+            loop.engine.post(.freshUnderWay(request.origin, changedBy: 1))
+            isCountedAsFresh = true
+            startAttempt(.arrival)
+        case .forgotten:
+            startAttempt(.arrival)
+        }
+    }
+
+    /// Takes from the head what people are shown, and gives it up.
+    func takeUserAgent() -> String? {
+        defer { head = nil }
+        return head?.fields.string(.userAgent)
+    }
+
+    // MARK: Attempts
+
+    func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false) {
+        guard let worker = loop.worker else { return fail(.stopping) }
+        phase = .attempting
+        let number = rules.attemptStarted(trigger: trigger)
+        let attempt = UpstreamAttempt(
+            request: request, number: number, needsFreshConnection: onNewConnection, receiver: self)
+        self.attempt = attempt
+        loop.metrics.attemptCount.increment()
+        worker.start(attempt)
+    }
+
+    func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
+        // A late word of an attempt that is not ours any more. A connection must not leak, though.
+        guard attempt === self.attempt else {
+            if case .dialled(let socket) = event { socket.close() }
+            return
+        }
+        switch event {
+        case .bodyWanted: sendContinue()
+        case .interim(let head): passOn(interim: head)
+        case .head(let head, let sendings): received(head, sendings: sendings)
+        case .body(let bytes): received(bytes)
+        case .end(let trailers): responseEnded(trailers: trailers)
+        case .failed(let failure): attemptFailed(failure)
+        case .dialled(let socket): dialled(socket)
+        }
+    }
+
+    private func attemptFailed(_ failure: Failure) {
+        attempt = nil
+        endFresh()
+        guard phase != .done else { return ended(as: .cancelled, failure: failure) }
+        lastFailure = failure
+        loop.metrics.failedAttemptCount.increment()
+        if phase == .responding { return responseBroke(failure) }
+        let verdict = rules.verdict(on: failure, sending: summary, using: &loop.generator)
+        switch verdict {
+        case .againOnNewConnection:
+            rules.hasTriedNewConnection = true
+            startAttempt(.arrival, onNewConnection: true)
+        case .park(let parking):
+            park(failure: failure, parking: parking)
+        case .fail(let reason):
+            fail(Problem(failure, reason: reason, attemptCount: rules.attemptCount, entry: entry))
+        }
+    }
+
+    /// Takes the first attempt out of the window of its origin.
+    func endFresh() {
+        guard isCountedAsFresh else { return }
+        isCountedAsFresh = false
+        loop.engine.post(.freshUnderWay(request.origin, changedBy: -1))
+    }
+
+    /// The request in the eyes of the rules.
+    var summary: RequestSummary {
+        RequestSummary(
+            method: request.purpose == .dial ? "OPTIONS" : request.method,
+            hasIdempotencyKey: hasIdempotencyKey, declaredRepeatable: rules.policy.repeatable,
+            body: request.body?.summary ?? .none)
+    }
+
+    var tally: AttemptTally {
+        let body = request.body?.summary ?? .none
+        return AttemptTally(
+            attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft,
+            isBodyReplayable: body == .none || body == .captured)
+    }
+
+    // MARK: The end
+
+    /// Tells the engine, if it knows this exchange.
+    func ended(as state: EntryState, failure: Failure? = nil) {
+        phase = .done
+        guard let entry else { return }
+        self.entry = nil
+        loop.engine.post(.ended(entry, state, failure, tally))
+    }
+
+    /// Answers the client with a problem of our own.
+    func fail(_ problem: Problem) {
+        var problem = problem
+        problem.entry = entry
+        problem.attemptCount = rules.attemptCount
+        answer(OwnResponse(problem, identity: loop.rules.identity))
+        ended(as: .failed, failure: lastFailure)
+    }
+
+    /// Writes an answer of our own and lets go of the connection. The first claim wins.
+    func answer(_ response: OwnResponse) {
+        guard phase != .done, phase != .responding else { return }
+        phase = .done
+        loop.metrics.ownResponseCount.increment()
+        guard let connection else { return }
+        loop.metrics.countAnswer(status: response.status)
+        let keepsAlive = client.keepAlive && !isReceivingRequest && !loop.isDraining && connection.mayHaveMore
+        connection.write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead))
+        connection.exchangeFinished(keepsAlive: keepsAlive)
+        connection.flushNow()
+    }
+}

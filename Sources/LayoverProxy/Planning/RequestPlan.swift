@@ -1,0 +1,17 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+
+/// What is to be done with a request.
+enum RequestPlan {
+    case forward(ForwardPlan)
+    case answer(OwnResponse)
+}
+
+/// A request on its way upstream, before its first attempt. The body is not there yet.
+struct ForwardPlan {
+    var request: UpstreamRequest
+    var policy: Policy
+    var route: String?
+    var hasIdempotencyKey: Bool
+}

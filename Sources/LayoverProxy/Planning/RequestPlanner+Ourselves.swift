@@ -1,0 +1,101 @@
+import LayoverCore
+import LayoverHTTP
+
+/// Requests that are addressed to the proxy itself, in origin form.
+extension RequestPlanner {
+    private static let routePrefix = "/.layover/route/"
+
+    func planForOurselves(_ head: RequestHead) throws(Refusal) -> RequestPlan {
+        let target = head.targetString
+        let host = head.hostAuthority?.host
+        let routeOfHost = host.flatMap { name in
+            rules.routes.routes.first { route in
+                route.host != .any
+                    && route.matches(host: name, path: target, method: head.methodString)
+            }
+        }
+        try refuseForeign(head, isKnownHost: routeOfHost != nil || host.map(rules.allowedHosts.contains) ?? true)
+        if target.hasPrefix(Self.routePrefix) { return try planBaseURL(head, target) }
+        if let routeOfHost, let authority = head.hostAuthority {
+            let origin = Origin(scheme: .http, host: authority.host, port: authority.port)
+            return try planForward(
+                head, to: RequestAddress(origin: origin, host: origin.hostField), target: target,
+                by: routeOfHost)
+        }
+        if head.target.isAsterisk { return .answer(Self.options) }
+        let path = target.prefix { $0 != "?" }
+        guard path == "/" else {
+            throw Refusal(404, "not_found", "There is nothing here.", error: .httpRequestError)
+        }
+        guard head.method == .get || head.method == .head else {
+            throw Refusal(405, "method", "Only GET and HEAD work here.", error: .httpRequestError)
+        }
+        return .answer(HelpPage.response)
+    }
+
+    /// `/.layover/route/{name}/…`: the rest goes to the route's upstream.
+    private func planBaseURL(_ head: RequestHead, _ target: String) throws(Refusal) -> RequestPlan {
+        let rest = target.dropFirst(Self.routePrefix.count)
+        let name = rest.prefix { $0 != "/" && $0 != "?" }
+        guard let route = rules.routes.route(named: String(name)), let upstream = route.upstream else {
+            throw Refusal(
+                404, "unknown_route", "No route with an upstream has this name.",
+                error: .proxyConfigurationError)
+        }
+        if let methods = route.methods, !methods.contains(head.methodString) {
+            throw Refusal(405, "method", "The route is not for this method.", error: .httpRequestDenied)
+        }
+        let tail = rest.dropFirst(name.count)
+        let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        let address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
+        return try planForward(head, to: address, target: path, by: route)
+    }
+
+    /// A web page must not reach a route that carries a token, nor anything else here.
+    private func refuseForeign(_ head: RequestHead, isKnownHost: Bool) throws(Refusal) {
+        guard isKnownHost else {
+            throw Refusal(
+                421, "host", "This host is not in proxy.allowedHosts.", error: .httpRequestDenied)
+        }
+        if let site = head.fields.string(.secFetchSite), site != "same-origin", site != "none" {
+            throw foreign()
+        }
+        if let origin = head.fields.string(.origin) {
+            let host = head.hostRange.map { head.fields.string($0) } ?? ""
+            guard origin == "http://\(host)" else { throw foreign() }
+        }
+    }
+
+    private func foreign() -> Refusal {
+        Refusal(
+            403, "foreign_origin", "Requests from other web sites are refused.",
+            error: .httpRequestDenied)
+    }
+
+    // MARK: Last hop
+
+    /// `Max-Forwards: 0`: we are the final recipient (RFC 9110 section 7.6.2).
+    func answerAsLastHop(_ head: RequestHead) -> OwnResponse {
+        guard head.method == .trace else { return Self.options }
+        var echo = "TRACE \(head.targetString) HTTP/1.\(head.minorVersion)\r\n"
+        for range in head.fields.ranges where !Self.secret.contains(range.known) {
+            echo += "\(head.fields.string(range.name)): \(head.fields.string(range.value))\r\n"
+        }
+        return OwnResponse(status: 200, fields: [("Content-Type", "message/http")], body: echo + "\r\n")
+    }
+
+    private static let options = OwnResponse(
+        status: 200, fields: [("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT")])
+
+    /// Never echoed (RFC 9110 section 9.3.8).
+    private static let secret: Set<KnownField> = [
+        .authorization, .cookie, .proxyAuthorization, .proxyAuthenticate,
+    ]
+}
+
+extension RequestTarget {
+    var isAsterisk: Bool {
+        if case .asterisk = self { return true }
+        return false
+    }
+}

@@ -1,0 +1,119 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// Reads what a request asks for and makes a plan, or refuses it. No state, no I/O.
+struct RequestPlanner {
+    let rules: ProxyRules
+    let viaMember: [UInt8]
+    let viaToken: [UInt8]
+    let addressGuard: any AddressGuard
+
+    init(rules: ProxyRules, addressGuard: any AddressGuard) {
+        self.rules = rules
+        self.addressGuard = addressGuard
+        viaMember = rules.viaMember
+        viaToken = Array(rules.viaIdentity.utf8)
+    }
+
+    /// - Parameters:
+    ///   - isLoopback: Whether the client is on this machine.
+    ///   - cache: The connection's memory of the address before.
+    func plan(
+        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache
+    ) throws(Refusal) -> RequestPlan {
+        if head.hasUnknownExpectation {
+            throw Refusal(
+                417, "expectation", "The only expectation that can be met is 100-continue.",
+                error: .httpRequestError, closes: true)
+        }
+        if head.hasViaToken(viaToken) { throw loop() }
+        if head.method == .connect { return try planTunnel(head, isLoopback: isLoopback, cache: &cache) }
+        if head.maxForwards == 0 { return .answer(answerAsLastHop(head)) }
+        if let address = cache.address(of: head) {
+            let target = Self.target(of: head)
+            let route = matchingRoute(head, address, target)
+            let plan = try planForward(
+                head, to: address, target: target, by: route, isCleared: cache.isCleared && route == nil)
+            // Not if it was refused just now: then it is looked at, and refused, again.
+            cache.isCleared = route == nil
+            return plan
+        }
+        return try planForOurselves(head)
+    }
+
+    /// A target in absolute form, or one that a route led to.
+    func planForward(
+        _ head: RequestHead, to address: RequestAddress, target: String, by route: Route?,
+        isCleared: Bool = false
+    ) throws(Refusal) -> RequestPlan {
+        var (address, target) = (address, target)
+        if let upstream = route?.upstream {
+            address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
+            target = upstream.basePath + target
+        }
+        if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
+        let policy = try policy(for: head, route: route)
+        let hasKey = head.fields.contains(.idempotencyKey)
+        let twice = hasKey || policy.repeatable || head.method.isIdempotent
+        let request = UpstreamRequest(
+            purpose: .transfer, origin: address.origin, method: head.methodString, target: target,
+            host: address.host, fields: fields(of: head, route: route),
+            framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
+            mayBeSentTwice: twice, timeouts: timeouts(of: route),
+            allowAddresses: route?.allowAddresses ?? [])
+        return .forward(
+            ForwardPlan(request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey))
+    }
+
+    private func planTunnel(
+        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache
+    ) throws(Refusal) -> RequestPlan {
+        guard let address = cache.address(of: head) else {
+            throw .malformed("The target of CONNECT is not host:port.")
+        }
+        guard isLoopback || rules.connectPorts.contains(address.origin.port) else {
+            throw Refusal(
+                403, "connect_port", "CONNECT to this port is not in proxy.connectPorts.",
+                error: .httpRequestDenied)
+        }
+        let route = matchingRoute(head, address, "/")
+        try refuseOwn(address.origin, allow: route?.allowAddresses ?? [])
+        // Nothing is sent before the connection stands, so making it twice does no harm.
+        let request = UpstreamRequest(
+            purpose: .dial, origin: address.origin, method: "CONNECT", target: address.origin.authority,
+            host: address.host, fields: ByteBuffer(), mayBeSentTwice: true, timeouts: timeouts(of: route),
+            allowAddresses: route?.allowAddresses ?? [])
+        return .forward(
+            ForwardPlan(
+                request: request, policy: try policy(for: head, route: route), route: route?.name,
+                hasIdempotencyKey: false))
+    }
+
+    private func matchingRoute(
+        _ head: RequestHead, _ address: RequestAddress, _ target: String
+    ) -> Route? {
+        if rules.routes.isEmpty { return nil }
+        return rules.routes.route(
+            host: address.origin.host, path: target, method: head.methodString)
+    }
+
+    // MARK: Refusals
+
+    /// Literal addresses of our own are refused here; names that resolve to them when they are connected.
+    private func refuseOwn(_ origin: Origin, allow: [String]) throws(Refusal) {
+        guard
+            let kind = addressGuard.refusal(ofLiteral: origin.host, port: origin.port, allow: allow)
+        else { return }
+        if kind == .proxyLoopDetected { throw loop() }
+        throw Refusal(
+            403, kind.rawValue, "This address may not be reached through the proxy.", error: kind)
+    }
+
+    private func loop() -> Refusal {
+        Refusal(
+            502, FailureKind.proxyLoopDetected.rawValue,
+            "The request would come back to this proxy.", error: .proxyLoopDetected)
+    }
+}

@@ -1,0 +1,43 @@
+import LayoverCore
+import NIOCore
+
+/// A whole answer that the proxy makes itself.
+struct OwnResponse {
+    var status: Int
+    var fields: [(name: String, value: String)]
+    var body: String
+
+    init(status: Int, fields: [(name: String, value: String)] = [], body: String = "") {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    init(_ problem: Problem, identity: String) {
+        status = problem.status
+        fields = [
+            ("Content-Type", "application/problem+json"),
+            ("Proxy-Status", problem.proxyStatus(identity: identity)),
+        ]
+        if let retryAfter = problem.retryAfter {
+            let seconds = max(1, Int(retryAfter.inSeconds.rounded(.up)))
+            fields.append(("Retry-After", String(seconds)))
+        }
+        body = problem.json
+    }
+
+    /// The bytes for a client.
+    ///
+    /// - Parameter sendsBody: False for an answer to HEAD, which announces the length all the same.
+    func encoded(closes: Bool, sendsBody: Bool) -> ByteBuffer {
+        var out = ByteBuffer()
+        out.writeString("HTTP/1.1 \(status) \(StatusText.reason(of: status))\r\n")
+        for field in fields { out.writeString("\(field.name): \(field.value)\r\n") }
+        out.writeString("Cache-Control: no-store\r\n")
+        if status != 204 { out.writeString("Content-Length: \(body.utf8.count)\r\n") }
+        if closes { out.writeString("Connection: close\r\n") }
+        out.writeString("\r\n")
+        if sendsBody { out.writeString(body) }
+        return out
+    }
+}

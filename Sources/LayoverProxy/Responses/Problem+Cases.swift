@@ -1,0 +1,42 @@
+import LayoverCore
+
+/// The problems that are not one failed attempt.
+extension Problem {
+    static let offline = Problem(
+        status: 503, kind: "offline",
+        detail: "An admin set reachability to offline, and the request asks not to be held.",
+        error: .httpRequestDenied)
+
+    static let stopping = Problem(
+        status: 503, kind: "draining", detail: "The proxy is being stopped.",
+        error: .proxyInternalResponse)
+
+    static func limit(_ name: String, _ value: Int) -> Problem {
+        Problem(
+            status: 503, kind: "limit",
+            detail: "The request could not be sent and was not parked: \(name) is reached (\(value)).",
+            error: .connectionLimitReached)
+    }
+
+    /// The pending set ended the wait.
+    static func ended(_ end: EntryEnd, lastFailure: Failure?) -> Problem {
+        var problem: Problem
+        switch end {
+        case .cancelled(let reason):
+            let words = reason.map { ": \($0)" } ?? ""
+            problem = Problem(
+                status: 503, kind: "cancelled", detail: "The request was cancelled by an admin\(words).",
+                error: .httpRequestDenied)
+        case .expired:
+            problem = Problem(
+                status: 504, kind: "expired",
+                detail: "The request waited as long as its policy allows. \(lastFailure?.message ?? "")",
+                error: lastFailure?.kind ?? .destinationUnavailable)
+        case .draining:
+            problem = .stopping
+        }
+        problem.phase = lastFailure?.phase
+        problem.evidence = lastFailure?.evidence ?? .neverSent
+        return problem
+    }
+}

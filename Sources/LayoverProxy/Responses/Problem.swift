@@ -1,0 +1,84 @@
+import LayoverCore
+import LayoverHTTP
+
+/// An answer of the proxy's own: what went wrong, as `application/problem+json` (RFC 9457) and in
+/// `Proxy-Status` (RFC 9209).
+struct Problem {
+    var status: Int
+    /// The last part of the problem's type.
+    var kind: String
+    /// A sentence for people. Never holds field values, bodies or queries.
+    var detail: String
+    var error: FailureKind
+    var phase: FailurePhase?
+    var evidence: Evidence?
+    var attemptCount = 0
+    var entry: EntryID?
+    var retryAfter: Duration?
+
+    init(status: Int, kind: String, detail: String, error: FailureKind) {
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.error = error
+    }
+
+    /// What the client is told of a failed attempt.
+    init(_ failure: Failure, reason: Verdict.FailReason, attemptCount: Int, entry: EntryID?) {
+        status = failure.kind.recommendedStatus
+        kind = failure.kind.rawValue
+        error = failure.kind
+        phase = failure.phase
+        evidence = failure.evidence
+        self.attemptCount = attemptCount
+        self.entry = entry
+        detail = Self.sentence(failure.message, reason)
+    }
+
+    private static func sentence(_ message: String, _ reason: Verdict.FailReason) -> String {
+        switch reason {
+        case .maybeApplied:
+            "\(message) The request may have been applied and may not be sent twice, so it was not sent again."
+        case .bodyNotReplayable:
+            "\(message) The request's body is over limits.bodyMax or was not kept, so it could not be sent again."
+        case .exhausted: "\(message) No automatic attempt is left."
+        case .notInRetryOn, .pass, .responseBegan: message
+        }
+    }
+
+    var title: String { StatusText.reason(of: status) }
+
+    /// The body.
+    var json: String {
+        var members = [
+            #""type":"urn:layover:problem:\#(kind)""#, #""title":"\#(title)""#, #""status":\#(status)"#,
+            #""detail":"\#(EscapedText.json(detail))""#, #""kind":"\#(kind)""#,
+            #""attempts":\#(attemptCount)"#,
+        ]
+        if let phase { members.append(#""phase":"\#(phase.rawValue)""#) }
+        if let evidence { members.append(#""evidence":"\#(evidence.rawValue)""#) }
+        if let entry {
+            members.append(#""entry":"\#(entry)""#)
+            members.append(#""instance":"/v1/pending/\#(entry)""#)
+        }
+        return "{\(members.joined(separator: ","))}\n"
+    }
+
+    /// The value of `Proxy-Status`.
+    func proxyStatus(identity: String) -> String {
+        "\(identity); error=\(error.rawValue); details=\"\(Self.quotable(detail))\""
+    }
+
+    /// Text for a quoted string of RFC 8941: printable ASCII, quotes and backslashes escaped.
+    private static func quotable(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case " "..."~": result.unicodeScalars.append(scalar)
+            default: result += "?"
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,30 @@
+package import LayoverCore
+package import LayoverEngine
+package import LayoverHTTP
+
+/// What all loops of the listener go by: one immutable snapshot of the configuration.
+package struct ProxyRules: Sendable {
+    /// Identity in `Proxy-Status`. Default: `layover`.
+    package var identity = "layover"
+    /// Identity in `Via`, made once per installation; only exactly this one means a loop.
+    package var viaIdentity = "layover"
+    package var routes = RouteTable()
+    /// Hosts by which a client may address the proxy itself, lower case, without port.
+    package var allowedHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
+    /// Ports to which clients that are not on loopback may CONNECT. Default: 443, 8443, 22.
+    package var connectPorts: Set<Int> = [443, 8443, 22]
+    package var framing = FramingLimits()
+    package var body = CapturedBody.Limits()
+    /// Most client connections at a time. Default: 10 000.
+    package var connectionCountMax = 10_000
+    package var attempt = AttemptTimeouts()
+    /// From the first byte of a head to its last. Then 408. Default: 30 s.
+    package var requestHeadTimeout: Duration = .seconds(30)
+    /// Between requests, and between the bytes of a body that we are ready to read. Default: 60 s.
+    package var clientIdleTimeout: Duration = .seconds(60)
+
+    package init() {}
+
+    /// `1.1 <identity>`, as it stands in our own Via member.
+    var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }
+}

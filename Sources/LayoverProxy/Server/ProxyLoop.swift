@@ -1,0 +1,155 @@
+package import LayoverCore
+package import LayoverEngine
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// Everything that one event loop of the listener shares among its connections.
+///
+/// `@unchecked Sendable`: all mutable state is touched on the loop only; calls from elsewhere hop there.
+package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
+    package let eventLoop: any EventLoop
+    package let engine: Engine
+    package let metrics = LoopMetrics()
+    let rules: ProxyRules
+    let planner: RequestPlanner
+    /// One tick longer than configured, because deadlines count from the tick before.
+    let clientIdleTimeout: TimeAmount
+    let requestHeadTimeout: TimeAmount
+    let spool: BodySpool
+    let logger: Logger
+    /// Counts connections of all loops against `limits.connections`.
+    let connectionLimit: ConnectionLimit
+    private(set) var worker: (any UpstreamWorker)?
+
+    /// What the engine said of origins that are or were in trouble. A stale view is harmless: the engine
+    /// looks again.
+    private var notices: [Origin: OriginNotice] = [:]
+    private(set) var isOffline = false
+    private(set) var isDraining = false
+    var generator = SystemRandomNumberGenerator()
+    /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
+    /// request would cost more than all else that is done for them.
+    private(set) var coarseNow = NIODeadline.now()
+    private var unflushed: [ClientConnection] = []
+    private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var ticks: RepeatedTask?
+    private var whenIdle: EventLoopPromise<Void>?
+
+    package init(
+        eventLoop: any EventLoop, engine: Engine, rules: ProxyRules, spool: BodySpool,
+        addressGuard: any AddressGuard, connectionLimit: ConnectionLimit, logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.engine = engine
+        self.rules = rules
+        self.spool = spool
+        self.connectionLimit = connectionLimit
+        self.logger = logger
+        clientIdleTimeout = TimeAmount(rules.clientIdleTimeout) + .seconds(1)
+        requestHeadTimeout = TimeAmount(rules.requestHeadTimeout) + .seconds(1)
+        planner = RequestPlanner(rules: rules, addressGuard: addressGuard)
+    }
+
+    /// Makes the worker and starts the clock that finds idle clients. Before the first connection.
+    package func start(with upstream: any Upstream) throws {
+        worker = try upstream.makeWorker(for: eventLoop) { [weak self] in self?.flush() }
+        ticks = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
+            [weak self] _ in self?.tick()
+        }
+    }
+
+    // MARK: What the engine says
+
+    package func announce(_ origin: Origin, _ notice: OriginNotice) {
+        eventLoop.execute { self.notices[origin] = notice == .forgotten ? nil : notice }
+    }
+
+    package func setOffline(_ isOffline: Bool) {
+        eventLoop.execute { self.isOffline = isOffline }
+    }
+
+    package func networkChanged() {
+        eventLoop.execute {
+            self.worker?.networkChanged()
+            // Those in the pending set are the engine's to abandon.
+            for connection in self.connections.values {
+                if let exchange = connection.exchange, exchange.entry == nil { exchange.abandonIfConnecting() }
+            }
+        }
+    }
+
+    /// Nil on the fast path: nobody waits for the origin and its gate is open.
+    func notice(for origin: Origin) -> OriginNotice? {
+        if isOffline { return .shut }
+        return notices.isEmpty ? nil : notices[origin]
+    }
+
+    // MARK: Writing
+
+    /// Lets a connection be flushed at the end of the batch.
+    func flushLater(_ connection: ClientConnection) { unflushed.append(connection) }
+
+    /// Connections that are kept alive from here: open ones, and those to be flushed.
+    var heldConnectionCount: Int { connections.count + unflushed.count }
+
+    private func flush() {
+        let connections = unflushed
+        unflushed.removeAll(keepingCapacity: true)
+        for connection in connections { connection.flushInTurn() }
+    }
+
+    // MARK: Connections
+
+    func opened(_ connection: ClientConnection) {
+        connections[ObjectIdentifier(connection)] = connection
+        metrics.connectionCount.increment()
+        metrics.openConnectionCount.store(connections.count, ordering: .relaxed)
+    }
+
+    func closed(_ connection: ClientConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        metrics.openConnectionCount.store(connections.count, ordering: .relaxed)
+        if isDraining, connections.isEmpty { finishDraining() }
+    }
+
+    /// Once a second. Tests call it with a time of their own.
+    func tick(now: NIODeadline = .now()) {
+        coarseNow = now
+        // What was flushed outside of a batch would be held until the next one.
+        flush()
+        for connection in connections.values { connection.tick(now: now) }
+    }
+
+    // MARK: The end
+
+    /// Lets exchanges under way finish and closes the rest.
+    ///
+    /// - Returns: Succeeds when no connection is left.
+    package func drain() -> EventLoopFuture<Void> {
+        eventLoop.flatSubmit {
+            let promise = self.whenIdle ?? self.eventLoop.makePromise(of: Void.self)
+            self.whenIdle = promise
+            self.isDraining = true
+            for connection in self.connections.values { connection.drain() }
+            if self.connections.isEmpty { self.finishDraining() }
+            return promise.futureResult
+        }
+    }
+
+    /// Closes whatever is left, and the worker.
+    package func shutDown() -> EventLoopFuture<Void> {
+        eventLoop.submit {
+            self.ticks?.cancel()
+            for connection in self.connections.values { connection.closeNow() }
+            self.worker?.shutDown()
+            self.worker = nil
+        }
+    }
+
+    private func finishDraining() {
+        whenIdle?.succeed()
+        whenIdle = nil
+        isDraining = false
+    }
+}

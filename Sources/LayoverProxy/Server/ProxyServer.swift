@@ -1,0 +1,74 @@
+import LayoverEngine
+import NIOCore
+package import NIOPosix
+
+/// The listener of the proxy port: accepts connections and gives each to one of the loops.
+package struct ProxyServer: Sendable {
+    /// Where to listen.
+    package enum Address: Sendable {
+        /// Port 0 asks for a free one.
+        case tcp(host: String, port: Int)
+        /// `mode`: permissions of the socket file; nil leaves the umask's.
+        case unix(path: String, mode: UInt16?)
+    }
+
+    /// Connections that may wait to be accepted. The kernel lowers it to `net.core.somaxconn`.
+    private static let backlog = 4096
+    /// Bytes that may wait for a client before the upstream is slowed down.
+    private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
+        low: 64 << 10, high: 256 << 10)
+
+    package let loops: [ProxyLoop]
+    private let group: MultiThreadedEventLoopGroup
+    private let channel: any Channel
+
+    /// Where it listens now; nil for a Unix socket.
+    package var localPort: Int? { channel.localAddress?.port }
+
+    /// Binds the listener. Every loop has its worker when the first connection comes.
+    package static func bind(
+        to address: Address, group: MultiThreadedEventLoopGroup, loops: [ProxyLoop]
+    ) async throws -> ProxyServer {
+        let byLoop = Dictionary(
+            uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: CInt(backlog))
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.writeBufferWaterMark, value: waterMark)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 256 << 10))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let loop = byLoop[ObjectIdentifier(channel.eventLoop)] else { return }
+                    try channel.pipeline.syncOperations.addHandler(ClientConnection(loop: loop))
+                }
+            }
+        let channel: any Channel
+        switch address {
+        case .tcp(let host, let port):
+            let bootstrap = bootstrap.childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            channel = try await bootstrap.bind(host: host, port: port).get()
+        case .unix(let path, let mode):
+            channel = try await bindUnix(bootstrap, path: path, mode: mode)
+        }
+        return ProxyServer(loops: loops, group: group, channel: channel)
+    }
+
+    /// Stops accepting, lets exchanges under way finish, and closes what is left when the time is over.
+    package func drain(within limit: Duration) async {
+        try? await channel.close()
+        let drained = loops.map { $0.drain() }
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { for future in drained { try? await future.get() } }
+            tasks.addTask { try? await Task.sleep(for: limit) }
+            await tasks.next()
+            tasks.cancelAll()
+            for loop in loops { try? await loop.shutDown().get() }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import NIOCore
+
+/// One half of a tunnel: passes bytes on to its partner, no faster than the partner takes them.
+///
+/// Both halves run on the same event loop. When one side stops sending, the other is told so by closing
+/// its output only: half-closed connections go on working. Confined to its loop.
+final class TunnelRelay: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private weak var partner: TunnelRelay?
+    private var context: ChannelHandlerContext?
+    private var isReading = false
+    private var isInputClosed = false
+    private var isOutputClosed = false
+    private let whenClosed: () -> Void
+
+    init(whenClosed: @escaping () -> Void = {}) { self.whenClosed = whenClosed }
+
+    static func join(_ one: TunnelRelay, _ other: TunnelRelay) {
+        one.partner = other
+        other.partner = one
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        partner = nil
+    }
+
+    /// Begins to relay. `isInputClosed`: whether this side had stopped sending before.
+    func start(isInputClosed: Bool = false) {
+        self.isInputClosed = isInputClosed
+        if isInputClosed { partner?.closeOutput() }
+        readMore()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        partner?.context?.write(data, promise: nil)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        partner?.context?.flush()
+        readMore()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { partner?.readMore() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        isInputClosed = true
+        partner?.closeOutput()
+        closeIfOver()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        partner?.partnerLeft()
+        partner = nil
+        whenClosed()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func readMore() {
+        guard !isReading, !isInputClosed, partner?.context?.channel.isWritable == true else { return }
+        isReading = true
+        context?.read()
+    }
+
+    private func closeOutput() {
+        guard !isOutputClosed else { return }
+        isOutputClosed = true
+        if isInputClosed { return closeIfOver() }
+        context?.closeWhenWritten(.output)
+    }
+
+    /// What was written still goes out before the close.
+    private func closeIfOver() {
+        guard isInputClosed, isOutputClosed else { return }
+        context?.closeWhenWritten()
+    }
+
+    /// The other side is gone altogether. Bytes on their way are still delivered.
+    private func partnerLeft() {
+        partner = nil
+        context?.closeWhenWritten()
+    }
+}

@@ -1,0 +1,195 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Synchronization
+import Testing
+
+/// A client that goes away, in every phase. During a first attempt only a reset says so: a FIN may be
+/// half a close, and then the answer is still wanted.
+struct ClientLeavingTests {
+    enum Way: Sendable, CaseIterable { case close, reset }
+
+    private static func leave(_ client: RawClient, _ way: Way) async throws {
+        switch way {
+        case .close: client.close()
+        case .reset: try await client.reset()
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func whileParkedItCancelsItsEntry(way: Way) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            try await Self.leave(client, way)
+            _ = try await proxy.entry(.cancelled)
+            #expect(await proxy.engine.entry(entry.id)?.state == .cancelled)
+            try await proxy.advance(by: .seconds(100))
+            #expect(proxy.upstream.startedCount == 1, "it is never sent again")
+        }
+    }
+
+    @Test func aHalfCloseWhileParkedMeansThatItLeft() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await client.closeOutput()
+            _ = try await proxy.entry(.cancelled)
+            #expect(try await client.ending().rest == "")
+        }
+    }
+
+    @Test func whoHalfClosedDuringTheFirstAttemptIsToldOfItsFailure() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await client.closeOutput()
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.settle()
+            attempt.fail()
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer["Connection"] == "close")
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["GET", "POST"])
+    func whileConnectingItsAttemptIsCancelled(method: String) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 0\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            try await client.reset()
+            try await attempt.seen.wait("the cancel") { $0.isCancelled }
+        }
+    }
+
+    @Test func whileAGetIsSentItsAttemptIsCancelled() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.beginSending()
+            try await client.reset()
+            try await attempt.seen.wait("the cancel") { $0.isCancelled }
+        }
+    }
+
+    @Test func anAttemptThatMayHaveBeenAppliedIsLetFinish() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "abc")
+            try await client.reset()
+            try await ConnectionTests.waitForNoConnection(proxy)
+            #expect(!attempt.seen.value.isCancelled)
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            try await attempt.seen.wait("its end") { $0.isOver }
+            #expect(!attempt.seen.value.isCancelled)
+        }
+    }
+
+    @Test func aReplayThatMayHaveBeenAppliedIsLetFinishAndRecorded() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\r\nabc")
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "abc")
+            try await client.reset()
+            try await ConnectionTests.waitForNoConnection(proxy)
+            #expect(await proxy.engine.entry(entry.id)?.state == .attempting)
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let ended = try await proxy.entry(.cancelled)
+            #expect(ended.lastFailure?.evidence == .maybeApplied)
+            #expect(proxy.upstream.startedCount == 2, "nobody waits, so it is not sent again")
+        }
+    }
+
+    /// The transfer was paused for a client that is gone: it must not stay paused for ever.
+    @Test func aTransferThatWasPausedForTheClientGoesOnWithoutIt() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
+            try await client.send(.post("/", length: 0))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(200, ["Content-Length: \(32 << 20)"])
+            for _ in 0..<16 { attempt.sendBody(String(repeating: "x", count: 1 << 20)) }
+            try await proxy.settle()
+            attempt.attempt.isReceivingPaused.store(true, ordering: .relaxed)
+            try await client.reset()
+            try await attempt.seen.wait("the transfer to go on") { $0.resumeCount > 0 }
+            #expect(attempt.attempt.bytesOutstanding.load(ordering: .relaxed) == 0)
+            for _ in 0..<16 { attempt.sendBody(String(repeating: "x", count: 1 << 20)) }
+            attempt.finish()
+            try await attempt.seen.wait("its end") { $0.isOver }
+            try await proxy.settle()
+            #expect(attempt.attempt.bytesOutstanding.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func inTheMiddleOfItsBodyNothingIsEverCompletedUpstream(way: Way) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody()
+            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
+            try await Self.leave(client, way)
+            try await attempt.seen.wait("its end") { $0.isOver }
+            #expect(attempt.seen.value.sendingEnd != .end)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func inTheMiddleOfItsBodyAHalfCloseIsTheSame() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody()
+            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
+            try await client.closeOutput()
+            try await attempt.seen.wait("its end") { $0.isOver }
+            #expect(attempt.seen.value.sendingEnd != .end)
+            #expect(try await client.ending().rest == "")
+        }
+    }
+
+    @Test func whileParkedInTheMiddleOfItsBodyTheRequestIsGone() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            client.close()
+            _ = try await proxy.entry(.cancelled)
+            try await proxy.advance(by: .seconds(100))
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func whileItsAnswerIsPassedOnAGetIsCancelled() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(200, ["Content-Length: 10"])
+            attempt.sendBody("abc")
+            _ = try await client.received.wait("the first bytes") { $0.totalCount > 0 }
+            try await client.reset()
+            try await attempt.seen.wait("the cancel") { $0.isCancelled }
+        }
+    }
+
+    @Test func aSocketThatIsDialledForAClientThatLeftIsClosed() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            attempt.outliveCancel()
+            try await client.reset()
+            try await attempt.seen.wait("the cancel") { $0.isCancelled }
+            let pair = try FarEnd()
+            attempt.deliver([.dialled(pair.dialled())])
+            #expect(try await pair.client().ending().0 == .closed)
+        }
+    }
+}

@@ -1,0 +1,371 @@
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import LayoverProxy
+
+/// One client's connection: order, keep-alive, half-close, time.
+struct ConnectionTests {
+    @Test func pipelinedRequestsAreAnsweredInOrderOneAtATime() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/1") + .post("/2", length: 3, body: "abc") + "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + .get("/4"))
+            let first = try await proxy.nextAttempt()
+            #expect(first.request.target == "/1")
+            try await proxy.settle()
+            #expect(proxy.upstream.startedCount == 1, "the second waits for the answer to the first")
+            first.respond(200, ["Content-Length: 1"], body: "1")
+            let second = try await proxy.nextAttempt()
+            #expect(try await second.wholeBody() == "abc")
+            second.respond(200, [], body: "2")
+            let fourth = try await proxy.nextAttempt()
+            fourth.respond(200, ["Content-Length: 1"], body: "4")
+            #expect(try await client.answer().body == "1")
+            #expect(try await client.answer().body == "2")
+            #expect(try await client.answer().body.contains("Layover"))
+            #expect(try await client.answer().body == "4")
+        }
+    }
+
+    @Test func manyPipelinedRequestsInOneWriteAreAllAnswered() async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
+            let client = try await proxy.client(sending: String(repeating: .get("/"), count: 1500))
+            for _ in 0..<1500 { #expect(try await client.answer().body == "ok") }
+        }
+    }
+
+    /// Answers that are made at once must not pile up on the stack.
+    @Test func thousandsOfPipelinedRequestsThatFailAtOnceAreAllAnswered() async throws {
+        try await withProxy { proxy in
+            _ = await proxy.engine.setMode(.offline, reason: nil)
+            try await proxy.settle()
+            let request = "GET http://o.test/ HTTP/1.1\r\nHost: o\r\nLayover-Mode: pass\r\n\r\n"
+            let client = try await proxy.connect()
+            client.sendWithoutWaiting(Array(String(repeating: request, count: 5000).utf8))
+            for _ in 0..<5000 { #expect(try await client.answer().status == 503) }
+        }
+    }
+
+    @Test(arguments: ["Connection: close", "Connection: Keep-Alive, CLOSE", "Proxy-Connection: close"])
+    func closeIsObeyedAndWhatFollowsIsNotRead(field: String) async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
+            let client = try await proxy.client(sending: .get("/1", field) + .get("/2"))
+            let answer = try await client.answer()
+            #expect(answer["Connection"] == "close")
+            let ending = try await client.ending()
+            #expect(ending.rest == "")
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func aConnectionThatSaidCloseIsClosedEvenIfTheBodyCameMeanwhile() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(200, ["Content-Length: 2"])
+            try await proxy.settle()
+            try await client.send("abc")
+            try await proxy.settle()
+            attempt.sendBody("ok")
+            attempt.finish()
+            let answer = try await client.answer()
+            #expect(answer["Connection"] == "close")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func anEarlyAnswerReachesAClientThatIsStillSending() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.connect()
+            client.sendWithoutWaiting(Array(String.post("/", length: 50_000_000).utf8))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 1000)
+            for _ in 0..<500 { client.sendWithoutWaiting([UInt8](repeating: 120, count: 100_000)) }
+            try await attempt.seen.wait("a part of the body") { $0.sent.count == 1000 }
+            attempt.respond(413, ["Content-Length: 3"], body: "big")
+            let answer = try await client.answer()
+            #expect(answer.status == 413 && answer.body == "big")
+            #expect(answer["Connection"] == "close")
+        }
+    }
+
+    // MARK: Half-close
+
+    @Test func aHalfCloseDuringTheFirstAttemptStillGetsTheAnswer() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await client.closeOutput()
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.settle()
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func pipelinedRequestsBeforeAHalfCloseAreAllAnswered() async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
+            let client = try await proxy.client(sending: .get("/1") + .get("/2") + .get("/3"))
+            try await client.closeOutput()
+            for _ in 0..<3 { #expect(try await client.answer().body == "ok") }
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    /// The kernel takes only a part of a large answer at once; closing must wait for the rest.
+    @Test(arguments: ["HTTP/1.1", "HTTP/1.0"], [false, true])
+    func aLargeAnswerComesWholeToASlowReader(version: String, halfCloses: Bool) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
+            try await client.send("GET http://o.test/ \(version)\r\nHost: o.test\r\nConnection: close\r\n\r\n")
+            if halfCloses { try await client.closeOutput() }
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.settle()
+            let part = String(repeating: "x", count: 1 << 20)
+            attempt.sendHead(200, ["Transfer-Encoding: chunked"])
+            for _ in 0..<8 { attempt.sendBody(part) }
+            attempt.finish()
+            try await proxy.settle()
+            try await proxy.tick(in: .seconds(6))
+            try await client.startReading()
+            let answer = try await client.answer(after: 8 << 20)
+            #expect(answer.body.utf8.count == 8 << 20)
+        }
+    }
+
+    @Test(arguments: ["Connection: keep-alive", "Connection: close"])
+    func aHalfCloseAfterALargeAnswerDoesNotCutItsRestOff(field: String) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
+            try await client.send(.get("/", field))
+            let attempt = try await proxy.nextAttempt()
+            let part = String(repeating: "x", count: 1 << 20)
+            attempt.sendHead(200, ["Content-Length: \(8 << 20)"])
+            for _ in 0..<8 { attempt.sendBody(part) }
+            attempt.finish()
+            try await proxy.settle()
+            try await client.closeOutput()
+            try await proxy.settle()
+            try await client.startReading()
+            #expect(try await client.answer(after: 8 << 20).body.utf8.count == 8 << 20)
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func anIdleConnectionThatIsHalfClosedIsClosed() async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            _ = try await client.answer()
+            try await client.closeOutput()
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func halfAHeadBehindARequestAndAHalfCloseEndTheConnectionAfterTheAnswer() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/1") + "GET http://o.test/2 HT")
+            try await client.closeOutput()
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.settle()
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+            #expect(try await client.ending().rest == "")
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test(arguments: ["G", "GET http://o.test/ HTTP/1.1\r\nHost:", "\r\n"])
+    func aHalfCloseInTheMiddleOfAHeadEndsTheConnection(part: String) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: part)
+            try await client.closeOutput()
+            #expect(try await client.ending().0 == .closed)
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
+    // MARK: Back-pressure
+
+    @Test func aSlowReaderSlowsTheUpstreamDownAndMemoryStaysBounded() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
+            try await client.send(.get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(200, ["Content-Length: \(24 << 20)"])
+            let part = String(repeating: "x", count: 1 << 20)
+            for _ in 0..<12 { attempt.sendBody(part) }
+            try await proxy.settle()
+            let outstanding = attempt.attempt.bytesOutstanding.load(ordering: .relaxed)
+            #expect(outstanding > 4 << 20, "what the client does not take counts as outstanding: \(outstanding)")
+            attempt.attempt.isReceivingPaused.store(true, ordering: .relaxed)
+            try await client.startReading()
+            try await attempt.seen.wait("the transfer to be resumed") { $0.resumeCount > 0 }
+            for _ in 0..<12 { attempt.sendBody(part) }
+            attempt.finish()
+            #expect(try await client.answer(after: 24 << 20).body.utf8.count == 24 << 20)
+        }
+    }
+
+    @Test func aSlowUpstreamSlowsTheClientDown() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 10)
+            for _ in 0..<50 { client.sendWithoutWaiting([UInt8](repeating: 120, count: 1_000_000)) }
+            try await attempt.seen.wait("a part of the body") { $0.sent.count == 10 }
+            try await proxy.settle()
+            let received = attempt.request.body?.receivedByteCount ?? 0
+            #expect(received < 4 << 20, "the proxy stopped reading: \(received)")
+            attempt.readBody()
+            try await attempt.seen.wait("the body") { $0.sent.count == 50_000_000 }
+            attempt.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    // MARK: Time
+
+    @Test func aSlowHeadIsA408HoweverManyBytesTrickleIn() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.1\r\n")
+            try await client.send("Host: o.test\r\n")
+            try await proxy.tick(in: .seconds(3500))
+            try await client.send("X: y\r\n")
+            try await proxy.settle()
+            try await proxy.tick(in: .seconds(3700))
+            let answer = try await client.answer()
+            #expect(answer.status == 408)
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func everyHeadOfAConnectionHasItsOwnTime() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "GET / HTTP/1.1\r\nHo")
+            try await proxy.settle()
+            try await client.send("st: localhost\r\n\r\n")
+            #expect(try await client.answer().status == 200)
+            try await client.send("GET /")
+            try await proxy.settle()
+            try await proxy.tick(in: .seconds(3700))
+            #expect(try await client.answer().status == 408)
+        }
+    }
+
+    @Test func anIdleConnectionIsClosedSilently() async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in
+            let fresh = try await proxy.connect()
+            let used = try await proxy.client(sending: .get("/"))
+            _ = try await used.answer()
+            try await proxy.settle()
+            try await proxy.tick(in: .seconds(7100))
+            #expect(used.received.value.ending == nil)
+            try await proxy.tick(in: .seconds(7300))
+            #expect(try await used.ending().rest == "")
+            #expect(try await fresh.ending().rest == "")
+        }
+    }
+
+    @Test func aBodyThatStallsIsA408AndIsNeverFinishedUpstream() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody()
+            try await attempt.seen.wait("the first bytes") { $0.sent.count == 3 }
+            try await proxy.tick(in: .seconds(7300))
+            #expect(try await client.answer().status == 408)
+            #expect(try await client.ending().0 == .closed)
+            try await attempt.seen.wait("the end of the attempt") { $0.isOver }
+            #expect(attempt.seen.value.sendingEnd != .end)
+        }
+    }
+
+    @Test func anExchangeThatTakesLongIsNotTheClientsFault() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.tick(in: .hours(5))
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    // MARK: The limit
+
+    @Test func aboveTheLimitOfConnectionsThereIsA503() async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }, connectionCountMax: 2) { proxy in
+            let (first, second) = (try await proxy.client(sending: .get("/")), try await proxy.client(sending: .get("/")))
+            _ = (try await first.answer(), try await second.answer())
+            let third = try await proxy.connect()
+            let answer = try await third.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("detail")?.contains("limits.connections is reached (2)") == true)
+            #expect(answer["Retry-After"] == "1")
+            #expect(try await third.ending().0 == .closed)
+            third.close()
+            first.close()
+            second.close()
+            try await Self.waitForNoConnection(proxy)
+            let again = try await proxy.client(sending: .get("/"))
+            #expect(try await again.answer().body == "ok")
+        }
+    }
+
+    static func waitForNoConnection(_ proxy: TestProxy) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while proxy.openConnectionCount() > 0 {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the connections to close") }
+            try await proxy.settle()
+            await Task.yield()
+        }
+    }
+}
+
+/// What outlives its use.
+struct LeakTests {
+    /// Answers of our own are flushed outside of any batch; whatever remembers their connections must let go.
+    @Test func aConnectionIsGoneOnceItIsClosed() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }) { proxy in
+            let loop = proxy.loop
+            let before = try await loop.eventLoop.submit { loop.heldConnectionCount }.get()
+            #expect(before == 0)
+            let help = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            for requests in [help, help + help, .get("/") + help, .post("/", length: 3, body: "abc"), "nonsense\r\n\r\n"] {
+                let client = try await proxy.client(sending: requests)
+                _ = try await client.answer()
+                client.close()
+            }
+            let last = try await proxy.client(sending: help)
+            _ = try await last.answer()
+            last.close()
+            try await ConnectionTests.waitForNoConnection(proxy)
+            try await proxy.tick(in: .zero)
+            #expect(try await loop.eventLoop.submit { loop.heldConnectionCount }.get() == 0)
+        }
+    }
+
+    @Test func anExchangeIsGoneOnceItIsAnswered() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+            weak var receiver: (any UpstreamReceiver)?
+            weak var body: CapturedBody?
+            do {
+                let first = try await proxy.nextAttempt()
+                receiver = first.attempt.receiver
+                body = first.request.body
+                first.fail()
+                let entry = try await proxy.entry()
+                _ = await proxy.engine.command(.retry, entry.id)
+                let second = try await proxy.nextAttempt()
+                #expect(try await second.wholeBody() == "abc")
+                second.respond(200, ["Content-Length: 0"])
+                _ = try await client.answer()
+                try await second.seen.wait("its end") { $0.isOver }
+            }
+            try await proxy.settle()
+            #expect(receiver == nil)
+            #expect(body == nil)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+/// `Expect: 100-continue` (RFC 9110 section 10.1.1).
+struct ExpectTests {
+    private static let request = String.post("/", length: 3, "Expect: 100-continue")
+
+    @Test func theUpstreams100IsPassedOn() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.expectsContinue)
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0, "the upstream decides")
+            attempt.deliver([attempt.head(100, [])])
+            #expect(try await client.answer().status == 100)
+            try await client.send("abc")
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test func oursComesWhenTheUpstreamWantsTheBodyAndOnlyOnce() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request)
+            let attempt = try await proxy.nextAttempt()
+            attempt.deliver([.bodyWanted, .bodyWanted, attempt.head(100, [])])
+            #expect(try await client.answer().status == 100)
+            try await client.send("abc")
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func aRefusalComesInsteadOfThe100() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request)
+            try await proxy.nextAttempt().respond(417, ["Content-Length: 2"], body: "no")
+            let answer = try await client.answer()
+            #expect(answer.status == 417)
+            #expect(answer["Connection"] == "close", "nobody knows whether the body will come")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func parkingSends100SoThatTheBodyIsCaptured() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request)
+            try await proxy.nextAttempt().fail()
+            #expect(try await client.answer().status == 100)
+            let entry = try await proxy.entry()
+            try await client.send("abc")
+            try await proxy.settle()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt()
+            attempt.deliver([.bodyWanted])
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.respond(201, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 201, "and there is no second 100")
+        }
+    }
+
+    @Test func whoDoesNotWaitGetsNo100() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request + "abc")
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.settle()
+            attempt.deliver([.bodyWanted, attempt.head(100, [])])
+            attempt.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func anHTTP10ClientExpectsNothing() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "POST http://o.test/ HTTP/1.0\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc")
+            let attempt = try await proxy.nextAttempt()
+            #expect(!attempt.request.expectsContinue)
+            attempt.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test(arguments: ["200-ok", "100-continue, other", "100-continue;q=1"])
+    func otherExpectationsAreA417(value: String) async throws {
+        try await withProxy { proxy in
+            let answer = try await proxy.answer(to: .post("/", length: 3, "Expect: \(value)"))
+            #expect(answer.status == 417)
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+}

@@ -1,0 +1,353 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// Waiting on the connection, and what ends it.
+struct ParkingTests {
+    @Test func afterWaitingTheAnswerSaysHowOftenAndHowLong() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/path?q=1", "X-Mine: 1"))
+            let first = try await proxy.nextAttempt()
+            first.fail()
+            let entry = try await proxy.entry()
+            #expect(entry.url == "http://o.test/path?q=1")
+            #expect(entry.method == "GET")
+            #expect(entry.lastFailure?.kind == .connectionRefused)
+            #expect(entry.attemptCount == 1)
+            proxy.clock.advance(by: .milliseconds(12_380))
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            #expect(second.fields == first.fields, "a replay is the same request")
+            #expect(second.request.target == first.request.target)
+            #expect(second.attempt.number == 2)
+            second.respond(503, ["Content-Length: 2", "Proxy-Status: other"], body: "no")
+            let answer = try await client.answer()
+            #expect(answer.status == 503, "a status is an answer")
+            #expect(answer.values("Proxy-Status") == ["other", #"layover; details="attempts=2 waited=12.4s""#])
+            #expect(try await proxy.entry(.delivered).attemptCount == 2)
+            try await client.send(.get("/next"))
+            let next = try await proxy.nextAttempt()
+            next.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer()["Proxy-Status"] == nil)
+        }
+    }
+
+    @Test func theBodyIsSentAgainFromTheStart() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n")
+            let first = try await proxy.nextAttempt()
+            #expect(try await first.wholeBody() == "abc")
+            first.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let entry = try await proxy.entry()
+            #expect(entry.isBodyReplayable)
+            #expect(entry.requestByteCount == 3)
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            #expect(try await second.wholeBody() == "abc")
+            #expect(second.seen.value.trailers == ["X-Sum: 1"])
+            second.respond(201, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 201)
+        }
+    }
+
+    @Test func whatMayHaveBeenAppliedIsNotSentTwice() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("evidence") == "maybeApplied")
+            #expect(answer.member("phase") == "awaitingResponse")
+            #expect(answer.member("kind") == "connection_terminated")
+            #expect(answer.member("attempts") == "1")
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func anIdempotencyKeyMakesItRepeatable() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc", "Idempotency-Key: k"))
+            let first = try await proxy.nextAttempt()
+            #expect(try await first.wholeBody() == "abc")
+            first.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            #expect(try await second.wholeBody() == "abc")
+            second.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func aDeadKeptAliveConnectionCostsNothing() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let first = try await proxy.nextAttempt()
+            first.beginSending()
+            first.fail(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
+            let second = try await proxy.nextAttempt()
+            #expect(second.attempt.needsFreshConnection)
+            second.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer()["Proxy-Status"] == nil, "it was never parked")
+        }
+    }
+
+    @Test func aRequestAtAShutGateIsTheCanaryAndOthersFollowItsAnswer() async throws {
+        try await withProxy { proxy in
+            let first = try await proxy.client(sending: .get("/1"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            let second = try await proxy.client(sending: .get("/2"))
+            let canary = try await proxy.nextAttempt("the canary")
+            #expect(canary.request.target == "/2")
+            let third = try await proxy.client(sending: .get("/3"))
+            while await proxy.engine.liveEntries().count < 3 { await Task.yield() }
+            #expect(proxy.upstream.startedCount == 2)
+            canary.respond(200, ["Content-Length: 1"], body: "2")
+            #expect(try await second.answer().body == "2")
+            for _ in 0..<2 {
+                let attempt = try await proxy.nextAttempt("a replay")
+                attempt.respond(200, ["Content-Length: 1"], body: "r")
+            }
+            #expect(try await first.answer().body == "r")
+            #expect(try await third.answer().body == "r")
+        }
+    }
+
+    @Test func aBodyThatStillArrivesIsTakenWhileItsRequestWaits() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            #expect(!entry.isBodyReplayable, "not yet")
+            try await client.send("def")
+            try await proxy.settle()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            #expect(try await second.wholeBody() == "abcdef")
+            second.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func aBodyAboveTheLimitHoldsItsClientAndIsStillSentWhole() async throws {
+        try await withProxy(rules: {
+            $0.body.byteCountMax = 100_000
+            $0.body.inMemoryMax = 1000
+        }) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 20_000_000))
+            client.sendWithoutWaiting([UInt8](repeating: 120, count: 20_000_000))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            #expect(!entry.isBodyReplayable)
+            try await proxy.settle()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            second.readBody()
+            try await second.seen.wait("the whole body") { $0.sendingEnd == .end }
+            #expect(second.seen.value.sent.count == 20_000_000)
+            second.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    // MARK: Ends
+
+    @Test(arguments: [false, true])
+    func cancelAnswersTheClient(whileAttempting: Bool) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            var attempt: ScriptedAttempt?
+            if whileAttempting {
+                _ = await proxy.engine.command(.retry, entry.id)
+                attempt = try await proxy.nextAttempt()
+                attempt?.outliveCancel()
+            }
+            _ = await proxy.engine.command(.cancel, entry.id, reason: "tea \"time\"\r\nX: y")
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "cancelled")
+            #expect(answer.member("type") == "urn:layover:problem:cancelled")
+            #expect(answer.member("entry") == entry.id.description)
+            #expect(answer.fields.allSatisfy { !$0.hasPrefix("X:") }, "words of people stay inside their quotes")
+            if let attempt {
+                try await attempt.seen.wait("the cancel") { $0.isCancelled }
+                attempt.respond(200, ["Content-Length: 4"], body: "late")
+                try await attempt.seen.wait("its end") { $0.isOver }
+            }
+            try await client.send(.get("/next"))
+            let next = try await proxy.nextAttempt("the next request")
+            next.respond(200, ["Content-Length: 4"], body: "next")
+            #expect(try await client.answer().body == "next", "one request has one answer")
+        }
+    }
+
+    @Test func expiryIsA504WithTheLastFailure() async throws {
+        try await withProxy(rules: { rules in
+            var policy = Policy.standard
+            policy.holdMax = .seconds(60)
+            policy.delay = DelaySchedule(.constant(.seconds(200)))
+            rules.routes = RouteTable(policies: ["default": policy])
+        }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail(.dnsError, phase: .resolving)
+            _ = try await proxy.entry()
+            try await proxy.advance(by: .seconds(60))
+            let answer = try await client.answer()
+            #expect(answer.status == 504)
+            #expect(answer.member("kind") == "expired")
+            #expect(answer.member("phase") == "resolving")
+            #expect(answer.member("evidence") == "neverSent")
+            #expect(answer["Proxy-Status"]?.hasPrefix("layover; error=dns_error; details=\"") == true)
+            #expect(answer["Retry-After"] == "140", "the next attempt that would have been made")
+        }
+    }
+
+    @Test func aFullSetIsA503ThatNamesItsLimit() async throws {
+        var limits = PendingLimits()
+        limits.heldClientCountMax = 1
+        try await withProxy(limits: limits) { proxy in
+            _ = try await proxy.client(sending: .get("/1"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            let client = try await proxy.client(sending: "GET http://other.test/ HTTP/1.1\r\nHost: o\r\n\r\n")
+            try await proxy.nextAttempt().fail()
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "limit")
+            #expect(answer.member("detail")?.contains("limits.heldClients is reached (1)") == true)
+        }
+    }
+
+    @Test func drainEndsTheWaitWithARetryAfter() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.entry()
+            await proxy.engine.drain()
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "draining")
+            #expect(answer["Retry-After"] != nil)
+        }
+    }
+
+    @Test func drainLetsAnAttemptFinishAndThenCloses() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            async let drained: Void = proxy.server.drain(within: .seconds(20))
+            let idle = proxy.loop
+            while try await !idle.eventLoop.submit({ idle.isDraining }).get() { await Task.yield() }
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            let answer = try await client.answer()
+            #expect(answer.body == "ok")
+            #expect(answer["Connection"] == "close")
+            #expect(try await client.ending().0 == .closed)
+            client.close()
+            await drained
+        }
+    }
+
+    // MARK: What the client may say
+
+    @Test func passMeansThatTheFirstFailureIsTold() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
+            try await proxy.nextAttempt().fail()
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "connection_refused")
+            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(answer.member("title") == "Bad Gateway")
+            #expect(answer.member("status") == "502")
+            #expect(answer.member("type") == "urn:layover:problem:connection_refused")
+            #expect(answer["Proxy-Status"] == #"layover; error=connection_refused; details="The script says connection_refused.""#)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("Layover-Mode: sometimes", 400), ("Layover-Mode: pass\r\nLayover-Mode: hold", 400), ("Layover-Policy: unknown", 400),
+        ("Layover-Lane: a", 400), ("Layover-After: 1", 400), ("Layover-Mode: defer", 400), ("Layover-Unknown: x", 200),
+    ])
+    func layoverFieldsThatMakeNoSenseAreRefused(field: String, status: Int) async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { (proxy: TestProxy) async throws in
+            #expect(try await proxy.answer(to: .get("/", field)).status == status)
+            #expect(proxy.upstream.startedCount == (status == 200 ? 1 : 0))
+        }
+    }
+
+    @Test func aPolicyOfTheConfigurationMayBeNamed() async throws {
+        try await withProxy(rules: { rules in
+            var policy = Policy(name: "never")
+            policy.mode = .pass
+            rules.routes = RouteTable(policies: ["never": policy])
+        }) { proxy in
+            let client = try await proxy.client(sending: .get("/", "Layover-Policy: never"))
+            try await proxy.nextAttempt().fail()
+            #expect(try await client.answer().status == 502)
+        }
+    }
+
+    @Test func whatIsNotConnectivityIsToldAtOnce() async throws {
+        try await withProxy { proxy in
+            for (kind, status) in [(FailureKind.tlsCertificateError, 502), (.proxyLoopDetected, 502), (.destinationIPProhibited, 502)] {
+                let client = try await proxy.client(sending: .get("/"))
+                try await proxy.nextAttempt().fail(kind, phase: .securing)
+                let answer = try await client.answer()
+                #expect(answer.status == status)
+                #expect(answer.member("kind") == kind.rawValue)
+            }
+        }
+    }
+
+    @Test func offlineHoldsWithoutAnAttempt() async throws {
+        try await withProxy { proxy in
+            _ = await proxy.engine.setMode(.offline, reason: nil)
+            try await proxy.settle()
+            let client = try await proxy.client(sending: .get("/"))
+            #expect(try await proxy.entry().waitingFor == .network)
+            #expect(proxy.upstream.startedCount == 0)
+            let pass = try await proxy.answer(to: .get("/", "Layover-Mode: pass"))
+            #expect(pass.status == 503)
+            #expect(pass.member("kind") == "offline")
+            _ = await proxy.engine.setMode(.auto, reason: nil)
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test func aNetworkChangeReachesTheWorker() async throws {
+        try await withProxy { proxy in
+            _ = await proxy.engine.hintChanged()
+            try await proxy.upstream.record.wait("the change") { $0.networkChangeCount == 1 }
+        }
+    }
+
+    @Test func aReplayThatHangsWhileConnectingIsMadeAnew() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let hanging = try await proxy.nextAttempt()
+            _ = await proxy.engine.hintChanged()
+            try await hanging.seen.wait("the cancel") { $0.isCancelled }
+            let anew = try await proxy.nextAttempt("another attempt")
+            anew.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+}

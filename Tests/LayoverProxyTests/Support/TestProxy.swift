@@ -1,0 +1,143 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Logging
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import LayoverProxy
+
+/// A proxy on a real port, with a scripted upstream behind it and a clock that stands still.
+final class TestProxy: Sendable {
+    let upstream: ScriptedUpstream
+    let engine: Engine
+    let clock: ManualClock
+    let server: ProxyServer
+    let spool: BodySpool
+    let port: Int
+    let limit: ConnectionLimit
+
+    init(
+        upstream: ScriptedUpstream, engine: Engine, clock: ManualClock, server: ProxyServer, spool: BodySpool,
+        port: Int, limit: ConnectionLimit
+    ) {
+        self.upstream = upstream
+        self.engine = engine
+        self.clock = clock
+        self.server = server
+        self.spool = spool
+        self.port = port
+        self.limit = limit
+    }
+
+    var loop: ProxyLoop { server.loops[0] }
+
+    func connect(readsByItself: Bool = true, receiveBuffer: CInt? = nil) async throws -> RawClient {
+        try await RawClient.connect(port: port, readsByItself: readsByItself, receiveBuffer: receiveBuffer)
+    }
+
+    /// Sends one request on a connection of its own.
+    func client(sending request: String) async throws -> RawClient {
+        let client = try await connect()
+        try await client.send(request)
+        return client
+    }
+
+    /// One request, answered by the script.
+    func answer(to request: String, toHead: Bool = false) async throws -> Answer {
+        try await client(sending: request).answer(toHead: toHead)
+    }
+
+    func nextAttempt(_ what: String = "an attempt") async throws -> ScriptedAttempt {
+        try await upstream.nextAttempt(what)
+    }
+
+    /// Until the loop and the engine have worked on what they were told before.
+    func settle() async throws {
+        for _ in 0..<2 {
+            for loop in server.loops { try await loop.eventLoop.submit {}.get() }
+            _ = await engine.counts()
+        }
+        for loop in server.loops { try await loop.eventLoop.submit {}.get() }
+    }
+
+    /// Moves the engine's clock and lets it do what is due.
+    func advance(by duration: Duration) async throws {
+        clock.advance(by: duration)
+        await engine.timerFired()
+        try await settle()
+    }
+
+    /// What the loop's clock does once a second, at a moment from now.
+    func tick(in time: TimeAmount) async throws {
+        for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: .now() + time) }.get() }
+    }
+
+    /// The one entry of the pending set, live or remembered, once it is as wanted.
+    func entry(_ state: EntryState = .waiting) async throws -> Entry {
+        let (id, snapshot, _, _, stream) = await engine.watch(after: nil)
+        defer { Task { await engine.unwatch(id) } }
+        let known = (snapshot ?? []) + (await engine.rememberedEntries())
+        if let entry = known.first(where: { $0.state == state }) { return entry }
+        let alarm = engine.eventLoop.scheduleTask(in: .seconds(20)) { [engine] in
+            engine.assumeIsolated { $0.finishWatching() }
+        }
+        defer { alarm.cancel() }
+        for await event in stream {
+            if case .entry(_, let entry) = event.content, entry.state == state { return entry }
+        }
+        throw WaitedTooLong(what: "an entry that is \(state)")
+    }
+
+    func openConnectionCount() -> Int { loop.metrics.openConnectionCount.current }
+}
+
+/// Runs a proxy for one test, and checks in the end that it asked nothing impossible of its worker.
+func withProxy(
+    script: @escaping @Sendable (ScriptedAttempt) -> Void = { _ in },
+    limits: PendingLimits = .init(), connectionCountMax: Int = 10_000,
+    rules change: (inout ProxyRules) -> Void = { _ in },
+    _ test: (TestProxy) async throws -> Void
+) async throws {
+    var rules = ProxyRules()
+    rules.viaIdentity = "layover-0a1b2c3d"
+    // So long that only a test's own ticks ever come to them, however slow the machine is.
+    rules.requestHeadTimeout = .seconds(3600)
+    rules.clientIdleTimeout = .seconds(7200)
+    change(&rules)
+    let clock = ManualClock()
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let engine = Engine(
+        eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
+        reachability: Reachability(hasProbe: false, now: clock.now()), generator: SeededGenerator(seed: 1),
+        logger: logger)
+    let upstream = ScriptedUpstream(script: script)
+    let folder = NSTemporaryDirectory() + "layover-proxy-" + UUID().uuidString
+    let spool = BodySpool(folder: folder, byteCountMax: 1 << 30, threads: .singleton)
+    let own = OwnAddressGuard()
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let limit = ConnectionLimit(countMax: connectionCountMax)
+    let loop = ProxyLoop(
+        eventLoop: group.next(), engine: engine, rules: rules, spool: spool, addressGuard: own,
+        connectionLimit: limit, logger: logger)
+    try await loop.eventLoop.submit { try loop.start(with: upstream) }.get()
+    await engine.register(loop)
+    let server = try await ProxyServer.bind(to: .tcp(host: "127.0.0.1", port: 0), group: group, loops: [loop])
+    let port = try #require(server.localPort)
+    own.add(host: "127.0.0.1", port: port)
+    let proxy = TestProxy(
+        upstream: upstream, engine: engine, clock: clock, server: server, spool: spool, port: port, limit: limit)
+    do {
+        try await test(proxy)
+    } catch {
+        Issue.record(error)
+    }
+    await engine.drain()
+    await server.drain(within: .zero)
+    #expect(upstream.complaints.isEmpty)
+    #expect(upstream.record.value.shutDownCount == 1)
+    try await group.shutdownGracefully()
+    try? FileManager.default.removeItem(atPath: folder)
+}

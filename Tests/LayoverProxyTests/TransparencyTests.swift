@@ -1,0 +1,160 @@
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+/// What passes through unchanged, and what does not.
+struct TransparencyTests {
+    @Test func methodTargetAndFieldsPassByteForByteInOrder() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "get http://Origin.Test:8000/a%2Fb/../%c3?q=1&&x=%00|{} HTTP/1.1\r\nHost: other\r\n"
+                    + "X-One: first\r\nx-ONE: second\r\nAccept:text/html\r\nX-Empty:\r\nX-Bytes: \u{e9}\u{ff}\r\nCookie: a=1;  b=2\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.method == "get")
+            #expect(attempt.request.target == "/a%2Fb/../%c3?q=1&&x=%00|{}")
+            #expect(attempt.request.host == "origin.test:8000")
+            #expect(attempt.request.origin.description == "http://origin.test:8000")
+            #expect(attempt.request.framing == .none)
+            let bytes = Array(attempt.request.fields.readableBytesView)
+            #expect(
+                bytes == ("X-One: first\0x-ONE: second\0Accept: text/html\0X-Empty;\0X-Bytes: \u{e9}\u{ff}\0Cookie: a=1;  b=2\0"
+                    + "Via: 1.1 layover-0a1b2c3d\0").latin1)
+            attempt.respond(body: "ok")
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func theResponsePassesAsItCame() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.respond(
+                404, ["Server: x", "Set-Cookie: a=1", "Set-Cookie: b=2", "X-Empty:", "Via: 1.0 other", "Content-Length: 4", "Location: /elsewhere"],
+                body: "\u{1}\u{2}ab")
+            let answer = try await client.answer()
+            #expect(answer.statusLine == "HTTP/1.1 404 Scripted")
+            #expect(answer.values("Set-Cookie") == ["a=1", "b=2"])
+            #expect(answer.values("Via") == ["1.0 other", "1.1 layover-0a1b2c3d"])
+            #expect(answer["X-Empty"] == "")
+            #expect(answer["Location"] == "/elsewhere")
+            #expect(answer["Content-Length"] == "4")
+            #expect(answer["Proxy-Status"] == nil, "nothing of ours when all is well")
+            #expect(answer.body == "\u{1}\u{2}ab")
+        }
+    }
+
+    @Test func hopByHopFieldsOfARequestEndHere() async throws {
+        try await withProxy { proxy in
+            _ = try await proxy.client(
+                sending: .get(
+                    "/", "Connection: X-Mine, close, Host, Authorization, Content-Length", "X-Mine: 1", "x-mine: 2", "Keep-Alive: timeout=5",
+                    "Proxy-Connection: keep-alive", "TE: trailers", "Upgrade: h2c", "HTTP2-Settings: AAA",
+                    "Proxy-Authorization: Basic c2VjcmV0", "Authorization: Bearer t", "X-Kept: yes", "Layover-Mode: hold",
+                    "Transfer-Encodings: not the field"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(
+                attempt.fields == [
+                    "Authorization: Bearer t", "X-Kept: yes", "Transfer-Encodings: not the field", "Via: 1.1 layover-0a1b2c3d",
+                ])
+            attempt.respond()
+        }
+    }
+
+    @Test func hopByHopFieldsOfAResponseEndHere() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(
+                200, ["Connection: X-Mine, keep-alive", "X-Mine: 1", "Keep-Alive: timeout=5", "Proxy-Authenticate: Basic", "X-Kept: 1", "Content-Length: 0"])
+            let answer = try await client.answer()
+            #expect(answer.fields.map { $0.lowercased() }.sorted() == ["content-length: 0", "via: 1.1 layover-0a1b2c3d", "x-kept: 1"])
+        }
+    }
+
+    @Test func viaIsAppendedToWhatWasThere() async throws {
+        try await withProxy { proxy in
+            _ = try await proxy.client(sending: .get("/", "Via: 1.0 a, 1.1 b (layover-0a1b2c3d)", "Via: 1.1 c"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Via") == ["1.0 a, 1.1 b (layover-0a1b2c3d), 1.1 c, 1.1 layover-0a1b2c3d"])
+            attempt.respond()
+        }
+    }
+
+    @Test func preferPassesOnAndLayoverFieldsDoNot() async throws {
+        try await withProxy { proxy in
+            _ = try await proxy.client(
+                sending: .get("/", "Prefer: respond-async, wait=10", "Idempotency-Key: k", "Priority: u=1", "Layover-Policy: default", "LAYOVER-mode: pass"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.fields.dropLast() == ["Prefer: respond-async, wait=10", "Idempotency-Key: k", "Priority: u=1"])
+            attempt.respond()
+        }
+    }
+
+    @Test func maxForwardsIsWrittenOnceAndOneLess() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "OPTIONS http://o.test HTTP/1.1\r\nHost: o.test\r\nMax-Forwards: 5\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Max-Forwards") == ["4"])
+            #expect(attempt.request.target == "*")
+            attempt.respond()
+            _ = try await client.answer()
+            try await client.send(.get("/", "Max-Forwards: 5"))
+            let get = try await proxy.nextAttempt()
+            #expect(get.values("Max-Forwards") == ["5"], "it means something to OPTIONS and TRACE only")
+            get.respond()
+        }
+    }
+
+    @Test(arguments: [("POST", 5), ("GET", 5), ("DELETE", 5), ("OPTIONS", 5), ("PUT", 0), ("BREW", 5)])
+    func bodiesAreFramedByTheFieldsOnly(method: String, count: Int) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "\(method) http://o.test/x HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(count)\r\n\r\n" + "hello".prefix(count))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.framing == .length(count))
+            #expect(try await attempt.wholeBody() == "hello".prefix(count))
+            #expect(attempt.values("Content-Length").isEmpty, "framing belongs to the sender of the next message")
+            attempt.respond(body: "done")
+            #expect(try await client.answer().body == "done")
+        }
+    }
+
+    @Test func chunksAndTrailersPass() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "POST http://o.test/x HTTP/1.1\r\nHost: o.test\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+                    + "3;a=b\r\nabc\r\n1\r\nd\r\n0\r\nX-Sum: 42\r\nAuthorization: no\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.framing == .chunked)
+            #expect(try await attempt.wholeBody() == "abcd")
+            #expect(attempt.seen.value.trailers == ["X-Sum: 42"])
+            #expect(attempt.values("Trailer") == ["X-Sum"])
+            attempt.respond(200, ["Transfer-Encoding: chunked", "Trailer: X-Out"], body: "back", trailers: ["X-Out: 1"])
+            let answer = try await client.answer()
+            #expect(answer.body == "back")
+            #expect(answer.trailers == ["X-Out: 1"])
+        }
+    }
+
+    @Test func anHTTPSTargetIsATLSOrigin() async throws {
+        try await withProxy { proxy in
+            _ = try await proxy.client(sending: "GET https://o.test/x HTTP/1.1\r\nHost: o.test\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.origin.scheme == .https)
+            #expect(attempt.request.origin.port == 443)
+            attempt.respond()
+        }
+    }
+}
+
+extension String {
+    /// A GET for `o.test` with more fields.
+    static func get(_ path: String, _ fields: String...) -> String {
+        "GET http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+    }
+
+    /// A POST for `o.test` with a length and, perhaps, not all of its body.
+    static func post(_ path: String, length: Int, body: String = "", _ fields: String...) -> String {
+        "POST http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(length)\r\n"
+            + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
+    }
+}

@@ -1,0 +1,211 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// CONNECT.
+struct TunnelTests {
+    private static let request = "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\nProxy-Authorization: Basic eA==\r\n\r\n"
+
+    /// Opens a tunnel and gives both of its ends.
+    private static func tunnel(
+        _ proxy: TestProxy, early: String = "", readsByItself: Bool = true
+    ) async throws -> (near: RawClient, far: RawClient) {
+        let client = try await proxy.connect(readsByItself: true, receiveBuffer: readsByItself ? nil : 65_536)
+        try await client.send(request + early)
+        let attempt = try await proxy.nextAttempt()
+        let end = try FarEnd()
+        let far = try await end.client(readsByItself: true)
+        attempt.deliver([.dialled(end.dialled())])
+        let answer = try await client.answer(toHead: true)
+        #expect(answer.statusLine == "HTTP/1.1 200 Connection Established")
+        #expect(answer.fields.isEmpty, "an answer to CONNECT has no framing: \(answer.fields)")
+        if !readsByItself { try await client.stopReading() }
+        return (client, far)
+    }
+
+    @Test func bytesPassBothWays() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy, early: "early")
+            #expect(try await far.text(5) == "early")
+            try await near.send("\u{0}\u{ff}GET / HTTP/1.1\r\n\r\n")
+            #expect(try await far.text(20) == "\u{0}\u{ff}GET / HTTP/1.1\r\n\r\n")
+            try await far.send("back")
+            #expect(try await near.text(4) == "back")
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
+            far.close()
+            #expect(try await near.ending().rest == "")
+            near.close()
+        }
+    }
+
+    @Test func theAttemptIsADialAndCarriesNoSecrets() async throws {
+        try await withProxy { proxy in
+            _ = try await proxy.client(sending: Self.request)
+            let attempt = try await proxy.nextAttempt()
+            guard case .dial = attempt.request.purpose else {
+                Issue.record("purpose \(attempt.request.purpose)")
+                return
+            }
+            #expect(attempt.request.origin == Origin(scheme: .tunnel, host: "o.test", port: 443))
+            #expect(attempt.fields.isEmpty)
+            attempt.fail(.tlsCertificateError, phase: .securing)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func aHalfCloseIsPassedOnAndTheOtherWayStaysOpen(byClient: Bool) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            let (first, second) = byClient ? (near, far) : (far, near)
+            try await first.send("last words")
+            try await first.closeOutput()
+            let (_, rest) = try await second.ending()
+            #expect(rest == "last words")
+            try await second.send("answer")
+            #expect(try await first.text(6) == "answer")
+            try await second.closeOutput()
+            #expect(try await first.ending().0 == .closed)
+            try await Self.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func aHalfCloseBeforeTheTunnelStandsIsPassedOn() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request + "early")
+            try await client.closeOutput()
+            let attempt = try await proxy.nextAttempt()
+            try await proxy.settle()
+            let end = try FarEnd()
+            let far = try await end.client()
+            attempt.deliver([.dialled(end.dialled())])
+            #expect(try await client.answer(toHead: true).status == 200)
+            #expect(try await far.ending().rest == "early")
+            try await far.send("answer")
+            #expect(try await client.text(6) == "answer")
+        }
+    }
+
+    /// The client closed its side first and reads slowly: what the server sent before its own close must
+    /// still arrive.
+    @Test(arguments: [true, false])
+    func nothingIsLostWhenTheSecondSideCloses(halfClosesFirst: Bool) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy, readsByItself: false)
+            if halfClosesFirst {
+                try await near.closeOutput()
+                _ = try await far.ending()
+            }
+            let closing = Task {
+                try await far.send([UInt8](repeating: 120, count: 8 << 20))
+                try await far.closeOutput()
+            }
+            try await proxy.settle()
+            // So slowly that the proxy always has something left for it.
+            while near.received.value.totalCount < 8 << 20, near.received.value.ending == nil {
+                near.readOnce()
+                try await proxy.settle()
+            }
+            #expect(near.received.value.totalCount == 8 << 20)
+            try await near.startReading()
+            try await closing.value
+            _ = try await near.ending()
+            near.close()
+            far.close()
+            try await Self.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func aSlowSideSlowsTheOtherDown() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy, readsByItself: false)
+            let sent = Watched(0)
+            let total = 32
+            let sending = Task {
+                for _ in 0..<total {
+                    try await far.send([UInt8](repeating: 120, count: 1 << 20))
+                    sent.update { $0 += 1 }
+                }
+            }
+            // Until nothing moves any more although both sides were asked again and again.
+            var (before, quietCount) = (-1, 0)
+            while quietCount < 500 {
+                try await proxy.settle()
+                quietCount = sent.value == before ? quietCount + 1 : 0
+                before = sent.value
+            }
+            #expect(before < 20, "\(before) MiB went into a tunnel that nobody reads")
+            try await near.startReading()
+            try await sending.value
+            try await near.received.wait("all of it") { $0.totalCount >= 32 << 20 }
+        }
+    }
+
+    @Test func aResetOnOneSideEndsTheOther() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            try await near.reset()
+            _ = try await far.ending()
+            try await Self.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func aParkedConnectIs200AfterItsWait() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request)
+            try await proxy.nextAttempt().fail(.connectionTimeout)
+            let entry = try await proxy.entry()
+            #expect(entry.url == "o.test:443")
+            #expect(entry.method == "CONNECT")
+            proxy.clock.advance(by: .seconds(2))
+            _ = await proxy.engine.command(.retry, entry.id)
+            let end = try FarEnd()
+            let far = try await end.client()
+            try await proxy.nextAttempt().deliver([.dialled(end.dialled())])
+            let answer = try await client.answer(toHead: true)
+            #expect(answer.status == 200)
+            #expect(answer["Proxy-Status"] == #"layover; details="attempts=2 waited=2.0s""#)
+            try await client.send("x")
+            #expect(try await far.text(1) == "x")
+            _ = try await proxy.entry(.delivered)
+        }
+    }
+
+    @Test func aConnectThatFailsIsAProblemAndTheConnectionGoesOn() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: Self.request)
+            try await proxy.nextAttempt().fail(.tlsCertificateError, phase: .securing)
+            #expect(try await client.answer().status == 502)
+            try await client.send(.get("/"))
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test func aTunnelCountsAsAConnectionUntilItEnds() async throws {
+        try await withProxy(connectionCountMax: 1) { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            let refused = try await proxy.connect()
+            #expect(try await refused.answer().status == 503)
+            refused.close()
+            near.close()
+            far.close()
+            try await Self.waitForNoTunnel(proxy)
+            try await ConnectionTests.waitForNoConnection(proxy)
+            _ = try await proxy.client(sending: Self.request)
+            try await proxy.nextAttempt("the tunnel after it").fail(.tlsCertificateError, phase: .securing)
+        }
+    }
+
+    static func waitForNoTunnel(_ proxy: TestProxy) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while proxy.loop.metrics.openTunnelCount.current > 0 {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the tunnels to close") }
+            try await proxy.settle()
+            await Task.yield()
+        }
+    }
+}
