@@ -1,0 +1,84 @@
+import LayoverCore
+
+/// An entry as programs see it. Names are the contract's.
+package struct EntryDocument: Codable, Sendable {
+    package var id: String
+    @OrNull package var ticket: String?
+    package var revision: Int
+    package var state: String
+    @OrNull package var waitingFor: String?
+    @OrNull package var why: String?
+    package var method: String
+    package var url: String
+    package var host: String
+    @OrNull package var route: String?
+    package var policy: String
+    @OrNull package var lane: String?
+    package var priority: Int
+    package var attempts: Int
+    @OrNull package var automaticLeft: Int?
+    package var createdAt: String
+    package var parkedAt: String
+    @OrNull package var nextAttemptAt: String?
+    package var expiresAt: String
+    @OrNull package var lastFailure: FailureDocument?
+    package var client: ClientDocument
+    package var requestBytes: Int
+    package var bodyReplayable: Bool
+    @OrNull package var incident: String?
+    package var actions: [String]
+}
+
+extension EntryDocument {
+    init(_ entry: Entry, wall: WallTime) {
+        self.init(
+            id: entry.id.description, ticket: nil, revision: entry.revision, state: entry.state.rawValue,
+            waitingFor: entry.waitingFor?.rawValue, why: nil, method: entry.method,
+            url: MaskedURL.text(entry.url), host: entry.origin.host, route: entry.route,
+            policy: entry.policy.name, lane: nil, priority: entry.policy.priority,
+            attempts: entry.attemptCount, automaticLeft: entry.automaticLeft,
+            createdAt: wall.text(of: entry.createdAt), parkedAt: wall.text(of: entry.parkedAt),
+            nextAttemptAt: entry.nextAttemptAt.map(wall.text(of:)),
+            expiresAt: wall.text(of: entry.expiresAt),
+            lastFailure: entry.lastFailure.map {
+                FailureDocument($0, at: wall.text(of: entry.lastFailureAt ?? entry.parkedAt))
+            },
+            client: ClientDocument(entry), requestBytes: entry.requestByteCount,
+            bodyReplayable: entry.isBodyReplayable, incident: nil, actions: entry.actions.map(\.rawValue))
+    }
+}
+
+/// The client of an entry.
+package struct ClientDocument: Codable, Sendable {
+    package var address: String
+    package var connected: Bool
+    @OrNull package var userAgent: String?
+
+    init(_ entry: Entry) {
+        address = entry.client.address
+        // Whoever waited got an answer or left.
+        connected = entry.client.isConnected && !entry.state.isFinal
+        _userAgent = OrNull(wrappedValue: entry.client.userAgent)
+    }
+}
+
+/// The last failed attempt of an entry.
+package struct FailureDocument: Codable, Sendable {
+    package var kind: String
+    package var phase: String
+    package var evidence: String
+    package var message: String
+    package var at: String
+    @OrNull package var curlCode: Int32?
+    @OrNull package var osError: Int32?
+
+    init(_ failure: Failure, at: String) {
+        kind = failure.kind.rawValue
+        phase = failure.phase.rawValue
+        evidence = failure.evidence.rawValue
+        message = failure.message
+        self.at = at
+        _curlCode = OrNull(wrappedValue: failure.curlCode)
+        _osError = OrNull(wrappedValue: failure.osError)
+    }
+}

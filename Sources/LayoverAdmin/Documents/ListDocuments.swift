@@ -1,0 +1,34 @@
+/// One page of the pending set.
+package struct PendingDocument: Codable, Sendable {
+    package var data: [EntryDocument]
+    /// Of the whole set, whatever the filter.
+    package var counts: [String: Int]
+    @OrNull package var nextCursor: String?
+}
+
+/// What came of a command for many entries.
+package struct BulkDocument: Codable, Sendable {
+    package struct Result: Codable, Sendable {
+        package var id: String
+        /// The HTTP status that the command for this entry alone would have been answered with.
+        package var status: Int
+    }
+
+    /// Live entries that were meant.
+    package var matched: Int
+    /// Those for which the command was carried out.
+    package var done: Int
+    /// One for each id, in the order given; empty where the entries were not named one by one.
+    package var results: [Result]
+}
+
+/// The name and version of the program.
+package struct VersionDocument: Codable, Sendable {
+    package var name: String
+    package var version: String
+}
+
+/// A word on how the process is.
+package struct HealthDocument: Codable, Sendable {
+    package var status: String
+}

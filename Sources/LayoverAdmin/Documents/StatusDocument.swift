@@ -1,0 +1,77 @@
+import LayoverCore
+import LayoverEngine
+
+/// The state of the whole process.
+package struct StatusDocument: Codable, Sendable {
+    package struct Limit: Codable, Sendable {
+        package var max: Int
+        @OrNull package var used: Int?
+    }
+
+    /// What has happened since the start.
+    package struct Totals: Codable, Sendable {
+        package var requests: Int
+        package var parked: Int
+        package var replays: Int
+        package var refused: Int
+        package var delivered: Int
+        package var cancelled: Int
+        package var expired: Int
+        package var failed: Int
+    }
+
+    package var version: String
+    package var startedAt: String
+    /// In seconds.
+    package var uptime: Double
+    package var draining: Bool
+    /// URLs of the proxy.
+    package var proxy: [String]
+    package var reachability: ReachabilityDocument
+    package var counts: [String: Int]
+    /// Origins that are known to be away.
+    package var shutOrigins: [String]
+    package var limits: [String: Limit]
+    package var totals: Totals
+    package var configurationErrors: [String]
+}
+
+extension StatusDocument {
+    init(_ status: EngineStatus, sources: AdminSources, wall: WallTime) {
+        self.init(
+            version: LayoverVersion.current, startedAt: wall.text(of: sources.engine.startedAt),
+            uptime: (status.uptime.inSeconds * 1000).rounded() / 1000, draining: sources.isDraining(),
+            proxy: sources.proxyURLs(),
+            reachability: ReachabilityDocument(status.reachability, wall: wall),
+            counts: StateCounts.document(status.counts),
+            shutOrigins: status.shutOrigins.map(\.description).sorted(),
+            limits: LimitUse.all(status, sources: sources).reduce(into: [:]) {
+                $0[$1.name] = Limit(max: $1.max, used: $1.used)
+            },
+            totals: Totals(
+                status.totals, requests: sources.metrics.reduce(0) { $0 + $1.requestCount.current }),
+            configurationErrors: sources.configurationErrors())
+    }
+}
+
+extension StatusDocument.Totals {
+    fileprivate init(_ totals: EngineTotals, requests: Int) {
+        self.init(
+            requests: requests, parked: totals.parkedCount, replays: totals.replayCount,
+            refused: totals.refusedCount, delivered: totals.endedCounts[.delivered] ?? 0,
+            cancelled: totals.endedCounts[.cancelled] ?? 0, expired: totals.endedCounts[.expired] ?? 0,
+            failed: totals.endedCounts[.failed] ?? 0)
+    }
+}
+
+extension LimitUse {
+    /// The engine's own limits and those that the sources know of.
+    static func all(_ status: EngineStatus, sources: AdminSources) -> [LimitUse] {
+        [
+            LimitUse(
+                name: "entries", max: status.limits.entryCountMax, used: status.counts.values.reduce(0, +)),
+            LimitUse(name: "heldClients", max: status.limits.heldClientCountMax, used: status.heldCount),
+            LimitUse(name: "perOriginAttempts", max: status.limits.perOriginAttemptCountMax),
+        ] + sources.limits()
+    }
+}

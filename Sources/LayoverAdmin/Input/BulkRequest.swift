@@ -1,0 +1,86 @@
+import LayoverCore
+
+/// The body of a command for many entries.
+struct BulkRequest: Decodable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case ids, filter, all, dryRun, reason
+    }
+
+    /// Exactly one of these three.
+    var ids: [String]?
+    var filter: FilterRequest?
+    var all: Bool?
+    var isDryRun: Bool
+    var reason: String?
+
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseKeys(otherThan: CodingKeys.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ids = try container.decodeIfPresent([String].self, forKey: .ids)
+        filter = try container.decodeIfPresent(FilterRequest.self, forKey: .filter)
+        all = try container.decodeIfPresent(Bool.self, forKey: .all)
+        isDryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun) ?? false
+        reason = try container.decodeReason(forKey: .reason)
+    }
+
+    /// What the body selects, where entries are not named one by one.
+    func selection() throws(Problem) -> EntrySelection {
+        switch (filter, all) {
+        case (let filter?, nil):
+            let filter = try filter.filter()
+            guard filter != EntryFilter() else {
+                throw .malformedBody("'filter' says nothing; send {\"all\":true} for all.")
+            }
+            return .filter(filter)
+        case (nil, true): return .all
+        default: throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
+        }
+    }
+
+    /// The ids as they were given; nil if the body selects otherwise.
+    func namedIDs() throws(Problem) -> [String]? {
+        guard let ids else { return nil }
+        guard filter == nil, all == nil else {
+            throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
+        }
+        guard ids.count <= EntrySelection.idCountMax else {
+            throw .malformedBody("'ids' may hold \(EntrySelection.idCountMax) ids.")
+        }
+        return ids
+    }
+}
+
+/// A filter in a body: the same names as in the query of a list.
+struct FilterRequest: Decodable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case state, host, method, q
+    }
+
+    var states: [String]?
+    var host: String?
+    var method: String?
+    var text: String?
+
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseKeys(otherThan: CodingKeys.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let list = try? container.decodeIfPresent([String].self, forKey: .state) {
+            states = list
+        } else {
+            states = try container.decodeIfPresent(String.self, forKey: .state)?
+                .split(separator: ",").map(String.init)
+        }
+        host = try container.decodeIfPresent(String.self, forKey: .host)
+        method = try container.decodeIfPresent(String.self, forKey: .method)
+        text = try container.decodeIfPresent(String.self, forKey: .q)
+    }
+
+    func filter() throws(Problem) -> EntryFilter {
+        var filter = EntryFilter()
+        if let states { filter.states = try StateNames.states(states) }
+        filter.host = host
+        filter.method = method
+        filter.text = text
+        return filter
+    }
+}

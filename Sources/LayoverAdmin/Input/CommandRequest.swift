@@ -1,0 +1,34 @@
+/// The body of a command for one entry. It may be absent.
+struct CommandRequest: Decodable {
+    /// Longest reason, in characters.
+    static let reasonCountMax = 500
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case reason, acknowledge
+    }
+
+    var reason: String?
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseKeys(otherThan: CodingKeys.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        reason = try container.decodeReason(forKey: .reason)
+        // Read for its type only: no command of this version needs it.
+        _ = try container.decodeIfPresent(String.self, forKey: .acknowledge)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A person's words, kept short: they are shown in lists and told to clients.
+    func decodeReason(forKey key: Key) throws -> String? {
+        let reason = try decodeIfPresent(String.self, forKey: key)
+        if let reason, reason.count > CommandRequest.reasonCountMax {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self,
+                debugDescription: "at most \(CommandRequest.reasonCountMax) characters.")
+        }
+        return reason
+    }
+}

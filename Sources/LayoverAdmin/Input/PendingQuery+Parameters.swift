@@ -1,0 +1,41 @@
+import LayoverCore
+
+extension PendingQuery {
+    static let parameterNames: Set<String> = ["state", "host", "method", "q", "sort", "limit", "cursor"]
+
+    /// - Parameter isStream: Whether the answer is streamed; then there is no limit unless one is given.
+    init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
+        self.init()
+        filter = try EntryFilter(parameters)
+        if let text = parameters["sort"] {
+            guard let sort = EntrySort(text) else {
+                let names = EntrySort.Field.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .badParameter("'sort' must be one of \(names), with '-' before it for descending.")
+            }
+            self.sort = sort
+        }
+        limit = isStream ? nil : limit
+        if let text = parameters["limit"] {
+            guard let limit = Int(text), (1...Self.pageCountMax).contains(limit) else {
+                throw .badParameter("'limit' must be a number from 1 to \(Self.pageCountMax).")
+            }
+            self.limit = limit
+        }
+        if let text = parameters["cursor"] {
+            guard let cursor = EntryCursor(text), cursor.sort == sort else {
+                throw .badParameter("'cursor' is not one that a list in this order gave.")
+            }
+            self.cursor = cursor
+        }
+    }
+}
+
+extension EntryFilter {
+    fileprivate init(_ parameters: QueryParameters) throws(Problem) {
+        self.init()
+        if let names = parameters["state"] { states = try StateNames.states(names.split(separator: ",")) }
+        host = parameters["host"]
+        method = parameters["method"]
+        text = parameters["q"]
+    }
+}

@@ -1,0 +1,36 @@
+import LayoverCore
+
+/// The query of a request: every name known, none twice.
+struct QueryParameters {
+    private var values: [String: String] = [:]
+
+    /// - Parameter known: The names that are allowed.
+    init(_ query: String?, known: Set<String>) throws(Problem) {
+        for pair in (query ?? "").split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try Self.decoded(parts[0])
+            guard known.contains(name) else {
+                let names = known.sorted().joined(separator: ", ")
+                throw .badParameter(
+                    "'\(name)' is not a parameter here. "
+                        + (known.isEmpty ? "There are none." : "Known: \(names)."))
+            }
+            let value = try Self.decoded(parts.count > 1 ? parts[1] : "")
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw .badParameter("'\(name)' is given twice.")
+            }
+        }
+    }
+
+    /// Nil if it is absent or empty.
+    subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    private static func decoded(_ text: Substring) throws(Problem) -> String {
+        let spaced = String(text.map { $0 == "+" ? " " : $0 })
+        guard spaced.contains("%") else { return spaced }
+        guard let decoded = TargetText.percentDecoded(spaced) else {
+            throw .badParameter("The query is not percent-encoded UTF-8.")
+        }
+        return decoded
+    }
+}

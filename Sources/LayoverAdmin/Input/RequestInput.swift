@@ -1,0 +1,52 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import NIOCore
+
+/// Reads what mutations bring along.
+struct RequestInput {
+    let byteCountMax: Int
+
+    /// The body as a document; nil if there is none.
+    func document<Document: Decodable>(_ type: Document.Type, of request: Request) async throws -> Document? {
+        let mediaType = request.headers[.contentType]
+        let bytes = try await bytes(of: request)
+        // Only this type makes a browser ask before it sends the request across sites, even with no body.
+        if let mediaType, !Self.isJSON(mediaType) { throw Problem.notJSON }
+        guard bytes.readableBytes > 0 else { return nil }
+        guard mediaType != nil else { throw Problem.notJSON }
+        return try JSONText.decode(type, from: bytes)
+    }
+
+    private func bytes(of request: Request) async throws -> ByteBuffer {
+        if let length = request.headers[.contentLength].flatMap(Int.init), length > byteCountMax {
+            throw Problem.bodyTooLarge(byteCountMax)
+        }
+        do {
+            return try await request.body.collect(upTo: byteCountMax)
+        } catch is NIOTooManyBytesError {
+            throw Problem.bodyTooLarge(byteCountMax)
+        }
+    }
+
+    private static func isJSON(_ mediaType: String) -> Bool {
+        let name = mediaType.prefix { $0 != ";" }.lowercased()
+        return name.split(separator: " ").first == "application/json"
+    }
+
+    /// The entry that the path names.
+    static func entryID(_ context: BasicRequestContext) throws(Problem) -> EntryID {
+        guard let id = context.parameters.get("id").flatMap(EntryID.init) else { throw .unknownEntry }
+        return id
+    }
+
+    /// The revisions that If-Match admits (RFC 9110 section 13.1.1); nil when any will do.
+    static func revisions(_ request: Request) -> Set<Int>? {
+        guard let field = request.headers[.ifMatch] else { return nil }
+        let tags = field.split(separator: ",").map { $0.drop { $0 == " " }.prefix { $0 != " " } }
+        if tags.contains("*") { return nil }
+        // Quotation marks are easily lost in a shell. A weak tag (`W/"3"`) never matches, and says nothing here.
+        return Set(tags.compactMap { Int($0.filter { $0 != "\"" }) })
+    }
+}

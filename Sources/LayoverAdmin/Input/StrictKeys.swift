@@ -1,0 +1,22 @@
+/// Any key of a JSON object.
+private struct AnyKey: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+extension Decoder {
+    /// Refuses keys that nobody would read: a misspelt filter must not mean "all".
+    func refuseKeys<Keys: CodingKey & CaseIterable>(otherThan keys: Keys.Type) throws {
+        let known = Set(Keys.allCases.map(\.stringValue))
+        let container = try container(keyedBy: AnyKey.self)
+        guard let unknown = container.allKeys.first(where: { !known.contains($0.stringValue) }) else {
+            return
+        }
+        throw DecodingError.dataCorruptedError(
+            forKey: unknown, in: container,
+            debugDescription: "unknown key. Known: \(known.sorted().joined(separator: ", ")).")
+    }
+}

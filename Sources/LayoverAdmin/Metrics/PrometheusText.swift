@@ -1,0 +1,46 @@
+/// Metrics in the text format of Prometheus, version 0.0.4.
+struct PrometheusText {
+    enum Kind: String {
+        /// Only grows, from the start of the process.
+        case counter
+        case gauge
+    }
+
+    private(set) var text = ""
+
+    /// - Parameter name: Without `layover_`, which every name begins with.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double?) {
+        guard let value else { return }
+        add(name, kind, help, by: nil, [("", value)])
+    }
+
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int?) {
+        add(name, kind, help, value.map(Double.init))
+    }
+
+    /// One line for each value of a label.
+    mutating func add(
+        _ name: String, _ kind: Kind, _ help: String, by label: String?, _ values: [(String, Double)]
+    ) {
+        text += "# HELP layover_\(name) \(help)\n# TYPE layover_\(name) \(kind.rawValue)\n"
+        for (value, number) in values {
+            let labels = label.map { "{\($0)=\"\(Self.escaped(value))\"}" } ?? ""
+            text += "layover_\(name)\(labels) \(Self.number(number))\n"
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        Int64(exactly: value).map(String.init) ?? String(value)
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.map { character in
+            switch character {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String(character)
+            }
+        }.joined()
+    }
+}

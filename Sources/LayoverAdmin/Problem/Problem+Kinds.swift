@@ -1,0 +1,69 @@
+import LayoverCore
+
+/// Every error of the admin API.
+extension Problem {
+    static func malformedBody(_ detail: String) -> Problem {
+        Problem(400, "malformed-body", title: "Malformed body", detail: detail)
+    }
+
+    static func badParameter(_ detail: String) -> Problem {
+        Problem(400, "bad-parameter", title: "Bad query parameter", detail: detail)
+    }
+
+    static func badRequest(_ detail: String) -> Problem {
+        Problem(400, "bad-request", title: "Bad request", detail: detail)
+    }
+
+    static let unauthorized = Problem(
+        401, "unauthorized", title: "Unauthorized",
+        detail: "This call needs the admin token as 'Authorization: Bearer …'.")
+
+    static let foreignHost = Problem(
+        403, "foreign-host", title: "Foreign host",
+        detail: "The request is addressed to a host that is not in admin.allowedHosts.")
+
+    static let foreignOrigin = Problem(
+        403, "foreign-origin", title: "Foreign origin",
+        detail: "The request was made by a page of another site.")
+
+    static let notFound = Problem(
+        404, "not-found", title: "Not found", detail: "There is nothing at this path.")
+
+    static let unknownEntry = Problem(
+        404, "unknown-entry", title: "Unknown entry",
+        detail: "There is no entry with this id, and none is remembered.")
+
+    static func methodNotAllowed(_ allowed: [String]) -> Problem {
+        var problem = Problem(
+            405, "method-not-allowed", title: "Method not allowed",
+            detail: "Allowed here: \(allowed.joined(separator: ", ")).")
+        problem.allowedMethods = allowed
+        return problem
+    }
+
+    static func conflict(_ command: EntryCommand, state: EntryState) -> Problem {
+        Problem(
+            409, "conflict", title: "Not in this state",
+            detail: "An entry that is \(state.rawValue) does not take the command \(command.rawValue).")
+    }
+
+    static let stale = Problem(
+        412, "stale", title: "Entry has changed",
+        detail: "The entry's revision is not the one in If-Match.")
+
+    static func bodyTooLarge(_ limit: Int) -> Problem {
+        Problem(
+            413, "body-too-large", title: "Body too large",
+            detail: "A body here may be \(limit) bytes long.")
+    }
+
+    static let notJSON = Problem(
+        415, "unsupported-media-type", title: "Unsupported media type",
+        detail: "A body must come as application/json.")
+
+    static let draining = Problem(
+        503, "draining", title: "Draining", detail: "The process is being stopped.")
+
+    static let internalError = Problem(
+        500, "internal", title: "Internal error", detail: "Something went wrong here; the log says what.")
+}

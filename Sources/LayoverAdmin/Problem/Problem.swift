@@ -1,0 +1,48 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// An error as the caller is told it (RFC 9457).
+package struct Problem: Error, Sendable {
+    /// The last part of `type`.
+    package var kind: String
+    package var title: String
+    package var status: Int
+    package var detail: String
+    /// Methods that the resource has, for 405.
+    package var allowedMethods: [String] = []
+
+    package init(_ status: Int, _ kind: String, title: String, detail: String) {
+        self.status = status
+        self.kind = kind
+        self.title = title
+        self.detail = detail
+    }
+}
+
+/// A problem as JSON.
+package struct ProblemDocument: Codable, Sendable {
+    package var type: String
+    package var title: String
+    package var status: Int
+    package var detail: String
+    /// The path that was asked for.
+    package var instance: String?
+    package var kind: String?
+}
+
+extension Problem {
+    /// - Parameter path: The path that was asked for, without its query.
+    func response(path: String) -> Response {
+        let document = ProblemDocument(
+            type: "urn:layover:problem:\(kind)", title: title, status: status, detail: detail,
+            instance: path, kind: kind)
+        var fields: HTTPFields = [.contentType: "application/problem+json"]
+        if !allowedMethods.isEmpty { fields[.allow] = allowedMethods.joined(separator: ", ") }
+        if status == 401 { fields[.wwwAuthenticate] = "Bearer realm=\"layover\"" }
+        // Encoding a handful of strings does not fail; if it did, the status would still say it.
+        let bytes = (try? JSONText.bytes(document)) ?? ByteBuffer()
+        return Response(
+            status: HTTPResponse.Status(code: status), headers: fields, body: ResponseBody(byteBuffer: bytes))
+    }
+}

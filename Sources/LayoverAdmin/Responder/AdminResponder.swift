@@ -1,0 +1,47 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+
+/// Answers every request on the admin port: checks it, routes it, and turns errors into problems.
+struct AdminResponder: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    private let requestGuard: RequestGuard
+    private let routes: RouteIndex
+    private let router: RouterResponder<BasicRequestContext>
+
+    init(options: AdminOptions, sources: AdminSources) {
+        requestGuard = RequestGuard(options: options)
+        let router = AdminRoutes(options: options, sources: sources).router()
+        routes = RouteIndex(router.routes)
+        self.router = router.buildResponder()
+    }
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        var response = await answer(request, context: context)
+        Self.addSafetyFields(to: &response.headers)
+        return response
+    }
+
+    private func answer(_ request: Request, context: Context) async -> Response {
+        do {
+            try requestGuard.check(request)
+            try routes.check(method: request.method, path: request.uri.path)
+            return try await router.respond(to: request, context: context)
+        } catch let problem as Problem {
+            return problem.response(path: request.uri.path)
+        } catch {
+            context.logger.error("admin request failed", metadata: ["error": "\(error)"])
+            return Problem.internalError.response(path: request.uri.path)
+        }
+    }
+
+    /// No page of anybody's may frame, sniff, keep or script what is shown here; and there are no CORS
+    /// fields, so none may read it.
+    private static func addSafetyFields(to fields: inout HTTPFields) {
+        fields[.xContentTypeOptions] = "nosniff"
+        fields[.cacheControl] = "no-store"
+        fields[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+
+/// Keeps foreign pages and callers without the token away from the admin API.
+///
+/// A web page can make a browser send requests here: under a name of its own that resolves to loopback (DNS
+/// rebinding), which the Host field gives away, or across sites, which Origin (RFC 6454) and Sec-Fetch-Site
+/// (Fetch Metadata) give away. Programs send neither of the latter two.
+struct RequestGuard {
+    private static let openPaths: Set<String> = ["/livez", "/readyz"]
+
+    private let allowedHosts: Set<String>
+    private let token: BearerToken?
+
+    init(options: AdminOptions) {
+        allowedHosts = Set(options.allowedHosts.map { $0.lowercased() })
+        token = options.token.map(BearerToken.init)
+    }
+
+    func check(_ request: Request) throws(Problem) {
+        guard request.headers[values: .host].isEmpty else {
+            // The first one became the authority, so this is a second (RFC 9112 section 3.2).
+            throw .badRequest("There is more than one Host.")
+        }
+        try checkHost(of: request)
+        try checkOrigin(of: request)
+        // Whether the process lives is no secret, and a container's health check has no token.
+        guard let token, !Self.openPaths.contains(request.uri.path) else { return }
+        guard token.admits(request.headers[.authorization]) else { throw .unauthorized }
+    }
+
+    private func checkHost(of request: Request) throws(Problem) {
+        guard let host = request.head.authority.flatMap(Self.host(ofAuthority:)), allowedHosts.contains(host)
+        else { throw .foreignHost }
+    }
+
+    private func checkOrigin(of request: Request) throws(Problem) {
+        for site in request.headers[values: .secFetchSite] where site != "same-origin" && site != "none" {
+            throw .foreignOrigin
+        }
+        let authority = request.head.authority?.lowercased() ?? ""
+        for origin in request.headers[values: .origin] {
+            // A proxy before us may speak TLS, so both schemes are our own.
+            guard ["http://\(authority)", "https://\(authority)"].contains(origin.lowercased()) else {
+                throw .foreignOrigin
+            }
+        }
+    }
+
+    /// The host in small letters, with brackets around an IPv6 literal; nil if it is no authority.
+    static func host(ofAuthority authority: String) -> String? {
+        let text = authority.lowercased()
+        let end =
+            text.hasPrefix("[")
+            ? text.firstIndex(of: "]").map { text.index(after: $0) }
+            : text.firstIndex(of: ":") ?? text.endIndex
+        guard let end, end > text.startIndex else { return nil }
+        let port = text[end...]
+        guard port.isEmpty || (port.hasPrefix(":") && port.dropFirst().allSatisfy(\.isNumber)) else {
+            return nil
+        }
+        return String(text[..<end])
+    }
+}
+
+extension HTTPField.Name {
+    /// Fetch Metadata Request Headers, section 2.4.
+    static let secFetchSite = HTTPField.Name(token: "sec-fetch-site")
+    static let host = HTTPField.Name(token: "host")
+    static let lastEventID = HTTPField.Name(token: "last-event-id")
+
+    /// For names that are known to be tokens.
+    private init(token name: StaticString) {
+        guard let parsed = HTTPField.Name(name.description) else { preconditionFailure("no token: \(name)") }
+        self = parsed
+    }
+}

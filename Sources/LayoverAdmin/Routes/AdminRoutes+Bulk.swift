@@ -1,0 +1,65 @@
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import LayoverEngine
+
+/// Commands for many entries.
+extension AdminRoutes {
+    /// Entries commanded in one go; the engine does other things in between. A portion takes well under a
+    /// millisecond.
+    private static let portionCount = 256
+
+    func performForMany(_ command: EntryCommand, _ request: Request) async throws -> Response {
+        try refuseParameters(request)
+        guard let order = try await input.document(BulkRequest.self, of: request) else {
+            throw Problem.malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
+        }
+        if let names = try order.namedIDs() {
+            return try json(await perform(command, named: names, order))
+        }
+        let ids = try order.selection().matched(in: await engine.liveEntries())
+        guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [])) }
+        let results = await perform(command, ids, reason: order.reason)
+        return try json(
+            BulkDocument(matched: ids.count, done: results.count { $0 == .done }, results: []))
+    }
+
+    private func perform(
+        _ command: EntryCommand, named names: [String], _ order: BulkRequest
+    ) async -> BulkDocument {
+        let ids = names.compactMap { EntryID($0) }
+        let matched = Set(EntrySelection.ids(ids).matched(in: await engine.liveEntries())).count
+        guard !order.isDryRun else { return BulkDocument(matched: matched, done: 0, results: []) }
+        let results = await perform(command, ids, reason: order.reason)
+        let outcomes = Dictionary(zip(ids, results)) { first, _ in first }
+        return BulkDocument(
+            matched: matched, done: results.count { $0 == .done },
+            results: names.map { name in
+                .init(id: name, status: EntryID(name).flatMap { outcomes[$0] }?.status ?? 404)
+            })
+    }
+
+    private func perform(
+        _ command: EntryCommand, _ ids: [EntryID], reason: String?
+    ) async -> [Engine.CommandResult] {
+        var results: [Engine.CommandResult] = []
+        var rest = ids[...]
+        while !rest.isEmpty {
+            results += await engine.command(command, each: rest.prefix(Self.portionCount), reason: reason)
+            rest = rest.dropFirst(Self.portionCount)
+        }
+        return results
+    }
+}
+
+extension Engine.CommandResult {
+    /// What the command for one entry is answered with.
+    fileprivate var status: Int {
+        switch self {
+        case .done: 200
+        case .unknown: 404
+        case .conflict: 409
+        case .stale: 412
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import LayoverEngine
+import NIOCore
+
+/// The process as a whole.
+extension AdminRoutes {
+    func addProcessRoutes(to router: Router<BasicRequestContext>) {
+        router.get("/livez") { _, _ in try json(HealthDocument(status: "alive")) }
+        router.get("/readyz") { _, _ in try readiness() }
+        router.get("/version") { _, _ in
+            try json(VersionDocument(name: "layover", version: LayoverVersion.current))
+        }
+        router.get("/metrics") { _, _ in await metrics() }
+        router.get("/openapi.yaml") { _, _ in
+            text(ByteBuffer(bytes: PackageResources.openapi_yaml), type: "application/yaml")
+        }
+        router.get("/v1/status") { request, _ in
+            try refuseParameters(request)
+            return try json(StatusDocument(await engine.status(), sources: sources, wall: wall))
+        }
+        guard let drain = sources.drain else { return }
+        router.post("/v1/drain") { request, _ in
+            try refuseParameters(request)
+            _ = try await input.document(CommandRequest.self, of: request)
+            drain()
+            return try json(HealthDocument(status: "draining"))
+        }
+    }
+
+    /// Offline is ready too: the proxy parks, which is its job.
+    private func readiness() throws -> Response {
+        if sources.isDraining() { throw Problem.draining }
+        return try json(HealthDocument(status: "ready"))
+    }
+
+    private func metrics() async -> Response {
+        let page = MetricsPage(status: await engine.status(), sources: sources, process: .current())
+        return text(ByteBuffer(string: page.text), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+}

@@ -1,0 +1,30 @@
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import LayoverEngine
+
+/// Whether the network is there, and what a person says of it.
+extension AdminRoutes {
+    func addReachabilityRoutes(to router: Router<BasicRequestContext>) {
+        router.get("/v1/reachability") { request, _ in
+            try refuseParameters(request)
+            return try answer(await engine.reachabilityView())
+        }
+        router.put("/v1/reachability") { request, _ in try await changeReachability(request) }
+    }
+
+    private func changeReachability(_ request: Request) async throws -> Response {
+        try refuseParameters(request)
+        guard let order = try await input.document(ReachabilityRequest.self, of: request) else {
+            throw Problem.malformedBody("Send one of 'mode' and 'hint'.")
+        }
+        switch try order.change() {
+        case .mode(let mode, let reason): return try answer(await engine.setMode(mode, reason: reason))
+        case .hint: return try answer(await engine.hintChanged())
+        }
+    }
+
+    private func answer(_ view: ReachabilityView) throws -> Response {
+        try json(ReachabilityDocument(view, wall: wall))
+    }
+}

@@ -1,0 +1,53 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import LayoverEngine
+import NIOCore
+
+/// Every route of the admin port. What is not registered here does not exist.
+struct AdminRoutes: Sendable {
+    let engine: Engine
+    let sources: AdminSources
+    let input: RequestInput
+    let wall: WallTime
+    let heartbeat: Duration
+    /// Tells event numbers of this run from those of another.
+    let run: String
+
+    init(options: AdminOptions, sources: AdminSources) {
+        engine = sources.engine
+        self.sources = sources
+        input = RequestInput(byteCountMax: options.bodyByteCountMax)
+        wall = WallTime(clock: sources.engine.clock)
+        heartbeat = options.heartbeat
+        run = String(UInt32.random(in: .min ... .max), radix: 36)
+    }
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        addProcessRoutes(to: router)
+        addPendingRoutes(to: router)
+        addReachabilityRoutes(to: router)
+        router.get("/v1/events") { request, _ in try events(request) }
+        return router
+    }
+
+    // MARK: Answers
+
+    func json(_ document: some Encodable, fields: HTTPFields = [:]) throws -> Response {
+        var fields = fields
+        fields[.contentType] = "application/json"
+        return Response(
+            status: .ok, headers: fields, body: ResponseBody(byteBuffer: try JSONText.bytes(document)))
+    }
+
+    func text(_ bytes: ByteBuffer, type: String) -> Response {
+        Response(status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: bytes))
+    }
+
+    /// Calls without parameters refuse every one: a misspelt name must not pass for nothing.
+    func refuseParameters(_ request: Request) throws(Problem) {
+        _ = try QueryParameters(request.uri.query, known: [])
+    }
+}

@@ -1,0 +1,22 @@
+/// How the admin API is served.
+package struct AdminOptions: Sendable {
+    /// The address to listen on; an IPv6 literal without its brackets. Default: 127.0.0.1.
+    package var host = "127.0.0.1"
+    /// 0 asks for a free one. Default: 8081.
+    package var port = 8081
+    /// What callers must show as `Authorization: Bearer …`. Nil: nothing. Default: nil.
+    package var token: String?
+    /// Hosts that a request may be addressed to, whatever its port; IPv6 literals in brackets.
+    /// Default: the names of loopback.
+    package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]
+    /// How often an event stream that has nothing to say shows that it is alive. Default: 15 seconds.
+    package var heartbeat: Duration = .seconds(15)
+    /// Longest body of a request, in bytes. A thousand ids need 36 000. Default: 256 KiB.
+    package var bodyByteCountMax = 256 << 10
+    /// Most connections at a time; more wait to be accepted. Default: 512.
+    package var connectionCountMax = 512
+    /// How long a connection may be idle between requests or within one. Default: 60 seconds.
+    package var idleMax: Duration = .seconds(60)
+
+    package init() {}
+}

@@ -1,0 +1,86 @@
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The admin port: listens, serves, and stops when told.
+package struct AdminService: Service {
+    private let options: AdminOptions
+    private let responder: AdminResponder
+    private let logger: Logger
+    private let onListening: @Sendable (_ port: Int) async -> Void
+
+    /// - Parameter onListening: Is told the port once connections are accepted there.
+    package init(
+        options: AdminOptions, sources: AdminSources, logger: Logger,
+        onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) {
+        self.options = options
+        // Hummingbird tells at `info` that it listens, which `onListening` says better.
+        var logger = logger
+        if logger.logLevel == .info { logger.logLevel = .notice }
+        self.logger = logger
+        self.onListening = onListening
+        responder = AdminResponder(options: options, sources: sources)
+    }
+
+    /// Serves until graceful shutdown or cancellation. Event streams end at once then, other requests are
+    /// let finish.
+    ///
+    /// - Throws: `AdminError.cannotListen` if the address is not to be had.
+    package func run() async throws {
+        let isListening = Flag()
+        do {
+            try await application { port in
+                isListening.set()
+                await onListening(port)
+            }.run()
+        } catch let error where !isListening.isSet && !(error is CancellationError) {
+            throw AdminError.cannotListen(address: address, reason: Self.reason(of: error))
+        }
+    }
+
+    private var address: String {
+        options.host.contains(":") ? "[\(options.host)]:\(options.port)" : "\(options.host):\(options.port)"
+    }
+
+    private func application(
+        listening: @escaping @Sendable (_ port: Int) async -> Void
+    ) -> Application<AdminResponder> {
+        let channel = HTTP1Channel.Configuration(
+            idleTimeout: TimeAmount(options.idleMax),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 100))
+        return Application(
+            responder: responder, server: .http1(configuration: channel),
+            configuration: ApplicationConfiguration(
+                address: .hostname(options.host, port: options.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(options.connectionCountMax)),
+            onServerRunning: { channel in await listening(channel.localAddress?.port ?? 0) },
+            logger: logger)
+    }
+
+    private static func reason(of error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return switch error.errnoCode {
+        case EADDRINUSE: "the address is already in use"
+        case EADDRNOTAVAIL: "the address is not one of this machine"
+        case EACCES: "permission denied"
+        default: "\(error)"
+        }
+    }
+}
+
+/// Something that happened, told across threads.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}

@@ -1,0 +1,35 @@
+package import LayoverEngine
+
+/// Where the admin API gets its answers from.
+package struct AdminSources: Sendable {
+    package var engine: Engine
+    /// One for each event loop of the proxy.
+    package var metrics: [LoopMetrics] = []
+    /// Limits that the engine does not know of. Default: none.
+    package var limits: @Sendable () -> [LimitUse] = { [] }
+    /// The addresses of the proxy as URLs, `http://127.0.0.1:8080`. Default: none.
+    package var proxyURLs: @Sendable () -> [String] = { [] }
+    /// What is wrong with the configuration that was to be loaded last. Default: nothing.
+    package var configurationErrors: @Sendable () -> [String] = { [] }
+    /// Whether the process is being stopped. Default: no.
+    package var isDraining: @Sendable () -> Bool = { false }
+    /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot ask for it.
+    package var drain: (@Sendable () -> Void)?
+
+    package init(engine: Engine) { self.engine = engine }
+}
+
+/// A limit and how much of it is used.
+package struct LimitUse: Sendable {
+    /// The name under `limits` in the configuration.
+    package var name: String
+    package var max: Int
+    /// Nil: not counted.
+    package var used: Int?
+
+    package init(name: String, max: Int, used: Int? = nil) {
+        self.name = name
+        self.max = max
+        self.used = used
+    }
+}

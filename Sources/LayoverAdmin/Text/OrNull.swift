@@ -1,0 +1,19 @@
+/// A value that is written as `null` when it is absent, instead of being left out.
+@propertyWrapper
+package struct OrNull<Value: Codable & Sendable>: Codable, Sendable {
+    package var wrappedValue: Value?
+
+    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+    }
+}
+
+extension OrNull: Equatable where Value: Equatable {}

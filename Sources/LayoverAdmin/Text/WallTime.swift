@@ -1,0 +1,36 @@
+import LayoverCore
+import LayoverEngine
+import Synchronization
+
+/// Shows timestamps as wall-clock times.
+///
+/// The two clocks cannot be read at the same instant, so the difference between them seems to tremble; held
+/// fast, the same timestamp is the same text in every answer. It moves when somebody sets the date.
+final class WallTime: Sendable {
+    /// What is still taken for trembling, in nanoseconds.
+    private static let tolerance: Int64 = 20_000_000
+
+    private let clock: any EngineClock
+    /// Wall-clock time of timestamp zero.
+    private let zero: Mutex<Int64>
+
+    init(clock: any EngineClock) {
+        self.clock = clock
+        zero = Mutex(Self.zero(of: clock))
+    }
+
+    func text(of timestamp: Timestamp) -> String {
+        let zero = zero.withLock { held in
+            let (now, held0) = (Self.zero(of: clock), held)
+            if (now &- held0).magnitude > Self.tolerance.magnitude { held = now }
+            return held
+        }
+        let (sum, overflow) = zero.addingReportingOverflow(timestamp.nanoseconds)
+        return RFC3339.text(nanoseconds: overflow ? .max : sum)
+    }
+
+    private static func zero(of clock: any EngineClock) -> Int64 {
+        let now = clock.now()
+        return clock.wallNanoseconds(of: now) &- now.nanoseconds
+    }
+}

@@ -1,0 +1,55 @@
+/// Where an admin API listens.
+struct AdminAddress: Sendable, Equatable {
+    static let standard = "http://127.0.0.1:8081"
+
+    /// An IPv6 literal without its brackets.
+    var host: String
+    var port: Int
+    /// What stands before each path, without a slash at its end. Mostly empty.
+    var prefix: String
+
+    /// Reads `http://host[:port][/prefix]`; `http://` may be left out.
+    init(_ text: String) throws(CommandFailure) {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 1 || parts[0].lowercased() == "http" else {
+            throw Self.refusal(text, "only http:// is spoken here")
+        }
+        let rest = parts.last ?? ""
+        let authority = rest.prefix { $0 != "/" }
+        var path = rest[authority.endIndex...]
+        while path.hasSuffix("/") { path = path.dropLast() }
+        prefix = String(path)
+        (host, port) = try Self.split(authority, of: text)
+        guard !host.isEmpty, !authority.contains("@"), !path.contains("?") else {
+            throw Self.refusal(text, "it is not an address like \(Self.standard)")
+        }
+    }
+
+    private static func split(_ authority: Substring, of text: String) throws(CommandFailure) -> (String, Int)
+    {
+        var host = authority
+        var port: Substring?
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { throw refusal(text, "a bracket is missing") }
+            host = authority[authority.index(after: authority.startIndex)..<end]
+            let after = authority[authority.index(after: end)...]
+            guard after.isEmpty || after.hasPrefix(":") else { throw refusal(text, "the port is wrong") }
+            port = after.isEmpty ? nil : after.dropFirst()
+        } else if let colon = authority.lastIndex(of: ":") {
+            (host, port) = (authority[..<colon], authority[authority.index(after: colon)...])
+        }
+        guard let port else { return (String(host), 80) }
+        // `UInt16` would take a sign too.
+        guard port.allSatisfy(\.isNumber), let number = UInt16(port), number > 0 else {
+            throw refusal(text, "the port is wrong")
+        }
+        return (String(host), Int(number))
+    }
+
+    private static func refusal(_ text: String, _ reason: String) -> CommandFailure {
+        CommandFailure(code: .usage, message: "admin URL '\(text)': \(reason)")
+    }
+
+    /// `host:port` as it stands in Host.
+    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import LayoverAdmin
+
+/// One request to the admin API.
+struct AdminCall: Sendable {
+    var method = "GET"
+    /// With its query.
+    var path: String
+    var accept = "application/json"
+    /// JSON.
+    var body: Data?
+
+    init(_ path: String, query: [(String, String?)] = []) {
+        let pairs = query.compactMap { name, value in value.map { "\(name)=\(Self.escaped($0))" } }
+        self.path = pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
+    }
+
+    init(_ method: String, _ path: String, body: some Encodable) throws {
+        self.init(path)
+        self.method = method
+        self.body = try JSONEncoder().encode(body)
+    }
+
+    /// Percent-encodes all but unreserved characters (RFC 3986 section 2.3).
+    static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}
+
+/// A whole answer of the admin API.
+struct AdminAnswer: Sendable {
+    var status: Int
+    var body: Data
+
+    func decoded<Document: Decodable>(_ type: Document.Type) throws(CommandFailure) -> Document {
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch {
+            throw CommandFailure(code: .unreachable, message: "the answer is not one of Layover's admin API")
+        }
+    }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// What the answer says where it says no.
+    var failure: CommandFailure {
+        let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
+        return CommandFailure(
+            code: status == 400 ? .usage : .refused,
+            message: problem.map { "\($0.detail) (\(status))" } ?? "the answer was \(status)")
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Talks to the admin API: one connection for each call, to where it is told and nowhere else. No proxy
+/// variables, no redirects: Layover must be reachable by its own command line whatever the environment says.
+struct AdminClient: Sendable {
+    typealias Body = NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
+    private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+    let address: AdminAddress
+    let token: String?
+    /// Longest wait for a connection. Default: 5 seconds.
+    var connectMax = Duration.seconds(5)
+    /// Longest silence. The event stream speaks every 15 seconds. Default: 60 seconds.
+    var silenceMax = Duration.seconds(60)
+
+    init(address: AdminAddress, token: String?) {
+        self.address = address
+        self.token = token
+    }
+
+    /// Makes a call and reads its answer, whatever its status.
+    func answer(to call: AdminCall) async throws(CommandFailure) -> AdminAnswer {
+        try await withAnswer(to: call) { status, body in
+            var data = Data()
+            while case .body(let bytes)? = try await body.next() {
+                data.append(contentsOf: bytes.readableBytesView)
+            }
+            return AdminAnswer(status: status, body: data)
+        }
+    }
+
+    /// Makes a call that must succeed.
+    func send(_ call: AdminCall) async throws(CommandFailure) -> AdminAnswer {
+        let answer = try await answer(to: call)
+        guard answer.status < 300 else { throw answer.failure }
+        return answer
+    }
+
+    /// Makes a call that must succeed, and gives each line as it comes, without its end.
+    func lines(
+        of call: AdminCall, _ take: (String) async throws -> Void
+    ) async throws(CommandFailure) {
+        try await withAnswer(to: call) { status, body in
+            guard status < 300 else {
+                var data = Data()
+                while case .body(let bytes)? = try await body.next() {
+                    data.append(contentsOf: bytes.readableBytesView)
+                }
+                throw AdminAnswer(status: status, body: data).failure
+            }
+            var rest: [UInt8] = []
+            while case .body(let bytes)? = try await body.next() {
+                rest += bytes.readableBytesView
+                var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                rest = Array(lines.popLast() ?? [])
+                for line in lines { try await take(String(decoding: line, as: UTF8.self)) }
+            }
+            if !rest.isEmpty { try await take(String(decoding: rest, as: UTF8.self)) }
+        }
+    }
+
+    // MARK: The exchange
+
+    private func withAnswer<Value: Sendable>(
+        to call: AdminCall, _ read: (_ status: Int, inout Body) async throws -> Value
+    ) async throws(CommandFailure) -> Value {
+        // A server that closes right after its answer may be faster than our own closing.
+        var answer: Value?
+        do {
+            try await connect().executeThenClose { inbound, outbound in
+                try await outbound.write(contentsOf: parts(of: call))
+                var parts = inbound.makeAsyncIterator()
+                guard case .head(let head)? = try await parts.next() else {
+                    throw failure("it closed the connection without an answer")
+                }
+                answer = try await read(Int(head.status.code), &parts)
+            }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            guard answer != nil else { throw failure(Self.reason(of: error)) }
+        }
+        guard let answer else { throw failure("it closed the connection without an answer") }
+        return answer
+    }
+
+    private func parts(of call: AdminCall) -> [HTTPClientRequestPart] {
+        let body = call.body.map { HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: $0))) }
+        return [.head(head(of: call))] + (body.map { [$0] } ?? []) + [.end(nil)]
+    }
+
+    private func connect() async throws -> Connection {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(TimeAmount(connectMax))
+            .connect(host: address.host, port: address.port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(IdleStateHandler(readTimeout: TimeAmount(silenceMax)))
+                    try pipeline.addHTTPClientHandlers()
+                    try pipeline.addHandler(SilenceHandler())
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    private func head(of call: AdminCall) -> HTTPRequestHead {
+        var fields = HTTPHeaders([
+            ("Host", address.authority), ("Accept", call.accept), ("Connection", "close"),
+        ])
+        if let token { fields.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body = call.body {
+            fields.add(name: "Content-Type", value: "application/json")
+            fields.add(name: "Content-Length", value: "\(body.count)")
+        }
+        return HTTPRequestHead(
+            version: .http1_1, method: HTTPMethod(rawValue: call.method), uri: address.prefix + call.path,
+            headers: fields)
+    }
+
+    private func failure(_ reason: String) -> CommandFailure {
+        CommandFailure(
+            code: .unreachable, message: "cannot reach Layover at http://\(address.authority): \(reason)")
+    }
+
+    private static func reason(of error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { reason(of: $0.error) } ?? "the name \(error.host) is not known"
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case ChannelError.connectTimeout: "no answer in time"
+        case is HTTPParserError: "what answers does not speak HTTP"
+        default: "\(error)"
+        }
+    }
+}
+
+/// Gives up on a peer that has gone silent.
+private final class SilenceHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is IdleStateHandler.IdleStateEvent else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        context.fireErrorCaught(ChannelError.connectTimeout(.zero))
+        context.close(promise: nil)
+    }
+}

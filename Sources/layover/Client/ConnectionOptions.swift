@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+
+/// How to reach a running Layover.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("admin-url"),
+        help: "Where the admin API listens. Default: LAYOVER_ADMIN_URL, or \(AdminAddress.standard).")
+    var adminURL: String?
+
+    @Option(help: "The admin token. Default: LAYOVER_TOKEN.")
+    var token: String?
+
+    func client(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(CommandFailure) -> AdminClient {
+        let text = adminURL ?? environment.nonempty("LAYOVER_ADMIN_URL") ?? AdminAddress.standard
+        return AdminClient(
+            address: try AdminAddress(text), token: token ?? environment.nonempty("LAYOVER_TOKEN"))
+    }
+}
+
+extension [String: String] {
+    /// The value of a variable; nil if it is unset or empty.
+    func nonempty(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+}

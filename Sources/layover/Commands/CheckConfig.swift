@@ -1,0 +1,17 @@
+import ArgumentParser
+import LayoverConfiguration
+import LayoverCore
+
+/// `layover check-config`: says whether `run` would start with this configuration.
+struct CheckConfig: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check-config", abstract: "Check the configuration and start nothing.")
+
+    @OptionGroup var source: ConfigurationOptions
+
+    func run() throws {
+        let loaded = try source.load()
+        let routes = loaded.settings.routes
+        print("configuration ok: \(routes.policies.count) policies, \(routes.routes.count) routes")
+    }
+}

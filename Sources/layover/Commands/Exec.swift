@@ -1,0 +1,31 @@
+import ArgumentParser
+import Foundation
+
+/// `layover exec`: the command takes this process's place, so its exit code is the program's own.
+struct Exec: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run a command behind the proxy.",
+        discussion:
+            "Sets the proxy variables and raises the time-outs of programs that would give up too soon.")
+
+    @OptionGroup var options: ProxyURLOptions
+
+    @Argument(parsing: .captureForPassthrough, help: "The command and its arguments, after --.")
+    var command: [String] = []
+
+    /// Without the `--` before it.
+    var words: [String] { command.first == "--" ? Array(command.dropFirst()) : command }
+
+    func validate() throws {
+        guard !words.isEmpty else { throw ValidationError("Name a command after --.") }
+    }
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let proxy = ProxyEnvironment(proxyURL: try await options.resolved(environment: environment))
+        let code = ProcessReplacement.replace(with: words, environment: proxy.applied(to: environment))
+        StandardError.write("error: \(words[0]): \(String(cString: strerror(code)))")
+        // What shells answer: 127 not found, 126 found but not to be run.
+        throw ExitCode(code == ENOENT ? 127 : 126)
+    }
+}

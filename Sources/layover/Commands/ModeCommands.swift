@@ -1,0 +1,42 @@
+import ArgumentParser
+import LayoverAdmin
+
+/// `layover online`
+struct Online: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Ignore the verdict about the network.")
+    @OptionGroup var options: ModeOptions
+    func run() async throws { try await options.set("online") }
+}
+
+/// `layover offline`
+struct Offline: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Send nothing; park everything.")
+    @OptionGroup var options: ModeOptions
+    func run() async throws { try await options.set("offline") }
+}
+
+/// `layover auto`
+struct Auto: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Believe the evidence about the network again.")
+    @OptionGroup var options: ModeOptions
+    func run() async throws { try await options.set("auto") }
+}
+
+/// What all changes of the mode take.
+struct ModeOptions: ParsableArguments {
+    private struct Order: Encodable {
+        var mode: String
+        var reason: String?
+    }
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+    @Option(help: "Words that are kept with the mode.") var reason: String?
+
+    func set(_ mode: String) async throws {
+        let call = try AdminCall("PUT", "/v1/reachability", body: Order(mode: mode, reason: reason))
+        let answer = try await connection.client().send(call)
+        let view = try answer.decoded(ReachabilityDocument.self)
+        StandardOutput.write(json ? answer.text : "mode \(view.mode), network \(view.state)")
+    }
+}

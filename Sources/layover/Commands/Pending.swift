@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// `layover pending`
+struct Pending: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List what waits.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object a line.") var json = false
+    @Flag(help: "Go on showing changes until interrupted.") var watch = false
+    @Option(help: "Only requests to this host.") var host: String?
+    @Option(help: "Only entries in these states, separated by commas.") var state: String?
+
+    func run() async throws {
+        let client = try connection.client()
+        if watch {
+            return try await PendingWatch(client: client, host: host, state: state, isJSON: json).run()
+        }
+        var call = AdminCall("/v1/pending", query: [("host", host), ("state", state)])
+        call.accept = "application/jsonl"
+        var entries: [EntryDocument] = []
+        try await client.lines(of: call) { line in
+            if json { StandardOutput.write(line) } else { entries.append(try EntryLine.entry(line)) }
+        }
+        if !json { StandardOutput.write(EntryTable(entries: entries, now: Date()).lines(.standardOutput())) }
+    }
+}
+
+/// One line of a list.
+enum EntryLine {
+    static func entry(_ line: String) throws(CommandFailure) -> EntryDocument {
+        try AdminAnswer(status: 200, body: Data(line.utf8)).decoded(EntryDocument.self)
+    }
+}

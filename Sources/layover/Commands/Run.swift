@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import LayoverConfiguration
+
+/// `layover run`: the proxy itself.
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the proxy until it is stopped.",
+        discussion: """
+            SIGTERM or SIGINT stops it gently: no new connections, held clients get a 503 with \
+            Retry-After, attempts under way get timeouts.drain. The same signal again stops it at once.
+            """)
+
+    @OptionGroup var source: ConfigurationOptions
+
+    @Option(help: "Address of the proxy port, like 127.0.0.1:8080 or unix:/path. Beats proxy.listen.")
+    var listen: String?
+
+    @Option(help: "Address of the admin port. Beats admin.listen.")
+    var admin: String?
+
+    @Option(help: "Write {\"proxy\":port,\"admin\":port} to this file once both listen.")
+    var portFile: String?
+
+    func run() async throws {
+        var overrides: [String: String] = [:]
+        overrides["proxy.listen"] = listen
+        overrides["admin.listen"] = admin
+        let loaded = try source.load(overrides: overrides)
+        try await Application(loaded: loaded, portFile: portFile).run()
+    }
+}
+
+/// Where the configuration comes from.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: "Configuration file. Default: LAYOVER_CONFIG, or none, which means all defaults.")
+    var file: String?
+
+    /// Reads all layers, or prints a line for each thing that is wrong and ends with exit code 1.
+    func load(overrides: [String: String] = [:]) throws -> LoadedConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            let loaded = try ConfigurationLoader.load(
+                file: file ?? environment["LAYOVER_CONFIG"], environment: environment, overrides: overrides)
+            for warning in loaded.warnings { StandardError.write("warning: \(warning)") }
+            return loaded
+        } catch {
+            for problem in error.errors { StandardError.write("error: \(problem.description)") }
+            throw ExitCode(1)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// `layover show`
+struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show one entry.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+    @Argument(help: "An id, or its beginning.") var id: String
+
+    func run() async throws {
+        let client = try connection.client()
+        let id = try await EntryNames(client: client).resolved(id)
+        let answer = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
+        let entry = try answer.decoded(EntryDocument.self)
+        StandardOutput.write(json ? [answer.text] : Self.lines(entry, now: Date()))
+    }
+
+    static func lines(_ entry: EntryDocument, now: Date) -> [String] {
+        var facts = Facts()
+        facts.add("id", entry.id)
+        facts.add("request", "\(entry.method) \(entry.url)")
+        facts.add("state", entry.state + (entry.waitingFor.map { " for \($0)" } ?? ""))
+        facts.add("attempts", "\(entry.attempts)" + (entry.automaticLeft.map { ", \($0) left" } ?? ""))
+        facts.add(
+            "next attempt", entry.nextAttemptAt.map { "in \(TimeText.distance($0, from: now)), at \($0)" })
+        facts.add("parked", "\(TimeText.distance(entry.parkedAt, from: now)) ago, at \(entry.parkedAt)")
+        facts.add("expires", "at \(entry.expiresAt)")
+        if let failure = entry.lastFailure {
+            facts.add(
+                "last failure",
+                "\(failure.kind) while \(failure.phase) (\(failure.evidence)) at \(failure.at)")
+            facts.add("", failure.message)
+        }
+        facts.add("client", entry.client.address + (entry.client.userAgent.map { ", \($0)" } ?? ""))
+        facts.add(
+            "body", "\(entry.requestBytes) bytes" + (entry.bodyReplayable ? "" : ", cannot be sent again"))
+        facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))
+        facts.add("commands", entry.actions.isEmpty ? "none" : entry.actions.joined(separator: " "))
+        return facts.lines
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// `layover status`
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show how the running proxy is.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+
+    func run() async throws {
+        let answer = try await connection.client().send(AdminCall("/v1/status"))
+        let status = try answer.decoded(StatusDocument.self)
+        StandardOutput.write(json ? [answer.text] : Self.lines(status, .standardOutput()))
+    }
+
+    static func lines(_ status: StatusDocument, _ terminal: Terminal) -> [String] {
+        var facts = Facts()
+        facts.add("version", status.version + (status.draining ? " (draining)" : ""))
+        facts.add("up", TimeText.span(status.uptime))
+        facts.add("proxy", status.proxy.joined(separator: " "))
+        facts.add("network", network(status.reachability))
+        let order = ["waiting", "attempting", "held", "undecided"]
+        facts.add(
+            "pending",
+            order.compactMap { name in status.counts[name].map { "\($0) \(name)" } }.joined(separator: ", "))
+        facts.add("away", status.shutOrigins.isEmpty ? nil : status.shutOrigins.joined(separator: " "))
+        let used = status.limits.sorted { $0.key < $1.key }.compactMap { name, limit in
+            limit.used.map { "\(name) \($0)/\(limit.max)" }
+        }
+        facts.add("limits", used.joined(separator: ", "))
+        for error in status.configurationErrors { facts.add("configuration", error) }
+        return facts.lines
+    }
+
+    private static func network(_ view: ReachabilityDocument) -> String {
+        var text = view.state
+        if view.mode != "auto" {
+            text += " (an admin said \(view.mode)\(view.reason.map { ": \($0)" } ?? ""))"
+        }
+        return view.detail.map { "\(text). \($0)" } ?? text
+    }
+}

@@ -1,0 +1,9 @@
+import ArgumentParser
+import LayoverAdmin
+
+/// `layover version`
+struct Version: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Print the version.")
+
+    func run() { StandardOutput.write("layover \(LayoverVersion.current)") }
+}

@@ -1,0 +1,163 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+import LayoverConfiguration
+import LayoverEngine
+import LayoverMonitor
+import LayoverProxy
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The running proxy: starts its parts in order, says where it listens, and stops them when told.
+///
+/// Nothing is half started: a port that is taken ends the process with one line before anything was
+/// accepted.
+struct Application {
+    let loaded: LoadedConfiguration
+    let portFile: String?
+
+    private var settings: Settings { loaded.settings }
+
+    func run() async throws {
+        ProcessLimits.ignoreBrokenPipes()
+        ProcessLimits.raiseDescriptorLimit()
+        let logger = makeLogger()
+        logger.debug("starting", metadata: ["allocator": "\(Allocator.name)"])
+        let parts = try await ProxyParts(settings: settings, logger: logger)
+        let draining = DrainState()
+        let stop = StopSignal()
+        let server = try await bindProxy(parts)
+        try await parts.startProbing()
+        let address = proxyAddress(server)
+        let (ports, portFound) = AsyncStream<Int>.makeStream()
+        let admin = AdminService(
+            options: adminOptions,
+            sources: adminSources(parts, draining: draining, stop: stop, address: address),
+            logger: logger, onListening: { portFound.yield($0) })
+        let proxy = ProxyService(
+            server: server, engine: parts.engine, drainMax: settings.timeouts.drain,
+            isDraining: draining, logger: logger)
+        let services = ServiceGroup(
+            configuration: .init(
+                services: [
+                    .init(service: admin), .init(service: monitor(parts)), .init(service: proxy),
+                ], logger: logger))
+        stop.listen { await services.triggerGracefulShutdown() }
+        let announcing = Task {
+            for await port in ports {
+                try announce(parts, server: server, address: address, adminPort: port)
+                break
+            }
+        }
+        defer { announcing.cancel() }
+        try await services.run()
+    }
+
+    private func bindProxy(_ parts: ProxyParts) async throws -> ProxyServer {
+        do {
+            let server = try await parts.bind()
+            if case .tcp(let host, let port) = settings.proxy.listen {
+                parts.addressGuard.add(host: host, port: server.localPort ?? port)
+            }
+            return server
+        } catch {
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            StandardError.write(
+                "error: proxy.listen: cannot listen on \(settings.proxy.listen): \(reason)")
+            throw ExitCode(1)
+        }
+    }
+
+    // MARK: Parts
+
+    private func makeLogger() -> Logger {
+        let format: LineLogHandler.Format =
+            switch settings.log.format {
+            case .text: .text
+            case .json: .json
+            case .auto: isatty(STDERR_FILENO) == 1 ? .text : .json
+            }
+        let level = Logger.Level(rawValue: settings.log.level.rawValue) ?? .info
+        LoggingSystem.bootstrap { _ in LineLogHandler(level: level, format: format) }
+        return Logger(label: "layover")
+    }
+
+    private func monitor(_ parts: ProxyParts) -> ReachabilityMonitor {
+        ReachabilityMonitor(logger: parts.logger) { parts.engine.post($0) }
+    }
+
+    private var adminOptions: AdminOptions {
+        var options = AdminOptions()
+        if case .tcp(let host, let port) = settings.admin.listen {
+            options.host = host
+            options.port = port
+        }
+        options.token = settings.admin.token
+        options.allowedHosts = settings.admin.allowedHosts
+        return options
+    }
+
+    private func adminSources(
+        _ parts: ProxyParts, draining: DrainState, stop: StopSignal, address: String
+    ) -> AdminSources {
+        var sources = AdminSources(engine: parts.engine)
+        sources.metrics = parts.loops.map(\.metrics)
+        sources.proxyURLs = { [address] }
+        sources.isDraining = { draining.isDraining }
+        sources.drain = { stop.request() }
+        let limits = settings.limits
+        let (spool, connections) = (parts.spool, parts.loops.map(\.metrics))
+        sources.limits = {
+            [
+                LimitUse(name: "spoolTotal", max: limits.spoolTotal, used: spool.usedByteCount),
+                LimitUse(
+                    name: "connections", max: limits.connections,
+                    used: connections.reduce(0) { $0 + $1.openConnectionCount.current }),
+            ]
+        }
+        return sources
+    }
+
+    // MARK: Saying where
+
+    private func proxyAddress(_ server: ProxyServer) -> String {
+        switch settings.proxy.listen {
+        case .unix(let path): "unix:\(path)"
+        case .tcp(let host, let port):
+            "http://\(Self.reachable(host)):\(server.localPort ?? port)"
+        }
+    }
+
+    /// The name by which a client on this machine reaches a listener.
+    private static func reachable(_ host: String) -> String {
+        switch host {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "[::1]"
+        default: host.contains(":") ? "[\(host)]" : host
+        }
+    }
+
+    private func announce(
+        _ parts: ProxyParts, server: ProxyServer, address: String, adminPort: Int
+    ) throws {
+        if case .tcp(let host, _) = settings.admin.listen {
+            parts.addressGuard.add(host: host, port: adminPort)
+        }
+        if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
+        let admin = Self.reachable(adminOptions.host)
+        StandardOutput.write(
+            """
+            layover \(LayoverVersion.current)
+              proxy  \(address)
+              admin  http://\(admin):\(adminPort)
+
+              export http_proxy=\(address) https_proxy=\(address)
+            """)
+        if settings.proxy.insecureOpen, !settings.proxy.listen.isLoopback {
+            parts.logger.warning(
+                "anybody who reaches the proxy port can use it (proxy.insecureOpen)",
+                metadata: ["listen": "\(settings.proxy.listen)"])
+        }
+    }
+}

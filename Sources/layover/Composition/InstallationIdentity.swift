@@ -1,0 +1,23 @@
+import Foundation
+
+/// Eight hexadecimal digits made once per installation: they tell this proxy's `Via` from that of any
+/// other one of the same name, so that only a true loop is refused.
+enum InstallationIdentity {
+    /// Reads it from the folder of the store, or makes it. Where nothing can be written it lasts as long
+    /// as the process.
+    static func load(folder: String) -> String {
+        let folder = folder.isEmpty ? "." : folder
+        let path = folder + "/installation-id"
+        if let text = try? String(contentsOfFile: path, encoding: .utf8) {
+            let known = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            if known.utf8.count == 8, known.allSatisfy(\.isHexDigit) { return known.lowercased() }
+        }
+        let text = String(UInt32.random(in: .min ... .max), radix: 16)
+        let made = String(repeating: "0", count: 8 - text.count) + text
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data((made + "\n").utf8), attributes: [.posixPermissions: 0o600])
+        return made
+    }
+}

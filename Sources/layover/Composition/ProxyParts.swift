@@ -1,0 +1,102 @@
+import Foundation
+import LayoverConfiguration
+import LayoverCore
+import LayoverEngine
+import LayoverMonitor
+import LayoverProxy
+import LayoverUpstream
+import Logging
+import NIOCore
+import NIOPosix
+
+/// The parts of a running proxy, made from the configuration and joined together.
+struct ProxyParts: Sendable {
+    let settings: Settings
+    let engine: Engine
+    let group: MultiThreadedEventLoopGroup
+    let loops: [ProxyLoop]
+    let addressGuard: OwnAddressGuard
+    let upstream: LibcurlUpstream
+    let spool: BodySpool
+    let logger: Logger
+
+    /// Makes everything that needs no port: threads, workers, machines.
+    init(settings: Settings, logger: Logger) async throws {
+        self.settings = settings
+        self.logger = logger
+        let clock = SystemClock()
+        let engineLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+        let reachability = Reachability(
+            mode: settings.reachability.mode, debounce: settings.reachability.debounce,
+            hasProbe: settings.reachability.probe.url != nil,
+            probeInterval: settings.reachability.probe.interval, now: clock.now())
+        let engine = Engine(
+            eventLoop: engineLoop, clock: clock, limits: PendingLimits(settings.limits),
+            reachability: reachability, logger: logger)
+        let addressGuard = OwnAddressGuard()
+        var options = UpstreamOptions(addressGuard: addressGuard)
+        options.caFile = settings.tls.caFile
+        let upstream = try LibcurlUpstream(options: options)
+        let group = MultiThreadedEventLoopGroup(
+            numberOfThreads: settings.proxy.threads ?? System.coreCount)
+        let spool = Self.makeSpool(settings)
+        loops = try await Self.makeLoops(
+            settings, engine: engine, group: group, spool: spool, addressGuard: addressGuard,
+            upstream: upstream, logger: logger)
+        self.spool = spool
+        self.engine = engine
+        self.group = group
+        self.addressGuard = addressGuard
+        self.upstream = upstream
+    }
+
+    private static func makeSpool(_ settings: Settings) -> BodySpool {
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        return BodySpool(
+            folder: settings.store.spoolFolder, byteCountMax: settings.limits.spoolTotal, threads: threads)
+    }
+
+    private static func makeLoops(
+        _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, spool: BodySpool,
+        addressGuard: OwnAddressGuard, upstream: LibcurlUpstream, logger: Logger
+    ) async throws -> [ProxyLoop] {
+        let installation = InstallationIdentity.load(folder: settings.store.folder)
+        let rules = ProxyRules(settings, installation: installation)
+        let limit = ConnectionLimit(countMax: settings.limits.connections)
+        var loops: [ProxyLoop] = []
+        for eventLoop in group.makeIterator() {
+            let loop = ProxyLoop(
+                eventLoop: eventLoop, engine: engine, rules: rules, spool: spool,
+                addressGuard: addressGuard, connectionLimit: limit, logger: logger)
+            try await eventLoop.submit { try loop.start(with: upstream) }.get()
+            await engine.register(loop)
+            loops.append(loop)
+        }
+        return loops
+    }
+
+    /// Starts to ask the probe's URL, if the configuration has one.
+    func startProbing() async throws {
+        let probe = settings.reachability.probe
+        guard let url = probe.url.flatMap(URLComponents.init(string:)), let host = url.host else { return }
+        let origin = Origin(
+            scheme: url.scheme == "https" ? .https : .http,
+            host: host.trimmingCharacters(in: ["[", "]"]).lowercased(), port: url.port)
+        let path = url.percentEncodedPath.isEmpty ? "/" : url.percentEncodedPath
+        let prober = try UpstreamProber(
+            origin: origin, target: path + (url.percentEncodedQuery.map { "?" + $0 } ?? ""),
+            expectedStatus: probe.expectStatus, eventLoop: engine.eventLoop, upstream: upstream)
+        await engine.setProber(prober)
+    }
+
+    /// Binds the proxy port.
+    func bind() async throws -> ProxyServer {
+        let address: ProxyServer.Address =
+            switch settings.proxy.listen {
+            case .tcp(let host, let port): .tcp(host: host, port: port)
+            case .unix(let path): .unix(path: path, mode: settings.proxy.socketMode.map(UInt16.init))
+            }
+        return try await ProxyServer.bind(to: address, group: group, loops: loops)
+    }
+}

@@ -1,0 +1,41 @@
+import LayoverConfiguration
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverProxy
+
+/// From the configuration's words to those of the parts.
+extension ProxyRules {
+    init(_ settings: Settings, installation: String) {
+        self.init()
+        identity = settings.proxy.identity
+        viaIdentity = "\(settings.proxy.identity)-\(installation)"
+        routes = settings.routes
+        allowedHosts = Set(settings.proxy.allowedHosts.map(Self.bare))
+        connectPorts = Set(settings.proxy.connectPorts)
+        framing.headByteCountMax = settings.limits.headerBytes
+        body.inMemoryMax = settings.limits.bodyInMemory
+        body.byteCountMax = settings.limits.bodyMax
+        connectionCountMax = settings.limits.connections
+        attempt.connect = settings.timeouts.connect
+        attempt.firstByte = settings.timeouts.firstByte
+        attempt.idle = settings.timeouts.idle
+        attempt.deadPeer = settings.timeouts.deadPeer
+        requestHeadTimeout = settings.timeouts.requestHead
+        clientIdleTimeout = settings.timeouts.clientIdle
+    }
+
+    /// A host as the parser says it: an IPv6 literal has no brackets.
+    private static func bare(_ host: String) -> String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+}
+
+extension PendingLimits {
+    init(_ limits: Limits) {
+        self.init()
+        entryCountMax = limits.entries
+        heldClientCountMax = limits.heldClients
+        perOriginAttemptCountMax = limits.perOriginAttempts
+    }
+}

@@ -1,0 +1,22 @@
+import LayoverConfiguration
+import LayoverEngine
+import LayoverProxy
+import Logging
+import ServiceLifecycle
+
+/// Runs the proxy port until it is told to stop, then drains it.
+struct ProxyService: Service {
+    let server: ProxyServer
+    let engine: Engine
+    let drainMax: Duration
+    let isDraining: DrainState
+    let logger: Logger
+
+    func run() async throws {
+        try await gracefulShutdown()
+        logger.info("draining", metadata: ["limit": "\(drainMax)"])
+        isDraining.begin()
+        await engine.drain()
+        await server.drain(within: drainMax)
+    }
+}

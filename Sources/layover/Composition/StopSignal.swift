@@ -1,0 +1,35 @@
+import Foundation
+import Logging
+import UnixSignals
+
+/// Everything that stops the proxy: SIGTERM, SIGINT, and `POST /v1/drain`.
+final class StopSignal: Sendable {
+    private let requests: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (requests, continuation) = AsyncStream.makeStream() }
+
+    /// Asks for a gentle stop.
+    func request() { continuation.yield() }
+
+    /// Calls `stop` at the first signal or request; a second signal ends the process at once.
+    func listen(_ stop: @escaping @Sendable () async -> Void) {
+        let requests = self.requests
+        Task.detached {
+            for await _ in requests {
+                await stop()
+                break
+            }
+        }
+        Task.detached {
+            var isStopping = false
+            for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+                // There is nothing to reload in this version; the default action would end the process.
+                if signal == .sighup { continue }
+                if isStopping { exit(130) }
+                isStopping = true
+                self.request()
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// The variables that make programs use the proxy, and wait for it.
+struct ProxyEnvironment {
+    /// Both spellings: curl reads only the small one of `http_proxy`, others only the capitals.
+    static let proxyNames = [
+        "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+    ]
+    /// Node's fetch looks at the variables above only if this is set (nodejs.org/api/cli.html).
+    static let switches = [("NODE_USE_ENV_PROXY", "1")]
+
+    /// Programs that give up sooner than Layover: ten minutes, as long as the default `holdMax`.
+    ///
+    /// Seconds unless the name says otherwise. git: 0 turns its low-speed abort off.
+    static let timeouts = [
+        ("PIP_DEFAULT_TIMEOUT", "600"), ("PIP_RETRIES", "1"), ("UV_HTTP_TIMEOUT", "600"),
+        ("GIT_HTTP_LOW_SPEED_LIMIT", "0"), ("GIT_HTTP_LOW_SPEED_TIME", "600"),
+        ("npm_config_fetch_timeout", "600000"), ("npm_config_fetch_retries", "1"),
+        ("CARGO_HTTP_TIMEOUT", "600"), ("CARGO_HTTP_LOW_SPEED_LIMIT", "0"), ("BUNDLE_TIMEOUT", "600"),
+        ("HF_HUB_DOWNLOAD_TIMEOUT", "600"),
+    ]
+
+    let proxyURL: String
+
+    /// What `env` sets. `no_proxy` stays as it is: servers on this machine are often the very ones to wait
+    /// for, so nothing is added to it.
+    var exports: [(name: String, value: String)] {
+        Self.proxyNames.map { ($0, proxyURL) } + Self.switches.map { ($0.0, $0.1) }
+    }
+
+    static var exportedNames: [String] { proxyNames + switches.map(\.0) }
+
+    /// An environment for a program that is to run behind the proxy. Time-outs that somebody set stay.
+    func applied(to environment: [String: String]) -> [String: String] {
+        var environment = environment
+        for (name, value) in exports { environment[name] = value }
+        for (name, value) in Self.timeouts where environment[name] == nil { environment[name] = value }
+        return environment
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// The program. `run` is the proxy; most other commands are clients of a running one.
+@main
+struct Layover: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "layover",
+        abstract: "A proxy that parks what it cannot send and replays it when it can.",
+        version: "layover \(LayoverVersion.current)",
+        subcommands: [
+            Run.self, CheckConfig.self, Status.self, Pending.self, Show.self, RetryEntries.self,
+            CancelEntries.self, Online.self, Offline.self, Auto.self, Env.self, Exec.self, Healthcheck.self,
+            Version.self,
+        ])
+
+    /// Exit codes: 0 done, 1 bad configuration or usage, 2 not running or unreachable, 3 refused.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Foundation.exit(telling(error))
+        }
+    }
+
+    /// Says what went wrong and gives the exit code for it.
+    static func telling(_ error: any Error) -> Int32 {
+        if let failure = error as? CommandFailure {
+            StandardError.write("error: \(failure.message)")
+            return failure.code.rawValue
+        }
+        if let code = error as? ExitCode { return code.rawValue }
+        switch exitCode(for: error) {
+        case .success:
+            print(fullMessage(for: error))
+            return 0
+        case .validationFailure:
+            StandardError.write(fullMessage(for: error))
+        default:
+            StandardError.write("error: \(error)")
+        }
+        return 1
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Logging
+
+/// Writes one line for each log message to standard error, for people or as JSON.
+///
+/// Whatever came from outside is escaped: a URL with a line break or a terminal sequence in it cannot
+/// make a second line or colour the terminal.
+struct LineLogHandler: LogHandler {
+    enum Format: Sendable { case text, json }
+
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    let format: Format
+
+    init(level: Logger.Level, format: Format) {
+        logLevel = level
+        self.format = format
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        let pairs = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        let line = Self.line(
+            format: format, time: Date(), level: event.level, message: event.message.description, pairs: pairs)
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    static func line(
+        format: Format, time: Date, level: Logger.Level, message: String, pairs: [(String, String)]
+    ) -> String {
+        let stamp =
+            time.ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true)) + "Z"
+        switch format {
+        case .text:
+            let rest = pairs.map { " \($0.0)=\(escaped($0.1))" }.joined()
+            return "\(stamp) \(level.rawValue) \(escaped(message))\(rest)"
+        case .json:
+            let fixed = [("time", stamp), ("level", level.rawValue), ("message", message)]
+            let members = (fixed + pairs).map { "\"\($0.0)\":\"\(escaped($0.1, quotes: true))\"" }
+            return "{\(members.joined(separator: ","))}"
+        }
+    }
+
+    /// Makes control characters visible; in JSON quotes and backslashes too.
+    private static func escaped(_ text: String, quotes: Bool = false) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"" where quotes, "\\" where quotes: result += "\\\(scalar)"
+            case _ where scalar.properties.generalCategory == .control:
+                let hexadecimal = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,15 @@
+/// Names and values, one pair a line.
+struct Facts {
+    private var pairs: [(name: String, value: String)] = []
+
+    mutating func add(_ name: String, _ value: String?) {
+        if let value { pairs.append((name, Terminal.safe(value))) }
+    }
+
+    var lines: [String] {
+        let width = pairs.map(\.name.count).max() ?? 0
+        return pairs.map { name, value in
+            name + String(repeating: " ", count: width - name.count + 2) + value
+        }
+    }
+}

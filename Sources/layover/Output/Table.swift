@@ -1,0 +1,69 @@
+/// Rows for people: columns aligned, and cut where the terminal ends.
+struct Table {
+    struct Column {
+        var title: String
+        var isRight = false
+        /// Whether it gives way where the terminal is narrow. Down to 12 columns.
+        var isFlexible = false
+    }
+
+    private static let gap = 2
+    private static let flexibleWidthMin = 12
+
+    let columns: [Column]
+    private(set) var rows: [[String]] = []
+
+    init(_ columns: [Column]) { self.columns = columns }
+
+    mutating func add(_ cells: [String]) { rows.append(cells.map(Terminal.safe)) }
+
+    /// - Parameter color: Colours the text of a cell, which is as wide as its column by then.
+    func lines(
+        width: Int?, color: (_ row: Int, _ column: Int, _ text: String) -> String = { $2 }
+    ) -> [String] {
+        let widths = widths(within: width)
+        let head = line(columns.map(\.title), widths) { $1 }
+        return [head] + rows.enumerated().map { number, row in line(row, widths) { color(number, $0, $1) } }
+    }
+
+    private func line(_ cells: [String], _ widths: [Int], _ color: (Int, String) -> String) -> String {
+        var parts: [String] = []
+        for (index, cell) in cells.enumerated() where widths[index] > 0 {
+            let text = Self.cut(cell, to: widths[index])
+            let padding = String(repeating: " ", count: widths[index] - text.count)
+            if columns[index].isRight {
+                parts.append(padding + color(index, text))
+            } else {
+                let isLast = index == widths.lastIndex { $0 > 0 }
+                parts.append(color(index, text) + (isLast ? "" : padding))
+            }
+        }
+        return parts.joined(separator: String(repeating: " ", count: Self.gap))
+    }
+
+    /// The widest cell decides; then flexible columns give way, and at last the columns on the right go.
+    private func widths(within max: Int?) -> [Int] {
+        var widths = columns.indices.map { index in
+            rows.reduce(columns[index].title.count) { Swift.max($0, $1[index].count) }
+        }
+        guard let max else { return widths }
+        for index in columns.indices where columns[index].isFlexible {
+            let excess = Self.total(widths) - max
+            if excess > 0 { widths[index] = Swift.max(Self.flexibleWidthMin, widths[index] - excess) }
+        }
+        for index in columns.indices.dropFirst().reversed() where Self.total(widths) > max {
+            widths[index] = 0
+        }
+        widths[0] = Swift.min(widths[0], Swift.max(1, max))
+        return widths
+    }
+
+    private static func total(_ widths: [Int]) -> Int {
+        let shown = widths.filter { $0 > 0 }
+        return shown.reduce(0, +) + Swift.max(0, shown.count - 1) * gap
+    }
+
+    static func cut(_ text: String, to width: Int) -> String {
+        text.count <= width ? text : text.prefix(Swift.max(0, width - 1)) + "…"
+    }
+}

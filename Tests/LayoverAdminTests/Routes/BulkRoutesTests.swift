@@ -1,0 +1,75 @@
+import LayoverCore
+import Testing
+
+@testable import LayoverAdmin
+
+struct BulkRoutesTests {
+    @Test func idsGetAResultEachInTheirOrder() async throws {
+        try await AdminHarness.with { harness in
+            for number in 1...2 { harness.park(UInt64(number)) }
+            #expect(try await harness.post("/v1/pending/\(AdminHarness.id(2))/cancel").status == 200)
+            let ids =
+                [AdminHarness.id(2), AdminHarness.id(1), AdminHarness.id(9)].map(\.description) + ["nonsense"]
+            let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+
+            let answer = try await harness.post("/v1/pending/cancel", "{\"ids\":[\(list)]}")
+
+            #expect(answer.status == 200)
+            #expect(answer.json["matched"] as? Int == 1)
+            #expect(answer.json["done"] as? Int == 1)
+            let results = answer.json["results"] as? [[String: Any]] ?? []
+            #expect(results.map { $0["id"] as? String } == ids)
+            #expect(results.map { $0["status"] as? Int } == [409, 200, 404, 404])
+        }
+    }
+
+    @Test func filterReachesOnlyWhatItNames() async throws {
+        try await AdminHarness.with { harness in
+            let one = harness.park(1, host: "a.example").exchange
+            let other = harness.park(2, host: "b.example").exchange
+
+            let answer = try await harness.post("/v1/pending/cancel", "{\"filter\":{\"host\":\"b.example\"}}")
+
+            #expect(answer.json["matched"] as? Int == 1)
+            #expect(answer.json["done"] as? Int == 1)
+            #expect((answer.json["results"] as? [Any])?.isEmpty == true)
+            #expect(one.calls.isEmpty)
+            #expect(other.calls == [.end(.cancelled(reason: nil))])
+        }
+    }
+
+    @Test(arguments: ["\"waiting\"", "\"waiting,held\"", "[\"waiting\",\"attempting\"]"])
+    func statesInAFilterAreATextOrAList(states: String) async throws {
+        try await AdminHarness.with { harness in
+            harness.park(1)
+            let answer = try await harness.post(
+                "/v1/pending/retry", "{\"filter\":{\"state\":\(states),\"q\":\"cart\"},\"dryRun\":true}")
+            #expect(answer.json["matched"] as? Int == 1)
+        }
+    }
+
+    @Test func dryRunCountsOnly() async throws {
+        try await AdminHarness.with { harness in
+            let (id, exchange) = harness.park(1)
+            for body in ["{\"all\":true,\"dryRun\":true}", "{\"ids\":[\"\(id)\"],\"dryRun\":true}"] {
+                let answer = try await harness.post("/v1/pending/cancel", body)
+                #expect(answer.json["matched"] as? Int == 1)
+                #expect(answer.json["done"] as? Int == 0)
+            }
+            #expect(exchange.calls.isEmpty)
+        }
+    }
+
+    @Test func allReachesMoreThanOnePortion() async throws {
+        try await AdminHarness.with { harness in
+            let exchanges = (1...700).map { harness.park(UInt64($0)).exchange }
+            let answer = try await harness.post(
+                "/v1/pending/cancel", "{\"all\":true,\"reason\":\"clean up\"}")
+
+            #expect(answer.json["matched"] as? Int == 700)
+            #expect(answer.json["done"] as? Int == 700)
+            #expect(exchanges.allSatisfy { $0.calls == [.end(.cancelled(reason: "clean up"))] })
+            #expect(await harness.engine.counts()[.waiting] == 0)
+        }
+    }
+}

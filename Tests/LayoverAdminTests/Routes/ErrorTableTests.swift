@@ -1,0 +1,280 @@
+import LayoverCore
+import Testing
+
+@testable import LayoverAdmin
+
+/// One row for everything that the admin API refuses.
+struct ErrorTableTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var says: String
+        var method = "POST"
+        var path = "/v1/pending/\(known)/retry"
+        var host: String? = "localhost"
+        var fields: [String: String] = [:]
+        var body: String?
+        var status: Int
+        var kind: String
+
+        var testDescription: String { says }
+    }
+
+    static let known = AdminHarness.id(1).description
+    static let unknown = AdminHarness.id(99).description
+    static let isJSON = ["Content-Type": "application/json"]
+
+    static let rows: [Row] = [
+        // Framing of the body
+        Row(
+            says: "malformed JSON", fields: isJSON, body: "{\"reason\":", status: 400, kind: "malformed-body"),
+        Row(says: "a list for an object", fields: isJSON, body: "[]", status: 400, kind: "malformed-body"),
+        Row(
+            says: "a number for a text", fields: isJSON, body: "{\"reason\":1}", status: 400,
+            kind: "malformed-body"),
+        Row(
+            says: "unknown key", fields: isJSON, body: "{\"raeson\":\"x\"}", status: 400,
+            kind: "malformed-body"),
+        Row(
+            says: "endless reason", fields: isJSON,
+            body: "{\"reason\":\"\(String(repeating: "x", count: 501))\"}", status: 400,
+            kind: "malformed-body"),
+        Row(says: "no content type", body: "{}", status: 415, kind: "unsupported-media-type"),
+        Row(
+            says: "a form", fields: ["Content-Type": "application/x-www-form-urlencoded"], body: "a=b",
+            status: 415, kind: "unsupported-media-type"),
+        Row(
+            says: "a form without a body", fields: ["Content-Type": "text/plain"], status: 415,
+            kind: "unsupported-media-type"),
+        Row(
+            says: "a body too large", fields: isJSON, body: String(repeating: " ", count: 300_000),
+            status: 413, kind: "body-too-large"),
+        Row(
+            says: "a body said to be too large",
+            fields: ["Content-Type": "application/json", "Content-Length": "99999999"], status: 413,
+            kind: "body-too-large"),
+        // Paths and methods
+        Row(says: "unknown path", method: "GET", path: "/v1/incidents", status: 404, kind: "not-found"),
+        Row(says: "no dashboard", method: "GET", path: "/", status: 404, kind: "not-found"),
+        Row(
+            says: "a command of a later version", path: "/v1/pending/\(known)/force", status: 404,
+            kind: "not-found"),
+        Row(says: "unknown id", path: "/v1/pending/\(unknown)/retry", status: 404, kind: "unknown-entry"),
+        Row(says: "not an id", path: "/v1/pending/nonsense/cancel", status: 404, kind: "unknown-entry"),
+        Row(
+            says: "unknown id asked for", method: "GET", path: "/v1/pending/\(unknown)", status: 404,
+            kind: "unknown-entry"),
+        Row(says: "GET of a command", method: "GET", status: 405, kind: "method-not-allowed"),
+        Row(
+            says: "GET of a command for many", method: "GET", path: "/v1/pending/retry", status: 405,
+            kind: "method-not-allowed"),
+        Row(says: "POST of a list", path: "/v1/pending", status: 405, kind: "method-not-allowed"),
+        Row(
+            says: "DELETE of an entry", method: "DELETE", path: "/v1/pending/\(known)", status: 405,
+            kind: "method-not-allowed"),
+        Row(says: "POST of reachability", path: "/v1/reachability", status: 405, kind: "method-not-allowed"),
+        Row(
+            says: "OPTIONS, as browsers ask before crossing sites", method: "OPTIONS", status: 405,
+            kind: "method-not-allowed"),
+        // Browsers
+        Row(says: "a foreign Host", host: "rebind.example", status: 403, kind: "foreign-host"),
+        Row(
+            says: "a foreign Host with our port", host: "rebind.example:8081", status: 403,
+            kind: "foreign-host"),
+        Row(
+            says: "a Host that begins like ours", host: "localhost.rebind.example", status: 403,
+            kind: "foreign-host"),
+        Row(says: "userinfo before the Host", host: "x@localhost", status: 403, kind: "foreign-host"),
+        Row(says: "no Host", host: nil, status: 403, kind: "foreign-host"),
+        Row(says: "two Hosts", fields: ["Host": "localhost"], status: 400, kind: "bad-request"),
+        Row(
+            says: "a foreign Origin", fields: ["Origin": "http://evil.example"], status: 403,
+            kind: "foreign-origin"),
+        Row(says: "an opaque Origin", fields: ["Origin": "null"], status: 403, kind: "foreign-origin"),
+        Row(
+            says: "our host on another port as Origin", fields: ["Origin": "http://localhost:9999"],
+            status: 403, kind: "foreign-origin"),
+        Row(
+            says: "a foreign Origin that reads", method: "GET", path: "/v1/pending",
+            fields: ["Origin": "http://evil.example"], status: 403, kind: "foreign-origin"),
+        Row(
+            says: "a page of another site", fields: ["Sec-Fetch-Site": "cross-site"], status: 403,
+            kind: "foreign-origin"),
+        Row(
+            says: "a page of a sister site", fields: ["Sec-Fetch-Site": "same-site"], status: 403,
+            kind: "foreign-origin"),
+        // States
+        Row(says: "another revision", fields: ["If-Match": "\"77\""], status: 412, kind: "stale"),
+        Row(says: "a weak revision", fields: ["If-Match": "W/\"1\""], status: 412, kind: "stale"),
+        Row(
+            says: "a revision of an unknown entry", path: "/v1/pending/\(unknown)/retry",
+            fields: ["If-Match": "\"1\""], status: 404, kind: "unknown-entry"),
+        // Queries
+        Row(
+            says: "unknown parameter", method: "GET", path: "/v1/pending?stat=waiting", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "a parameter where there are none", method: "GET", path: "/v1/status?a=b", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "a parameter given twice", method: "GET", path: "/v1/pending?host=a&host=b", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "unknown state", method: "GET", path: "/v1/pending?state=waiting,asleep", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "unknown field to sort by", method: "GET", path: "/v1/pending?sort=colour", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "limit zero", method: "GET", path: "/v1/pending?limit=0", status: 400, kind: "bad-parameter"
+        ),
+        Row(
+            says: "limit too high", method: "GET", path: "/v1/pending?limit=1001", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "limit that is no number", method: "GET", path: "/v1/pending?limit=ten", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "a cursor nobody gave", method: "GET", path: "/v1/pending?cursor=abc", status: 400,
+            kind: "bad-parameter"),
+        Row(
+            says: "a cursor of another order", method: "GET",
+            path: "/v1/pending?sort=host&cursor=parkedAt.n1.1", status: 400, kind: "bad-parameter"),
+        Row(
+            says: "broken UTF-8", method: "GET", path: "/v1/pending?q=%FF", status: 400, kind: "bad-parameter"
+        ),
+        // Commands for many
+        Row(
+            says: "nothing selected", path: "/v1/pending/cancel", fields: isJSON, body: "{}", status: 400,
+            kind: "malformed-body"),
+        Row(says: "no body for many", path: "/v1/pending/cancel", status: 400, kind: "malformed-body"),
+        Row(
+            says: "all: false", path: "/v1/pending/cancel", fields: isJSON, body: "{\"all\":false}",
+            status: 400, kind: "malformed-body"),
+        Row(
+            says: "two selections", path: "/v1/pending/cancel", fields: isJSON,
+            body: "{\"all\":true,\"ids\":[]}", status: 400, kind: "malformed-body"),
+        Row(
+            says: "an empty filter", path: "/v1/pending/cancel", fields: isJSON, body: "{\"filter\":{}}",
+            status: 400, kind: "malformed-body"),
+        Row(
+            says: "a misspelt filter", path: "/v1/pending/cancel", fields: isJSON,
+            body: "{\"filter\":{\"hots\":\"x\"}}", status: 400, kind: "malformed-body"),
+        Row(
+            says: "a filter with an unknown state", path: "/v1/pending/cancel", fields: isJSON,
+            body: "{\"filter\":{\"state\":\"asleep\"}}", status: 400, kind: "bad-parameter"),
+        Row(
+            says: "too many ids", path: "/v1/pending/cancel", fields: isJSON,
+            body: "{\"ids\":[\(Array(repeating: "\"a\"", count: 1001).joined(separator: ","))]}", status: 400,
+            kind: "malformed-body"),
+        // Reachability
+        Row(
+            says: "unknown mode", method: "PUT", path: "/v1/reachability", fields: isJSON,
+            body: "{\"mode\":\"away\"}", status: 400, kind: "malformed-body"),
+        Row(
+            says: "unknown hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
+            body: "{\"hint\":\"x\"}", status: 400, kind: "malformed-body"),
+        Row(
+            says: "mode and hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
+            body: "{\"mode\":\"auto\",\"hint\":\"changed\"}", status: 400, kind: "malformed-body"),
+        Row(
+            says: "neither mode nor hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
+            body: "{}", status: 400, kind: "malformed-body"),
+    ]
+
+    @Test(arguments: rows)
+    func errorIsAProblemAndChangesNothing(row: Row) async throws {
+        try await AdminHarness.with { harness in
+            let exchange = harness.park(1).exchange
+            let answer = try await harness.send(
+                row.method, row.path, host: row.host, fields: row.fields, body: row.body)
+
+            #expect(answer.status == row.status)
+            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(answer.json["type"] as? String == "urn:layover:problem:\(row.kind)")
+            #expect(answer.json["status"] as? Int == row.status)
+            #expect((answer.json["title"] as? String)?.isEmpty == false)
+            #expect((answer.json["detail"] as? String)?.isEmpty == false)
+            expectSafetyFields(answer)
+            #expect(exchange.calls.isEmpty)
+            #expect(await harness.engine.counts()[.waiting] == 1)
+        }
+    }
+
+    @Test func commandForAnEntryThatEndedIsAConflict() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1).id
+            #expect(try await harness.post("/v1/pending/\(id)/cancel").status == 200)
+
+            let answer = try await harness.post("/v1/pending/\(id)/retry")
+
+            #expect(answer.status == 409)
+            #expect(answer.json["type"] as? String == "urn:layover:problem:conflict")
+        }
+    }
+
+    @Test func retryOfAnAttemptUnderWayIsAConflict() async throws {
+        try await AdminHarness.with { harness async throws in
+            let id = harness.park(1).id
+            #expect(
+                try await harness.post("/v1/pending/\(id)/retry").json["state"] as? String == "attempting")
+
+            #expect(try await harness.post("/v1/pending/\(id)/retry").status == 409)
+        }
+    }
+
+    @Test func wrongMethodNamesTheRightOnes() async throws {
+        try await AdminHarness.with { harness async throws in
+            #expect(try await harness.send("DELETE", "/v1/reachability")["Allow"] == "GET, HEAD, PUT")
+            #expect(try await harness.send("GET", "/v1/pending/cancel")["Allow"] == "POST")
+            #expect(try await harness.send("PUT", "/v1/pending/\(Self.known)")["Allow"] == "GET, HEAD")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, 401), ("Bearer wrong", 401), ("Bearer secre", 401), ("Bearer secret1", 401),
+            ("Bearer ", 401),
+            ("Basic secret", 401), ("secret", 401), ("Bearer secret", 200), ("bearer  secret", 200),
+        ] as [(String?, Int)])
+    func tokenIsAskedFor(authorization: String?, status: Int) async throws {
+        var options = AdminOptions()
+        options.token = "secret"
+        try await AdminHarness.with(options: options) { harness in
+            let fields = authorization.map { ["Authorization": $0] } ?? [:]
+            let answer = try await harness.send("GET", "/v1/status", fields: fields)
+
+            #expect(answer.status == status)
+            #expect((answer["WWW-Authenticate"] != nil) == (status == 401))
+            #expect(try await harness.send("GET", "/livez").status == 200)
+            #expect(try await harness.send("GET", "/readyz").status == 200)
+            #expect(try await harness.send("GET", "/metrics").status == 401)
+            #expect(try await harness.send("GET", "/nowhere").status == 401)
+        }
+    }
+
+    @Test(arguments: [
+        ["Origin": "http://localhost:8081"], ["Origin": "https://localhost:8081"],
+        ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], [:],
+    ])
+    func ourOwnPagesAndProgramsMayAsk(fields: [String: String]) async throws {
+        try await AdminHarness.with { harness in
+            let answer = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
+            #expect(answer.status == 200)
+            expectSafetyFields(answer)
+        }
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST:1", "127.0.0.1:8081", "[::1]", "[::1]:8081"])
+    func portsOfAllowedHostsDoNotMatter(host: String) async throws {
+        try await AdminHarness.with { harness async throws in
+            #expect(try await harness.send("GET", "/livez", host: host).status == 200)
+        }
+    }
+}
+
+/// What every answer carries, good or bad.
+func expectSafetyFields(_ answer: Answer) {
+    #expect(answer["X-Content-Type-Options"] == "nosniff")
+    #expect(answer["Cache-Control"] == "no-store")
+    #expect(answer["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
+    #expect(answer.fields.allSatisfy { !$0.name.canonicalName.hasPrefix("access-control-") })
+}

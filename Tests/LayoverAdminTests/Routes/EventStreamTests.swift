@@ -1,0 +1,163 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import LayoverCore
+import Testing
+
+@testable import LayoverAdmin
+
+struct EventStreamTests {
+    /// One event as it stands on the stream.
+    struct Received {
+        var id: String?
+        var name: String?
+        var data: [String: Any]
+
+        init(_ text: String) {
+            var lines: [Substring: Substring] = [:]
+            for line in text.split(separator: "\n") {
+                let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                if parts.count == 2 { lines[parts[0]] = parts[1].drop { $0 == " " } }
+            }
+            id = lines["id"].map(String.init)
+            name = lines["event"].map(String.init)
+            data =
+                (try? JSONSerialization.jsonObject(with: Data((lines["data"] ?? "").utf8))) as? [String: Any]
+                ?? [:]
+        }
+    }
+
+    /// Reads blocks of a stream as it is written, and stops it at the end.
+    private func follow(
+        _ harness: AdminHarness, after id: String? = nil,
+        _ test: (inout Blocks) async throws -> Void
+    ) async throws {
+        let response = try await harness.respond(
+            "GET", "/v1/events", fields: id.map { ["Last-Event-ID": $0] } ?? [:])
+        #expect(response.headers[.contentType] == "text/event-stream")
+        let (stream, continuation) = AsyncStream<String>.makeStream()
+        let writing = Task { try await response.body.write(CollectingWriter(watcher: continuation)) }
+        defer { writing.cancel() }
+        var blocks = Blocks(iterator: stream.makeAsyncIterator())
+        try await test(&blocks)
+    }
+
+    /// Blocks between empty lines, whatever the pieces in which they came.
+    struct Blocks {
+        var iterator: AsyncStream<String>.Iterator
+        private var rest = ""
+
+        init(iterator: AsyncStream<String>.Iterator) { self.iterator = iterator }
+
+        mutating func next() async -> String? {
+            while true {
+                if let end = rest.firstRange(of: "\n\n") {
+                    let block = String(rest[..<end.lowerBound])
+                    rest = String(rest[end.upperBound...])
+                    return block
+                }
+                guard let piece = await iterator.next(isolation: #isolation) else { return nil }
+                rest += piece
+            }
+        }
+
+        /// The next event; comments are passed over.
+        mutating func nextEvent() async throws -> Received {
+            while let block = await next() {
+                if !block.hasPrefix(":") { return Received(block) }
+            }
+            throw EndOfStream()
+        }
+    }
+
+    struct EndOfStream: Error {}
+
+    @Test func snapshotComesFirstAndThenWhatHappens() async throws {
+        try await AdminHarness.with { harness in
+            harness.park(1)
+            try await follow(harness) { blocks in
+                let snapshot = try await blocks.nextEvent()
+                #expect(snapshot.name == "snapshot")
+                #expect((snapshot.data["data"] as? [[String: Any]])?.count == 1)
+                #expect((snapshot.data["counts"] as? [String: Int])?["waiting"] == 1)
+                #expect((snapshot.data["reachability"] as? [String: Any])?["mode"] as? String == "auto")
+
+                harness.park(2)
+                let parked = try await blocks.nextEvent()
+                #expect(parked.name == "request.parked")
+                #expect(parked.data["id"] as? String == AdminHarness.id(2).description)
+
+                #expect(try await harness.post("/v1/pending/\(AdminHarness.id(2))/cancel").status == 200)
+                let ended = try await blocks.nextEvent()
+                #expect(ended.name == "request.ended")
+                #expect(ended.data["state"] as? String == "cancelled")
+
+                _ = await harness.engine.setMode(.offline, reason: "test")
+                let changed = try await blocks.nextEvent()
+                #expect(changed.name == "reachability.changed")
+                #expect(changed.data["mode"] as? String == "offline")
+            }
+        }
+    }
+
+    @Test func lastEventIDBringsOnlyWhatWasMissed() async throws {
+        try await AdminHarness.with { harness in
+            harness.park(1)
+            var seen: String?
+            try await follow(harness) { seen = try await $0.nextEvent().id }
+            harness.park(2)
+            try await follow(harness, after: seen) { blocks in
+                let missed = try await blocks.nextEvent()
+                #expect(missed.name == "request.parked")
+                #expect(missed.data["id"] as? String == AdminHarness.id(2).description)
+                harness.park(3)
+                #expect(try await blocks.nextEvent().data["id"] as? String == AdminHarness.id(3).description)
+            }
+        }
+    }
+
+    @Test(arguments: ["otherrun-0", "0", "", "x-y-z"])
+    func idOfAnotherRunBringsASnapshot(id: String) async throws {
+        try await AdminHarness.with { harness async throws in
+            harness.park(1)
+            try await follow(harness, after: id) { blocks in
+                let first = try await blocks.nextEvent()
+                #expect(first.name == "snapshot")
+            }
+        }
+    }
+
+    @Test func silenceIsFilledWithComments() async throws {
+        var options = AdminOptions()
+        options.heartbeat = .milliseconds(1)
+        try await AdminHarness.with(options: options) { harness in
+            try await follow(harness) { blocks in
+                _ = try await blocks.nextEvent()
+                #expect(await blocks.next() == ": alive")
+                #expect(await blocks.next() == ": alive")
+                harness.park(1)
+                #expect(try await blocks.nextEvent().name == "request.parked")
+            }
+        }
+    }
+
+    @Test func largeSnapshotIsOneEvent() async throws {
+        try await AdminHarness.with { harness in
+            for number in 1...600 { harness.park(UInt64(number)) }
+            try await follow(harness) { blocks in
+                let snapshot = try await blocks.nextEvent()
+                #expect((snapshot.data["data"] as? [Any])?.count == 600)
+            }
+        }
+    }
+
+    @Test func streamEndsWhenTheEngineSaysSo() async throws {
+        try await AdminHarness.with { harness in
+            try await follow(harness) { blocks in
+                _ = try await blocks.nextEvent()
+                await harness.engine.finishWatching()
+                #expect(await blocks.next() == nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import HTTPTypes
+import Hummingbird
+import LayoverCore
+import LayoverEngine
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Synchronization
+
+@testable import LayoverAdmin
+
+/// The admin API over a real engine, without sockets.
+struct AdminHarness {
+    let engine: Engine
+    let sources: AdminSources
+    let responder: AdminResponder
+
+    /// Runs a test with a harness of its own.
+    static func with(
+        options: AdminOptions = AdminOptions(),
+        sources change: (inout AdminSources) -> Void = { _ in },
+        _ test: (AdminHarness) async throws -> Void
+    ) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let clock = FixedClock()
+        let engine = Engine(
+            eventLoop: group.next(), clock: clock,
+            reachability: Reachability(hasProbe: false, now: clock.now()), logger: logger)
+        var sources = AdminSources(engine: engine)
+        change(&sources)
+        let harness = AdminHarness(
+            engine: engine, sources: sources,
+            responder: AdminResponder(options: options, sources: sources))
+        do {
+            try await test(harness)
+        } catch {
+            try await group.shutdownGracefully()
+            throw error
+        }
+        try await group.shutdownGracefully()
+    }
+
+    // MARK: Entries
+
+    /// Parks a request whose origin refuses connections.
+    @discardableResult
+    func park(
+        _ number: UInt64, method: String = "GET", url: String = "http://shop.example/cart",
+        host: String = "shop.example", failure: Failure? = .refused
+    ) -> (id: EntryID, exchange: RecordingExchange) {
+        let exchange = RecordingExchange()
+        let id = Self.id(number)
+        engine.post(
+            .parked(
+                NewEntry(
+                    id: id, method: method, url: url, origin: Origin(scheme: .http, host: host),
+                    client: .init(address: "127.0.0.1:5", userAgent: "curl/8"),
+                    createdAt: Timestamp(nanoseconds: 4_000_000_000 + Int64(number)),
+                    attemptCount: 1, requestByteCount: 12, failure: failure,
+                    parking: .init(delay: .seconds(30), shutsGate: true)),
+                exchange))
+        return (id, exchange)
+    }
+
+    static func id(_ number: UInt64) -> EntryID {
+        var generator = FixedGenerator(low: number)
+        return EntryID(using: &generator)
+    }
+
+    // MARK: Requests
+
+    func send(
+        _ method: String, _ path: String, host: String? = "localhost:8081",
+        fields: [String: String] = [:], body: String? = nil
+    ) async throws -> Answer {
+        let response = try await respond(method, path, host: host, fields: fields, body: body)
+        let writer = CollectingWriter()
+        try await response.body.write(writer)
+        return Answer(status: response.status.code, fields: response.headers, text: writer.text)
+    }
+
+    /// As a program would, with a JSON body.
+    func post(_ path: String, _ body: String = "{}", fields: [String: String] = [:]) async throws -> Answer {
+        var fields = fields
+        fields["Content-Type"] = "application/json"
+        return try await send("POST", path, fields: fields, body: body)
+    }
+
+    /// The response before its body is written.
+    func respond(
+        _ method: String, _ path: String, host: String? = "localhost:8081",
+        fields: [String: String] = [:], body: String? = nil
+    ) async throws -> Response {
+        var head = HTTPRequest(
+            method: HTTPRequest.Method(method)!, scheme: "http", authority: host, path: path)
+        for (name, value) in fields {
+            head.headerFields.append(HTTPField(name: HTTPField.Name(name)!, value: value))
+        }
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
+        let source = ApplicationRequestContextSource(
+            channel: EmbeddedChannel(), logger: Logger(label: "test"))
+        return try await responder.respond(to: request, context: BasicRequestContext(source: source))
+    }
+}
+
+/// Gives 0 and then always the same number, so that an id shows which entry it is.
+private struct FixedGenerator: RandomNumberGenerator {
+    let low: UInt64
+    private var isSecond = false
+
+    init(low: UInt64) { self.low = low }
+
+    mutating func next() -> UInt64 {
+        defer { isSecond = true }
+        return isSecond ? low : 0
+    }
+}
+
+/// Keeps what a response body writes.
+final class CollectingWriter: ResponseBodyWriter, Sendable {
+    private let bytes = Mutex(ByteBuffer())
+    private let watcher: AsyncStream<String>.Continuation?
+
+    init(watcher: AsyncStream<String>.Continuation? = nil) { self.watcher = watcher }
+
+    var text: String { bytes.withLock { String(buffer: $0) } }
+
+    func write(_ buffer: ByteBuffer) async throws {
+        _ = bytes.withLock { $0.writeImmutableBuffer(buffer) }
+        watcher?.yield(String(buffer: buffer))
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws { watcher?.finish() }
+}
+
+extension Failure {
+    /// The origin refused the connection.
+    static let refused = Failure(
+        phase: .connecting, kind: .connectionRefused, evidence: .neverSent,
+        message: "Connection refused by shop.example.", curlCode: 7, osError: 111)
+}

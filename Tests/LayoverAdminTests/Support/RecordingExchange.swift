@@ -1,0 +1,24 @@
+import LayoverCore
+import LayoverEngine
+import Synchronization
+
+/// A held exchange that writes down what it is told.
+final class RecordingExchange: HeldExchange {
+    enum Call: Hashable {
+        case start(AttemptTrigger)
+        case abandonConnecting
+        case end(EntryEnd)
+        case refuse(limit: String)
+    }
+
+    private let recorded = Mutex<[Call]>([])
+
+    var calls: [Call] { recorded.withLock { $0 } }
+
+    func start(_ trigger: AttemptTrigger) { record(.start(trigger)) }
+    func abandonConnecting() { record(.abandonConnecting) }
+    func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
+    func refuse(limit: String, value: Int) { record(.refuse(limit: limit)) }
+
+    private func record(_ call: Call) { recorded.withLock { $0.append(call) } }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import LayoverAdmin
+import LayoverCore
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import layover
+
+struct AdminClientTests {
+    @Test func answersAreDecoded() async throws {
+        try await LiveAdmin.with { admin in
+            admin.park(1)
+            let status = try await admin.client().send(AdminCall("/v1/status")).decoded(StatusDocument.self)
+            #expect(status.counts["waiting"] == 1)
+            #expect(status.version == LayoverVersion.current)
+        }
+    }
+
+    @Test func problemsBecomeFailuresWithTheirWords() async throws {
+        try await LiveAdmin.with { admin in
+            let client = try admin.client()
+            let unknown = await #expect(throws: CommandFailure.self) {
+                _ = try await client.send(AdminCall("/v1/pending/\(String(repeating: "0", count: 32))"))
+            }
+            #expect(unknown?.code == .refused)
+            #expect(unknown?.message == "There is no entry with this id, and none is remembered. (404)")
+            let usage = await #expect(throws: CommandFailure.self) {
+                _ = try await client.send(AdminCall("/v1/pending", query: [("state", "a&b ü")]))
+            }
+            #expect(usage?.code == .usage)
+            #expect(usage?.message.contains("'a&b ü' is not a state") == true)
+            let lines = await #expect(throws: CommandFailure.self) {
+                try await client.lines(of: AdminCall("/v1/nowhere")) { _ in }
+            }
+            #expect(lines?.code == .refused)
+        }
+    }
+
+    @Test func tokenIsSent() async throws {
+        try await LiveAdmin.with(token: "secret") { admin in
+            let failure = await #expect(throws: CommandFailure.self) {
+                _ = try await admin.client().send(AdminCall("/v1/status"))
+            }
+            #expect(failure?.code == .refused)
+            let answer = try await admin.client(token: "secret").send(AdminCall("/v1/status"))
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func nobodyThereIsUnreachable() async throws {
+        // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
+        let client = AdminClient(address: try AdminAddress("http://127.0.0.1:1"), token: nil)
+        let failure = await #expect(throws: CommandFailure.self) {
+            _ = try await client.send(AdminCall("/livez"))
+        }
+        #expect(failure?.code == .unreachable)
+        #expect(failure?.message == "cannot reach Layover at http://127.0.0.1:1: Connection refused")
+    }
+
+    @Test func peerThatClosesIsUnreachable() async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in channel.close() }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let client = AdminClient(address: try AdminAddress("http://127.0.0.1:\(port)"), token: nil)
+        let failure = await #expect(throws: CommandFailure.self) {
+            _ = try await client.send(AdminCall("/livez"))
+        }
+        #expect(failure?.code == .unreachable)
+        try await server.close()
+    }
+
+    @Test func linesComeWhileTheAnswerGoesOn() async throws {
+        try await LiveAdmin.with(heartbeat: .milliseconds(5)) { admin in
+            admin.park(1)
+            var call = AdminCall("/v1/events")
+            call.accept = "text/event-stream"
+            var reader = EventReader()
+            var names: [String] = []
+            var comments = 0
+            // The server ends the stream when it is stopped, and only then does this return.
+            try await admin.client().lines(of: call) { line in
+                if line.hasPrefix(":") { comments += 1 }
+                if let event = reader.take(line) {
+                    names.append(event.name)
+                    if event.name == "snapshot" { admin.park(2) }
+                }
+                if names.count == 2, comments > 1 { await admin.stop() }
+            }
+            #expect(names == ["snapshot", "request.parked"])
+        }
+    }
+
+    @Test func manyEntriesAreReadLineByLine() async throws {
+        try await LiveAdmin.with { admin in
+            for number in 1...15 { admin.park(UInt64(number)) }
+            var call = AdminCall("/v1/pending")
+            call.accept = "application/jsonl"
+            var ids: [String] = []
+            try await admin.client().lines(of: call) { ids.append(try EntryLine.entry($0).id) }
+            #expect(ids == (1...15).map { LiveAdmin.id(UInt64($0)).description })
+        }
+    }
+
+    @Test func beginningOfAnIDIsEnoughIfItIsTheOnlyOne() async throws {
+        try await LiveAdmin.with { admin in
+            admin.park(0xa)
+            admin.park(0xb)
+            let names = EntryNames(client: try admin.client())
+            #expect(try await names.resolved("A0") == LiveAdmin.id(0xa).description)
+            await #expect(throws: CommandFailure.self) { _ = try await names.resolved("c") }
+            let whole = String(repeating: "c", count: 32)
+            #expect(try await names.resolved([whole]) == [whole])
+        }
+    }
+
+    @Test func beginningOfSeveralIDsIsRefused() async throws {
+        try await LiveAdmin.with { admin in
+            admin.park(0xa1)
+            admin.park(0xa2)
+            let failure = await #expect(throws: CommandFailure.self) {
+                _ = try await EntryNames(client: try admin.client()).resolved("a")
+            }
+            #expect(failure?.code == .refused)
+            #expect(failure?.message.hasPrefix("2 entries") == true)
+        }
+    }
+}

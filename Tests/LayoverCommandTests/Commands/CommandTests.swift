@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+import LayoverCore
+import Testing
+
+@testable import layover
+
+/// Commands against an admin API that listens.
+struct CommandTests {
+    @Test func retryAndCancelReachTheEntriesNamed() async throws {
+        try await LiveAdmin.with { admin in
+            let ids = [admin.park(0xa), admin.park(0xb), admin.park(0xc, host: "b.example")]
+            try await run(["retry", "a", "--admin-url", admin.url])
+            #expect(await admin.engine.entry(ids[0])?.state == .attempting)
+            try await run(["cancel", "--host", "b.example", "--json", "--admin-url", admin.url])
+            #expect(await admin.engine.entry(ids[2])?.state == .cancelled)
+            #expect(await admin.engine.entry(ids[1])?.state == .waiting)
+            try await run(["cancel", "--all", "--reason", "test", "--admin-url", admin.url])
+            #expect(await admin.engine.counts().values.allSatisfy { $0 == 0 })
+        }
+    }
+
+    @Test func refusalsExitWithThree() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.park(0xa).description
+            try await run(["cancel", id, "--admin-url", admin.url])
+            let unknown = String(repeating: "f", count: 32)
+            for arguments in [
+                ["cancel", id], ["retry", unknown], ["show", unknown], ["retry", id, unknown],
+                ["show", "ff"],
+            ] {
+                await #expect { try await run(arguments + ["--admin-url", admin.url]) } throws: {
+                    Layover.telling($0) == 3
+                }
+            }
+        }
+    }
+
+    @Test func readingCommandsSucceed() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.park(0xa).description
+            for arguments in [
+                ["status"], ["status", "--json"], ["pending"],
+                ["pending", "--json", "--host", "shop.example"],
+                ["pending", "--state", "held"], ["show", id], ["show", "a", "--json"], ["healthcheck"],
+                ["version"],
+                ["env", "--shell", "fish"], ["env", "--unset"],
+            ] {
+                let isAlone = ["version"].contains(arguments[0])
+                try await run(arguments + (isAlone ? [] : ["--admin-url", admin.url]))
+            }
+        }
+    }
+
+    @Test func modesAreSet() async throws {
+        try await LiveAdmin.with { admin in
+            for mode in ["offline", "online", "auto"] {
+                try await run([mode, "--reason", "because", "--admin-url", admin.url])
+                #expect(await admin.engine.reachabilityView().mode.rawValue == mode)
+                #expect(await admin.engine.reachabilityView().reason == "because")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["status"], ["pending"], ["pending", "--watch"], ["show", "a"], ["cancel", "--all"], ["auto"],
+        ["healthcheck"],
+    ])
+    func nobodyThereExitsWithTwo(arguments: [String]) async throws {
+        // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
+        await #expect { try await run(arguments + ["--admin-url", "http://127.0.0.1:1"]) } throws: {
+            Layover.telling($0) == 2
+        }
+    }
+
+    @Test func proxyURLComesFromTheOptionTheEnvironmentTheProxyOrTheDefault() async throws {
+        try await LiveAdmin.with { admin in
+            let asking = try ProxyURLOptions.parse(["--admin-url", admin.url])
+            let given = try ProxyURLOptions.parse(["--proxy-url", "http://p:1"])
+            let alone = try ProxyURLOptions.parse(["--admin-url", "http://127.0.0.1:1"])
+
+            #expect(
+                try await given.resolved(environment: ["LAYOVER_PROXY_URL": "http://e:2"]) == "http://p:1")
+            #expect(
+                try await asking.resolved(environment: ["LAYOVER_PROXY_URL": "http://e:2"]) == "http://e:2")
+            #expect(try await asking.resolved(environment: [:]) == "http://127.0.0.1:18080")
+            #expect(try await alone.resolved(environment: [:]) == ProxyURLOptions.standard)
+        }
+    }
+
+    @Test func watcherKeepsTheListUpToDate() async throws {
+        try await LiveAdmin.with { admin in
+            admin.park(0xa)
+            let screen = PendingScreen(host: nil, states: ["waiting"])
+            let lines = try await screen.take(try await Self.event("snapshot", "/v1/pending", admin))
+            #expect(lines.count == 1)
+            #expect(lines[0].hasPrefix("a00000000000 parked waiting GET http://shop.example/cart tries=1"))
+            try await run(["cancel", "a", "--admin-url", admin.url])
+            let path = "/v1/pending/\(LiveAdmin.id(0xa))"
+            #expect(try await screen.take(try await Self.event("request.ended", path, admin)).isEmpty)
+        }
+    }
+
+    @Test func tableShowsWhatAnEntryWaitsFor() async throws {
+        try await LiveAdmin.with { admin in
+            admin.park(0xa)
+            let list = try await admin.client().send(AdminCall("/v1/pending")).decoded(PendingDocument.self)
+            let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
+            #expect(lines[0].hasPrefix("ID            STATE    WAITS FOR"))
+            #expect(lines[1].hasPrefix("a00000000000  waiting  time"))
+            #expect(lines[1].hasSuffix("GET     http://shop.example/cart  connection_refused"))
+            let narrow = Terminal(width: 60, hasColor: false, isInteractive: false)
+            #expect(EntryTable(entries: list.data, now: Date()).lines(narrow).allSatisfy { $0.count <= 60 })
+            #expect(EntryTable(entries: [], now: Date()).lines(.plain) == ["nothing is pending"])
+        }
+    }
+
+    private static func event(
+        _ name: String, _ path: String, _ admin: LiveAdmin
+    ) async throws -> EventReader.Event {
+        .init(id: "", name: name, data: try await admin.client().send(AdminCall(path)).text)
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Testing
+
+@testable import layover
+
+struct ParsingTests {
+    @Test(
+        arguments: [
+            [], ["nonsense"], ["pending", "--colour"], ["show"], ["retry"], ["retry", "a", "--all"],
+            ["cancel", "--host"],
+            ["exec"], ["exec", "--"], ["env", "--shell", "tcsh"],
+        ] as [[String]])
+    func wrongUsageExitsWithOne(arguments: [String]) async {
+        await #expect { try await run(arguments) } throws: {
+            Layover.telling($0) == (arguments.isEmpty ? 0 : 1)
+        }
+    }
+
+    @Test(arguments: [
+        ["--help"], ["help"], ["--version"], ["pending", "--help"], ["--generate-completion-script", "bash"],
+    ])
+    func askingForHelpExitsWithZero(arguments: [String]) async {
+        await #expect { try await run(arguments) } throws: { Layover.telling($0) == 0 }
+    }
+
+    @Test func everyCommandOfThisVersionExists() {
+        let names = Layover.configuration.subcommands.map { $0._commandName }
+        #expect(
+            names == [
+                "run", "check-config", "status", "pending", "show", "retry", "cancel", "online", "offline",
+                "auto",
+                "env", "exec", "healthcheck", "version",
+            ])
+    }
+
+    @Test(arguments: [
+        ["exec", "--proxy-url", "http://p:1", "--", "curl", "--version", "-x"],
+        ["exec", "--proxy-url", "http://p:1", "curl", "--version", "-x"],
+    ])
+    func execLeavesTheCommandAlone(arguments: [String]) throws {
+        let command = try #require(try Layover.parseAsRoot(arguments) as? Exec)
+        #expect(command.words == ["curl", "--version", "-x"])
+        #expect(command.options.proxyURL == "http://p:1")
+    }
+
+    @Test(arguments: zip([CommandFailure.Code.usage, .unreachable, .refused], [Int32(1), 2, 3]))
+    func failuresHaveTheirExitCodes(code: CommandFailure.Code, exitCode: Int32) {
+        #expect(Layover.telling(CommandFailure(code: code, message: "x")) == exitCode)
+    }
+
+    @Test func connectionComesFromOptionsThenEnvironmentThenDefaults() throws {
+        let environment = ["LAYOVER_ADMIN_URL": "http://env.example:1", "LAYOVER_TOKEN": "env"]
+        let given = try ConnectionOptions.parse(["--admin-url", "http://opt.example:2", "--token", "opt"])
+        let silent = try ConnectionOptions.parse([])
+
+        #expect(try given.client(environment: environment).address.host == "opt.example")
+        #expect(try given.client(environment: environment).token == "opt")
+        #expect(try silent.client(environment: environment).address.host == "env.example")
+        #expect(try silent.client(environment: environment).token == "env")
+        #expect(try silent.client(environment: ["LAYOVER_TOKEN": ""]).address.authority == "127.0.0.1:8081")
+        #expect(try silent.client(environment: ["LAYOVER_TOKEN": ""]).token == nil)
+    }
+}
+
+/// Runs a command line as the program would.
+func run(_ arguments: [String]) async throws {
+    var command = try Layover.parseAsRoot(arguments)
+    if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+    } else {
+        try command.run()
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import layover
+
+struct ProxyEnvironmentTests {
+    private let proxy = ProxyEnvironment(proxyURL: "http://127.0.0.1:8080")
+
+    @Test func programsGetTheProxyUnderEveryName() {
+        let environment = proxy.applied(to: ["http_proxy": "http://old:1", "PATH": "/bin"])
+        for name in ProxyEnvironment.proxyNames { #expect(environment[name] == "http://127.0.0.1:8080") }
+        #expect(environment["PATH"] == "/bin")
+        #expect(environment["NODE_USE_ENV_PROXY"] == "1")
+    }
+
+    @Test func noProxyStaysAsItIs() {
+        #expect(proxy.applied(to: ["no_proxy": "a.example"])["no_proxy"] == "a.example")
+        #expect(proxy.applied(to: [:])["no_proxy"] == nil)
+    }
+
+    @Test func timeoutsAreRaisedUnlessSomebodySetThem() {
+        let environment = proxy.applied(to: ["PIP_DEFAULT_TIMEOUT": "5"])
+        #expect(environment["PIP_DEFAULT_TIMEOUT"] == "5")
+        #expect(environment["CARGO_HTTP_TIMEOUT"] == "600")
+        #expect(environment["npm_config_fetch_timeout"] == "600000")
+    }
+
+    @Test func whatIsSetCanBeTakenAway() {
+        #expect(proxy.exports.map(\.name) == ProxyEnvironment.exportedNames)
+    }
+
+    @Test(arguments: [
+        (Shell.bash, "export a='x'\\''y\\z'", "unset a"), (.fish, "set -gx a 'x\\'y\\\\z'", "set -e a"),
+        (.pwsh, "$env:a = 'x''y\\z'", "Remove-Item Env:a -ErrorAction SilentlyContinue"),
+    ])
+    func shellsAreWrittenTheirWay(shell: Shell, setting: String, unsetting: String) {
+        #expect(shell.setting("a", to: "x'y\\z") == setting)
+        #expect(shell.unsetting("a") == unsetting)
+    }
+
+    @Test(arguments: [
+        ("/usr/bin/fish", Shell.fish), ("/bin/zsh", .bash), ("/usr/bin/pwsh", .pwsh), ("", .bash),
+    ])
+    func shellIsKnownFromTheEnvironment(path: String, shell: Shell) {
+        #expect(Shell(environment: ["SHELL": path]) == shell)
+    }
+}

@@ -1,0 +1,94 @@
+import LayoverAdmin
+import LayoverCore
+import LayoverEngine
+import Logging
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+@testable import layover
+
+/// An admin API that listens, over a real engine.
+struct LiveAdmin {
+    let engine: Engine
+    let url: String
+    let stop: @Sendable () async -> Void
+
+    static func with(
+        token: String? = nil, heartbeat: Duration = .seconds(15),
+        _ test: (LiveAdmin) async throws -> Void
+    ) async throws {
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let clock = SystemClock()
+        let engine = Engine(
+            eventLoop: loops.next(), reachability: Reachability(hasProbe: false, now: clock.now()),
+            logger: logger)
+        var options = AdminOptions()
+        options.port = 0
+        options.token = token
+        options.heartbeat = heartbeat
+        var sources = AdminSources(engine: engine)
+        sources.proxyURLs = { ["http://127.0.0.1:18080"] }
+        let (ports, found) = AsyncStream<Int>.makeStream()
+        let service = AdminService(options: options, sources: sources, logger: logger) { found.yield($0) }
+        let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: logger))
+        let running = Task {
+            defer { found.finish() }
+            try await group.run()
+        }
+        for await port in ports {
+            let admin = LiveAdmin(
+                engine: engine, url: "http://127.0.0.1:\(port)",
+                stop: { await group.triggerGracefulShutdown() })
+            do {
+                try await test(admin)
+            } catch {
+                await group.triggerGracefulShutdown()
+                _ = try? await running.value
+                throw error
+            }
+            await group.triggerGracefulShutdown()
+            break
+        }
+        try await running.value
+        try await loops.shutdownGracefully()
+    }
+
+    func client(token: String? = nil) throws -> AdminClient {
+        AdminClient(address: try AdminAddress(url), token: token)
+    }
+
+    /// Parks a request.
+    @discardableResult
+    func park(_ number: UInt64, host: String = "shop.example") -> EntryID {
+        let failure = Failure(
+            phase: .connecting, kind: .connectionRefused, evidence: .neverSent, message: "Connection refused."
+        )
+        let id = Self.id(number)
+        let now = engine.clock.now()
+        engine.post(
+            .parked(
+                NewEntry(
+                    id: id, method: "GET", url: "http://\(host)/cart",
+                    origin: Origin(scheme: .http, host: host), client: .init(address: "127.0.0.1:5"),
+                    createdAt: now, attemptCount: 1, failure: failure,
+                    parking: .init(delay: .seconds(600), shutsGate: false)),
+                SilentExchange()))
+        return id
+    }
+
+    /// An id whose first digits are the number's.
+    static func id(_ number: UInt64) -> EntryID {
+        EntryID(String((String(number, radix: 16) + String(repeating: "0", count: 32)).prefix(32)))!
+    }
+}
+
+/// A held exchange that does as it is told and says nothing.
+private final class SilentExchange: HeldExchange {
+    func start(_ trigger: AttemptTrigger) {}
+    func abandonConnecting() {}
+    func end(_ end: EntryEnd, retryAfter: Duration?) {}
+    func refuse(limit: String, value: Int) {}
+}
