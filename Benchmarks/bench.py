@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Compares Layover with Squid, tinyproxy, HAProxy and nginx, side by side in one run.
+
+The machines this runs on are noisy, so the figure that counts is the CPU time a proxy spends per
+request (user and system, over all its processes) and its ratio to Squid's in the same minutes.
+Prints one Markdown report. A missed target is marked, it is not an error: the exit code is 0 as long
+as every answer was whole and correct.
+"""
+
+import argparse
+import sys
+
+from layover_bench import bodies, held, report, small
+from layover_bench.origin import Origin
+from layover_bench.peers import LAYOVER, PEERS
+from layover_bench.processes import BenchError, Workshop
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--layover", help="the release binary; without it only the peers are measured")
+    parser.add_argument("--seconds", type=int, default=5, help="length of one load, default 5")
+    parser.add_argument("--rounds", type=int, default=3, help="loads per proxy, in turn, default 3")
+    parser.add_argument("--clients", type=int, default=32, help="keep-alive clients, default 32")
+    parser.add_argument("--held", type=int, default=10000, help="clients held at once, default 10000")
+    parser.add_argument("--only", choices=["small", "bodies", "held"], help="run one part")
+    parser.add_argument("--body-mib", type=int, default=1024, help="size of a large body, default 1024")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    contenders = list(PEERS)
+    if options.layover:
+        contenders.insert(0, LAYOVER)
+    results = {}
+    with Workshop(options.layover) as workshop:
+        if options.only != "held":
+            with Origin(workshop, options.body_mib) as origin:
+                if options.only != "bodies":
+                    results["small"] = small.measure(workshop, origin, contenders, options)
+                if options.only != "small":
+                    results["bodies"] = bodies.measure(workshop, origin, contenders, options)
+        if options.layover and options.only in (None, "held"):
+            results["held"] = held.measure(workshop, options)
+    print(report.markdown(results, options))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BenchError as error:
+        sys.exit(f"bench: {error}")

@@ -1,0 +1,91 @@
+"""One Markdown report with the date and the machine's size."""
+
+import datetime
+import os
+import platform
+
+REQUEST_RATIO_MAX = 0.5
+BODY_RATIO_MAX = 0.6
+HELD_KIB_MAX = 24
+FIRST_MS_MAX = 100
+LAST_S_MAX = 5
+
+
+def markdown(results, options):
+    parts = [heading()]
+    if "small" in results:
+        parts.append(small_table(results["small"], options))
+    if "bodies" in results:
+        parts.append(bodies_table(results["bodies"]))
+    if "held" in results:
+        parts.append(held_table(results["held"]))
+    parts.append(targets(results))
+    return "\n\n".join(part for part in parts if part)
+
+
+def heading():
+    with open("/proc/meminfo") as file:
+        gibibytes = int(file.readline().split()[1]) / (1 << 20)
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    return (f"Measured {date} on {os.cpu_count()} cores, {gibibytes:.0f} GiB of memory, "
+            f"Linux {platform.release().split('-')[0]}; origin, load and proxy share the machine.")
+
+
+def ratio(figure, results, key):
+    squid = results.get("Squid", {}).get(key)
+    return f"{figure / squid:.2f}" if squid else "–"
+
+
+def small_table(results, options):
+    lines = [
+        f"91-byte answers, {options.clients} keep-alive clients, one worker or thread each "
+        f"(median of {options.rounds}):", "",
+        "| | CPU µs per request | of Squid's | requests/s | p50 | p99 |",
+        "| --- | --- | --- | --- | --- | --- |"]
+    for name, row in results.items():
+        low, high = row["spread"]
+        lines.append(
+            f"| {name} | {row['cpu_us']:.1f} ({low:.1f}–{high:.1f}) | {ratio(row['cpu_us'], results, 'cpu_us')} | "
+            f"{row['per_second']:,.0f} | {row['p50_us'] / 1000:.2f} ms | {row['p99_us'] / 1000:.2f} ms |")
+    return "\n".join(lines)
+
+
+def bodies_table(results):
+    lines = ["Large bodies, one client:", "",
+             "| | CPU s per GiB | of Squid's | peak memory |", "| --- | --- | --- | --- |"]
+    for name, row in results.items():
+        lines.append(f"| {name} | {row['cpu_s']:.2f} | {ratio(row['cpu_s'], results, 'cpu_s')} | "
+                     f"{row['peak_mib']:.0f} MiB |")
+    return "\n".join(lines)
+
+
+def held_table(row):
+    return "\n".join([
+        f"{row['clients']:,} clients held while the origin is away:", "",
+        "| | |", "| --- | --- |",
+        f"| memory per held client | {row['kib_per_client']:.1f} KiB |",
+        f"| from the trigger to the first request at the origin | {row['first_ms']:.1f} ms |",
+        f"| from the trigger to the last answer | {row['last_s']:.2f} s |",
+        f"| most connections at the origin at once | {row['connections_max']} |"])
+
+
+def targets(results):
+    rows = []
+
+    def row(name, figure, limit, unit):
+        rows.append(f"| {name} | {figure:.2f}{unit} | at most {limit}{unit} | "
+                    f"{'pass' if figure <= limit else '**missed**'} |")
+
+    for part, key, limit, name in (
+            ("small", "cpu_us", REQUEST_RATIO_MAX, "CPU per request, of Squid's"),
+            ("bodies", "cpu_s", BODY_RATIO_MAX, "CPU per GiB, of Squid's")):
+        figures = results.get(part, {})
+        if "Layover" in figures and "Squid" in figures:
+            row(name, figures["Layover"][key] / figures["Squid"][key], limit, "")
+    if "held" in results:
+        row("memory per held client", results["held"]["kib_per_client"], HELD_KIB_MAX, " KiB")
+        row("first held request leaves", results["held"]["first_ms"], FIRST_MS_MAX, " ms")
+        row("last held answer delivered", results["held"]["last_s"], LAST_S_MAX, " s")
+    if not rows:
+        return ""
+    return "\n".join(["| target | measured | wanted | |", "| --- | --- | --- | --- |"] + rows)

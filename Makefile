@@ -1,0 +1,47 @@
+# Everything a person or a machine runs in this project. `make` alone lists it.
+
+SHELL := /bin/sh
+CONFIG ?= config.json
+TESTS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench check format setup release container container-trial clean
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: release ## Install what is missing, build in release mode, start the proxy with config.json
+	.build/release/layover run --config $(CONFIG)
+
+test: ## Install what is missing, then build and pass every test, the end-to-end ones included
+	@scripts/setup.sh build test
+	scripts/check.py
+	swift build --build-tests
+	swift test --skip-build --disable-xctest --no-parallel $(TESTS)
+
+bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about five minutes)
+	@scripts/setup.sh build bench
+	scripts/build-release.sh
+	/usr/bin/python3 -B Benchmarks/bench.py --layover .build/release/layover $(BENCH)
+
+check: ## Check the house rules: imports, sizes, names, force unwraps, links in the docs
+	scripts/check.py
+
+format: ## Format every Swift file by .swift-format
+	swift format --in-place --parallel --recursive --configuration .swift-format Package.swift Sources Tests
+
+setup: ## Only install what building and testing need
+	@scripts/setup.sh build test
+
+release: ## Only build the release binary; the Dockerfile runs the same script
+	@scripts/setup.sh build
+	scripts/build-release.sh
+
+container: ## Build the container image with docker, podman or buildah, whichever is there
+	scripts/container/image.sh
+
+container-trial: ## Build the image without a registry, on bases made by debootstrap (root, buildah)
+	scripts/container/trial.sh
+
+clean: ## Remove everything that was built
+	rm -rf .build

@@ -1,0 +1,130 @@
+import Glibc
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// Two network namespaces joined by a cable. Layover and its clients are on one side, the origin on the other.
+    @Suite struct NetworkOutage {
+        /// What the outage finds of the connection to the origin that was used before it.
+        enum LastConnection: String, CaseIterable {
+            /// Kept alive, so that a request could be written to it although nothing arrives any more.
+            case keptAlive = "/echo"
+            case closed = "/closing"
+        }
+
+        /// No attempt falls due by itself, so what delivers the requests is the monitor that saw the link.
+        @Test(arguments: LastConnection.allCases)
+        func requestsWaitWhileTheirOwnLinkIsDownAndAreDeliveredWhenItIsBack(last: LastConnection) async throws {
+            try await inTwoNamespaces(last) { network, layover, origin, url in
+                try await pull(.near, of: network, seenBy: layover)
+                let clients = try startClients(of: layover, url)
+                try await layover.waitForPending("all clients wait") { $0.waitingCount == clients.count }
+                try await loseAnImpatientClient(of: layover, url)
+
+                let before = Self.monotonicSeconds
+                try await network.link(.near, up: true)
+                try await expectDelivery(to: clients, from: origin, since: before)
+            }
+        }
+
+        /// The cable is pulled at the other end: our interface stays, it only loses its carrier.
+        @Test(arguments: LastConnection.allCases)
+        func requestsWaitWhileTheOtherEndIsDownAndAreDeliveredWhenItIsBack(last: LastConnection) async throws {
+            try await inTwoNamespaces(last) { network, layover, origin, url in
+                try await pull(.far, of: network, seenBy: layover)
+                let clients = try startClients(of: layover, url)
+                try await layover.waitForPending("all clients wait", within: .seconds(30)) {
+                    $0.waitingCount == clients.count
+                }
+                try await loseAnImpatientClient(of: layover, url)
+
+                let before = Self.monotonicSeconds
+                try await network.link(.far, up: true)
+                try await expectDelivery(to: clients, from: origin, since: before)
+            }
+        }
+
+        /// Takes the link down and waits until the monitor has seen it, so that what follows happens in the outage.
+        private func pull(
+            _ side: NetworkPair.Side, of network: NetworkPair, seenBy layover: RunningLayover
+        ) async throws {
+            try await network.link(side, up: false)
+            let admin = layover.admin
+            try await onOwnThread {
+                let deadline = Deadline(in: .seconds(10))
+                let events = try admin.events()
+                while try !admin.call("GET", "/v1/reachability").text.contains(#""state":"offline""#) {
+                    _ = try events.next(by: deadline)
+                }
+            }
+        }
+
+        /// Four readers and one writer: nothing was sent, so the POST waits like the others.
+        private func startClients(of layover: RunningLayover, _ url: String) throws -> [RunningProcess] {
+            let readers = try (1...4).map { try layover.curl("--fail", "\(url)/echo?reader=\($0)").start() }
+            return readers + [try layover.curl("--fail", "--data", "order=1", "\(url)/echo?writer").start()]
+        }
+
+        /// A client that gives up after a second and a half of outage; its request must never arrive.
+        ///
+        /// It also makes the outage longer than a second, which is how often the kernel passes on changes of a
+        /// link (net/core/link_watch.c): a link that is back sooner stays unusable for the rest of that second.
+        private func loseAnImpatientClient(of layover: RunningLayover, _ url: String) async throws {
+            let result = try await layover.curl("--max-time", "1.5", "\(url)/echo?impatient").run()
+            // curl's code 28: the time it was given has passed.
+            #expect(result.status == 28, "\(result)")
+            try await layover.waitForPending("its entry is gone") { pending in
+                !pending.data.contains { $0.url.hasSuffix("?impatient") }
+            }
+        }
+
+        private func expectDelivery(
+            to clients: [RunningProcess], from origin: RunningOrigin, since linkUpAt: Double
+        ) async throws {
+            for client in clients {
+                let result = await client.result(within: .seconds(20))
+                #expect(result.status == 0, "\(result)")
+            }
+            let records = origin.records.filter { $0.at >= linkUpAt }
+            #expect(records.count == clients.count)
+            #expect(!records.contains { $0.target.hasSuffix("?impatient") })
+            #expect(records.count { $0.method == "POST" } == 1)
+            let first = try #require(records.map(\.at).min())
+            print("the first request arrived \(Int((first - linkUpAt) * 1000)) ms after the link was up")
+            #expect(first - linkUpAt <= 1)
+        }
+
+        private func inTwoNamespaces(
+            _ last: LastConnection,
+            _ body: (NetworkPair, RunningLayover, RunningOrigin, _ url: String) async throws -> Void
+        ) async throws {
+            if let refusal = await NetworkPair.refusal() {
+                print("SKIPPED: no real network outage, this process may not make network namespaces: \(refusal)")
+                return
+            }
+            let network = try await NetworkPair()
+            do {
+                let root = try TemporaryFolder()
+                let origin = try await RunningOrigin.start(
+                    in: root, address: NetworkPair.farAddress, namespace: network.name(.far))
+                let layover = try await RunningLayover.start(
+                    RunningLayover.noTimedRetries, namespace: network.name(.near))
+                let url = "http://\(NetworkPair.farAddress):\(origin.port)"
+                // All is well at first.
+                try await layover.curl("--fail", url + last.rawValue).succeed()
+                try await body(network, layover, origin, url)
+                await layover.stop()
+            } catch {
+                await network.remove()
+                throw error
+            }
+            await network.remove()
+        }
+
+        private static var monotonicSeconds: Double {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    @Suite struct StartAndStop {
+        @Test func sigtermAnswersHeldClientsAndEndsWithZero() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let client = try scene.layover.curl("--include", scene.url("/echo")).start()
+            try await scene.layover.waitForPending { $0.waitingCount == 1 }
+            let ended = await scene.layover.stop()
+            let answer = try PlainAnswer(Data(await client.result().output.utf8))
+
+            #expect(ended.status == 0, "\(ended)")
+            #expect(answer.status == 503)
+            #expect(answer.field("Retry-After") != nil, "\(answer.head)")
+        }
+
+        @Test func sigtermLetsAnAttemptInFlightFinish() async throws {
+            let scene = try await Scene()
+            let origin = try await scene.startOrigin()
+            let client = try scene.layover.curl(
+                "--fail", "--limit-rate", "100M", "--output", "/dev/null", "--write-out", "%{size_download}",
+                scene.url("/large/50000000")
+            ).start()
+            _ = try await origin.waitForRecord("the request has arrived") { $0.target.hasPrefix("/large") }
+            let ended = await scene.layover.stop()
+            let result = await client.result()
+
+            #expect(ended.status == 0, "\(ended)")
+            #expect(result.status == 0, "\(result)")
+            #expect(result.output == "50000000")
+        }
+
+        @Test func aPortInUseIsOneClearLineAndExitCodeOne() async throws {
+            let taken = try ReservedPort(listening: true)
+            let folder = try TemporaryFolder()
+            let file = try folder.write("{}", to: "config.json")
+            let result = try await Command(
+                RunningLayover.binary,
+                ["run", "--config", file, "--listen", "127.0.0.1:\(taken.number)", "--admin", "127.0.0.1:0"]
+            ).run(within: .seconds(20))
+
+            #expect(result.status == 1, "\(result)")
+            let lines = result.errors.split(separator: "\n").filter { $0.contains(String(taken.number)) }
+            #expect(lines.count == 1, "\(result)")
+        }
+
+        @Test(arguments: [
+            (#"{"proxy":{"lisen":"127.0.0.1:0"}}"#, "proxy.lisen"),
+            (#"{"limits":{"entries":"many"}}"#, "limits.entries"),
+            (#"{"timeouts":{"connect":"10 parsecs"}}"#, "timeouts.connect"),
+        ])
+        func aBadConfigurationNamesThePathAndStartsNothing(text: String, path: String) async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write(text, to: "config.json")
+            let ports = folder.file("ports").path
+            let result = try await Command(
+                RunningLayover.binary, ["run", "--config", file, "--port-file", ports]
+            ).run(within: .seconds(20))
+
+            #expect(result.status == 1, "\(result)")
+            #expect(result.errors.contains(path), "\(result)")
+            #expect(result.errors.split(separator: "\n").count == 1, "\(result)")
+            #expect(!FileManager.default.fileExists(atPath: ports))
+        }
+
+        @Test func theConfigurationOfThisProjectIsGood() async throws {
+            let file = URL(fileURLWithPath: Fixtures.path("../../config.json")).standardized.path
+            let result = try await Command(RunningLayover.binary, ["check-config", "--config", file]).run()
+            #expect(result.status == 0, "\(result)")
+        }
+    }
+}

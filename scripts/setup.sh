@@ -1,0 +1,82 @@
+#!/bin/sh
+# Installs the Debian packages that are missing for the parts named: build, test, bench, container.
+#
+# As root it installs through apt. Otherwise it prints the exact command and stops. When nothing is
+# missing it changes nothing and needs no network, so it is run before every build.
+set -eu
+
+build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev libmimalloc-dev pkg-config git ca-certificates"
+# The real clients of the end-to-end tests, and what their origins are made of.
+test_packages="curl git openssl iproute2 nodejs node-undici python3 python3-pip python3-requests"
+bench_packages="nginx squid haproxy tinyproxy wrk curl python3"
+container_packages="buildah debootstrap"
+
+installed() {
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) || return 1
+    [ "$status" = installed ]
+}
+
+# pkg-config is the program, whichever of pkg-config and pkgconf brought it.
+present() {
+    case "$1" in
+        pkg-config) command -v pkg-config >/dev/null 2>&1 ;;
+        *) installed "$1" ;;
+    esac
+}
+
+wanted=""
+for part in "$@"; do
+    case "$part" in
+        build) wanted="$wanted $build_packages" ;;
+        test) wanted="$wanted $test_packages" ;;
+        bench) wanted="$wanted $bench_packages" ;;
+        container) wanted="$wanted $container_packages" ;;
+        *) echo "setup.sh: unknown part '$part'; use build, test, bench or container" >&2; exit 1 ;;
+    esac
+done
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "setup.sh: this is not Debian. Please see that these are installed:$wanted" >&2
+    # What a build cannot do without can be asked for on any system.
+    case " $* " in
+        *" build "*) pkg-config --exists libcurl || { echo "setup.sh: pkg-config does not find libcurl" >&2; exit 1; } ;;
+    esac
+    exit 0
+fi
+
+missing=""
+for package in $wanted; do
+    case " $missing " in *" $package "*) continue ;; esac
+    present "$package" || missing="$missing $package"
+done
+
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "Some Debian packages are missing. Please run this and start again:" >&2
+        echo >&2
+        echo "    sudo apt-get update && sudo apt-get install --yes --no-install-recommends$missing" >&2
+        exit 1
+    fi
+    echo "Installing:$missing"
+    # A package that brings a daemon (nginx, squid …) would start it at once on its usual port. While
+    # this file says 101, apt starts nothing. One that was there before is left as it is.
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' > "$policy"
+        chmod 755 "$policy"
+        trap 'rm -f "$policy"' EXIT
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    apt-get install --yes -qq --no-install-recommends $missing >/dev/null
+fi
+
+case " $* " in
+    *" build "*)
+        if ! command -v swift >/dev/null 2>&1; then
+            echo "There is no 'swift' on the PATH. Layover needs Swift 6.2 or newer: https://www.swift.org/install/linux/" >&2
+            exit 1
+        fi
+        ;;
+esac
