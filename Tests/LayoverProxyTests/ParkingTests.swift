@@ -192,6 +192,26 @@ struct ParkingTests {
         }
     }
 
+    @Test func cancelWhileAttemptingIsFinalAndRecordsTheEvidence() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt().beginSending()
+            attempt.outliveCancel()
+            _ = await proxy.engine.command(.cancel, entry.id)
+            #expect(try await client.answer().status == 503)
+            #expect(await proxy.engine.entry(entry.id)?.lastFailure?.evidence == .neverSent)
+
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            try await proxy.settle()
+            let ended = await proxy.engine.entry(entry.id)
+            #expect(ended?.state == .cancelled)
+            #expect(ended?.lastFailure?.evidence == .maybeApplied)
+        }
+    }
+
     @Test func expiryIsA504WithTheLastFailure() async throws {
         try await withProxy(rules: { rules in
             var policy = Policy.standard

@@ -13,6 +13,13 @@ struct EntryHistory: Sendable {
     /// In no order.
     var all: some Collection<Entry> & Sendable { entries.values }
 
+    mutating func change(_ id: EntryID, _ work: (inout Entry) -> Void) {
+        if var entry = entries[id] {
+            work(&entry)
+            entries[id] = entry
+        }
+    }
+
     mutating func remember(_ entry: Entry) {
         guard countMax > 0 else { return }
         if order.count < countMax {

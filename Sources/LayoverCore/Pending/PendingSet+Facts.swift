@@ -37,6 +37,15 @@ extension PendingSet {
         }
     }
 
+    /// What the attempt of an entry proved that has ended meanwhile. It changes nothing but what is known.
+    package mutating func recorded(_ failure: Failure, of id: EntryID, now: Timestamp) {
+        history.change(id) { entry in
+            entry.revision += 1
+            entry.lastFailure = failure
+            entry.lastFailureAt = now
+        }
+    }
+
     /// A request that is not in the set got a response from an origin that has entries or a shut gate.
     package mutating func originAnswered(_ origin: Origin, now: Timestamp) -> [PendingAction] {
         gather { set in

@@ -24,6 +24,8 @@ extension Engine {
                     using: &jitter))
             // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
             exchanges[id] = nil
+        case .evidence(let id, let failure):
+            pending.recorded(failure, of: id, now: now)
         case .originAnswered(let origin):
             perform(pending.originAnswered(origin, now: now))
         case .freshUnderWay(let origin, let difference):

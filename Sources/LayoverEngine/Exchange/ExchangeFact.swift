@@ -10,6 +10,8 @@ package enum ExchangeFact: Sendable {
     case answered(EntryID, AttemptTally)
     /// The exchange of an entry is over.
     case ended(EntryID, EntryState, Failure?, AttemptTally)
+    /// What an attempt had proved that was cut off because its entry ended.
+    case evidence(EntryID, Failure)
     /// A request outside the set was answered by an origin that the loop knows as shut or watched.
     case originAnswered(Origin)
     /// Fresh attempts to a watched origin began or ended.

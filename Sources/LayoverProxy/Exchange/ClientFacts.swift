@@ -10,7 +10,8 @@ struct ClientFacts {
     init(_ head: RequestHead) {
         isHead = head.method == .head
         isHTTP10 = head.minorVersion == 0
-        keepAlive = head.keepAlive
+        // What a client sends behind a CONNECT is the tunnel's; after a refusal it must not be read as requests.
+        keepAlive = head.keepAlive && head.method != .connect
         expectsContinue = head.expectsContinue
     }
 }

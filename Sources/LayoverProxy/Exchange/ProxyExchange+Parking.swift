@@ -135,6 +135,7 @@ extension ProxyExchange: HeldExchange {
         guard phase != .done else { return }
         let id = entry
         entry = nil
+        if let attempt, let id { aborted = (attempt, id) }
         cancelAttempt()
         request.body?.breakOff()
         if phase == .responding {

@@ -38,6 +38,8 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     /// Its place in the pending set, once it has one.
     var entry: EntryID?
     var lastFailure: Failure?
+    /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
+    var aborted: (attempt: UpstreamAttempt, entry: EntryID)?
     /// Whether bytes of the request are still to come.
     var isReceivingRequest = true
     var hasSentContinue = false
@@ -103,10 +105,7 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
 
     func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
         // A late word of an attempt that is not ours any more. A connection must not leak, though.
-        guard attempt === self.attempt else {
-            if case .dialled(let socket) = event { socket.close() }
-            return
-        }
+        guard attempt === self.attempt else { return receiveLate(event, of: attempt) }
         switch event {
         case .bodyWanted: sendContinue()
         case .interim(let head): passOn(interim: head)
@@ -115,6 +114,19 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         case .end(let trailers): responseEnded(trailers: trailers)
         case .failed(let failure): attemptFailed(failure)
         case .dialled(let socket): dialled(socket)
+        }
+    }
+
+    private func receiveLate(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
+        switch event {
+        case .dialled(let socket):
+            socket.close()
+        case .failed(let failure):
+            guard let aborted, aborted.attempt === attempt else { return }
+            self.aborted = nil
+            loop.engine.post(.evidence(aborted.entry, failure))
+        case .bodyWanted, .interim, .head, .body, .end:
+            break
         }
     }
 

@@ -51,7 +51,7 @@ struct RequestPlanner {
         var (address, target) = (address, target)
         if let upstream = route?.upstream {
             address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
-            target = upstream.basePath + target
+            target = target == "*" && !upstream.basePath.isEmpty ? upstream.basePath : upstream.basePath + target
         }
         if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
         let policy = try policy(for: head, route: route)
