@@ -192,6 +192,30 @@ struct ParkingTests {
         }
     }
 
+    @Test func aBodyThatWasNotKeptIsBlamedOnItsLimitByNameAndValue() async throws {
+        try await withProxy(rules: { $0.body.byteCountMax = 1000 }) { proxy in
+            let body = String(repeating: "b", count: 2000)
+            let client = try await proxy.client(
+                sending: "PUT http://shop.example/b HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 2000\r\n\r\n\(body)")
+            let attempt = try await proxy.nextAttempt().beginSending()
+            #expect(try await attempt.wholeBody() == body)
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("detail")?.contains("limits.bodyMax (1000 bytes)") == true)
+        }
+    }
+
+    @Test func aHeadThatIsTooLargeIsToldItsLimitByNameAndValue() async throws {
+        try await withProxy(rules: { $0.framing.headByteCountMax = 2000 }) { proxy in
+            let answer = try await proxy.answer(
+                to: "GET http://shop.example/ HTTP/1.1\r\nHost: shop.example\r\nX: \(String(repeating: "y", count: 2500))\r\n\r\n")
+            #expect(answer.status == 431)
+            #expect(answer.member("kind") == "limit")
+            #expect(answer.member("detail")?.contains("limits.headerBytes is 2000") == true)
+        }
+    }
+
     @Test func cancelWhileAttemptingIsFinalAndRecordsTheEvidence() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))

@@ -139,9 +139,22 @@ extension ClientConnection {
         loop.metrics.refusedRequestCount.increment()
         if let exchange, phase == .exchanging {
             // Broken in the middle of the body: the exchange must not go on with half of it.
-            exchange.requestBroke(status: error.status, detail: String(describing: error.reason))
+            exchange.requestBroke(status: error.status, detail: detail(of: error))
         } else {
-            refuse(status: error.status, kind: "malformed", String(describing: error.reason))
+            let kind = error.status == 431 || error.status == 414 ? "limit" : "malformed"
+            refuse(status: error.status, kind: kind, detail(of: error))
+        }
+    }
+
+    /// The parser's reason; where a limit was hit, its name and value too.
+    private func detail(of error: FramingError) -> String {
+        let limits = loop.rules.framing
+        let reason = String(describing: error.reason)
+        return switch error.status {
+        case 431:
+            "\(reason) limits.headerBytes is \(limits.headByteCountMax), and there may be \(limits.fieldCountMax) fields."
+        case 414: "\(reason) It may have \(limits.requestLineByteCountMax) bytes."
+        default: reason
         }
     }
 

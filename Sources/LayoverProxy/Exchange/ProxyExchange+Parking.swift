@@ -8,7 +8,7 @@ extension ProxyExchange {
     func park(failure: Failure?, parking: Verdict.Parking) {
         // A client that closed its side after its request wanted one answer, not a wait.
         if connection?.isInputClosed == true, let failure {
-            return fail(Problem(failure, reason: .pass, attemptCount: rules.attemptCount, entry: entry))
+            return fail(problem(failure, .pass))
         }
         // It waits for nothing that could still reach it.
         if connection?.isInputClosed == true, failure == nil {

@@ -145,8 +145,15 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         case .park(let parking):
             park(failure: failure, parking: parking)
         case .fail(let reason):
-            fail(Problem(failure, reason: reason, attemptCount: rules.attemptCount, entry: entry))
+            fail(problem(failure, reason))
         }
+    }
+
+    /// What the client is told of a failure.
+    func problem(_ failure: Failure, _ reason: Verdict.FailReason) -> Problem {
+        Problem(
+            failure, reason: reason, attemptCount: rules.attemptCount, entry: entry,
+            bodyByteCountMax: loop.rules.body.byteCountMax)
     }
 
     /// Takes the first attempt out of the window of its origin.

@@ -24,7 +24,12 @@ struct Problem {
     }
 
     /// What the client is told of a failed attempt.
-    init(_ failure: Failure, reason: Verdict.FailReason, attemptCount: Int, entry: EntryID?) {
+    ///
+    /// - Parameter bodyByteCountMax: `limits.bodyMax`, which the failure names if it was to blame.
+    init(
+        _ failure: Failure, reason: Verdict.FailReason, attemptCount: Int, entry: EntryID?,
+        bodyByteCountMax: Int
+    ) {
         status = failure.kind.recommendedStatus
         kind = failure.kind.rawValue
         error = failure.kind
@@ -32,15 +37,20 @@ struct Problem {
         evidence = failure.evidence
         self.attemptCount = attemptCount
         self.entry = entry
-        detail = Self.sentence(failure.message, reason)
+        detail = Self.sentence(failure.message, reason, bodyByteCountMax)
     }
 
-    private static func sentence(_ message: String, _ reason: Verdict.FailReason) -> String {
+    private static func sentence(
+        _ message: String, _ reason: Verdict.FailReason, _ bodyByteCountMax: Int
+    ) -> String {
         switch reason {
         case .maybeApplied:
             "\(message) The request may have been applied and may not be sent twice, so it was not sent again."
         case .bodyNotReplayable:
-            "\(message) The request's body is over limits.bodyMax or was not kept, so it could not be sent again."
+            """
+            \(message) The request could not be sent again, because its body was not kept: it is over \
+            limits.bodyMax (\(bodyByteCountMax) bytes), the spool is full (limits.spoolTotal), or it never came whole.
+            """
         case .exhausted: "\(message) No automatic attempt is left."
         case .notInRetryOn, .pass, .responseBegan: message
         }
