@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "LayoverAdmin",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", hummingbird, nioCore, logging, lifecycle,
+                "LayoverEngine", "LayoverCore", hummingbird, nioCore, logging, lifecycle,
             ],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict),
@@ -88,7 +88,7 @@ let package = Package(
             swiftSettings: strict + (hasMimalloc ? [.define("FAST_ALLOCATOR")] : [])),
         .target(
             name: "LayoverTestSupport",
-            dependencies: ["LayoverEngine", "LayoverCore", nioCore, nioPosix],
+            dependencies: ["LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
             swiftSettings: strict),
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
         .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", nioCore, nioEmbedded, nioHTTP1]),

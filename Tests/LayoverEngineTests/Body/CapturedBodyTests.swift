@@ -123,7 +123,7 @@ struct CapturedBodyTests {
         body = nil
         // The spool's thread may still be on its way out of the last write.
         let deadline = ContinuousClock.now + .seconds(20)
-        while gone != nil, ContinuousClock.now < deadline { await Task.yield() }
+        while gone != nil || spool.usedByteCount > 0, ContinuousClock.now < deadline { await Task.yield() }
         #expect(gone == nil, "nothing holds a body that nobody needs")
         #expect(spool.usedByteCount == 0)
     }
