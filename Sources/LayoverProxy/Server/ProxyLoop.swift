@@ -55,7 +55,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package func start(with upstream: any Upstream) throws {
         worker = try upstream.makeWorker(for: eventLoop) { [weak self] in self?.flush() }
         ticks = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
-            [weak self] _ in self?.tick()
+            [weak self] _ in self?.secondPassed()
         }
     }
 
@@ -113,9 +113,14 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         if isDraining, connections.isEmpty { finishDraining() }
     }
 
-    /// Once a second. Tests call it with a time of their own.
-    func tick(now: NIODeadline = .now()) {
-        coarseNow = now
+    private func secondPassed() {
+        coarseNow = .now()
+        tick(now: coarseNow)
+    }
+
+    /// Looks at what is overdue. Tests call it with a time of their own, which is only for this once: what
+    /// begins afterwards counts from the real time.
+    func tick(now: NIODeadline) {
         // What was flushed outside of a batch would be held until the next one.
         flush()
         for connection in connections.values { connection.tick(now: now) }
