@@ -230,6 +230,7 @@ struct ConnectionTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.1\r\n")
             try await client.send("Host: o.test\r\n")
+            try await proxy.waitForTimedHead()
             try await proxy.tick(in: .seconds(3500))
             try await client.send("X: y\r\n")
             try await proxy.settle()
@@ -243,11 +244,11 @@ struct ConnectionTests {
     @Test func everyHeadOfAConnectionHasItsOwnTime() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET / HTTP/1.1\r\nHo")
-            try await proxy.settle()
+            try await proxy.waitForTimedHead()
             try await client.send("st: localhost\r\n\r\n")
             #expect(try await client.answer().status == 200)
             try await client.send("GET /")
-            try await proxy.settle()
+            try await proxy.waitForTimedHead()
             try await proxy.tick(in: .seconds(3700))
             #expect(try await client.answer().status == 408)
         }

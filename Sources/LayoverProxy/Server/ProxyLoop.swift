@@ -113,6 +113,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         if isDraining, connections.isEmpty { finishDraining() }
     }
 
+    /// Connections whose head is being timed, for tests.
+    var timedHeadCount: Int { connections.values.count { $0.isHeadTimed } }
+
     private func secondPassed() {
         coarseNow = .now()
         tick(now: coarseNow)

@@ -70,6 +70,15 @@ final class TestProxy: Sendable {
         try await settle()
     }
 
+    /// Until a connection has read the beginning of a head.
+    func waitForTimedHead() async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        let loop = self.loop
+        while try await loop.eventLoop.submit({ loop.timedHeadCount }).get() == 0 {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the beginning of a head") }
+        }
+    }
+
     /// What the loop's clock does once a second, at a moment from now.
     func tick(in time: TimeAmount) async throws {
         for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: .now() + time) }.get() }
