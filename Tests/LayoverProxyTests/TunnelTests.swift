@@ -207,6 +207,44 @@ struct TunnelTests {
         }
     }
 
+    @Test func aTunnelThatCarriesNothingIsClosed() async throws {
+        try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            try await proxy.tick(in: .seconds(1))
+            try await proxy.tick(in: .seconds(7100))
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
+            try await proxy.tick(in: .seconds(7300))
+            _ = try await near.ending()
+            _ = try await far.ending()
+            try await Self.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func bytesInEitherDirectionKeepATunnelOpen(byClient: Bool) async throws {
+        try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            try await proxy.tick(in: .seconds(1))
+            let (one, other) = byClient ? (near, far) : (far, near)
+            try await one.send("x")
+            #expect(try await other.text(1) == "x")
+            try await proxy.tick(in: .seconds(7300))
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1, "it was not idle at this tick")
+            try await proxy.tick(in: .seconds(7300))
+            _ = try await other.ending()
+        }
+    }
+
+    @Test func aTunnelIsClosedWhenTheProxyShutsDown() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.server.drain(within: .seconds(20))
+            _ = try await near.ending()
+            _ = try await far.ending()
+            try await Self.waitForNoTunnel(proxy)
+        }
+    }
+
     static func waitForNoTunnel(_ proxy: TestProxy) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while proxy.loop.metrics.openTunnelCount.current > 0 {

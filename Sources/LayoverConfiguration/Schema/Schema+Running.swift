@@ -60,6 +60,12 @@ extension Schema {
             "timeouts.clientIdle", \.timeouts.clientIdle, .timeout,
             "For a kept connection without a request; it is closed silently."),
         key(
+            "timeouts.clientStall", \.timeouts.clientStall, .timeout,
+            "For a client that takes nothing of its answer; its connection is reset."),
+        key(
+            "timeouts.tunnelIdle", \.timeouts.tunnelIdle, .timeout,
+            "For a tunnel (`CONNECT`) that carries nothing in either direction."),
+        key(
             "timeouts.drain", \.timeouts.drain, .duration(from: .zero, to: .days(7)),
             "What attempts in flight get when Layover is told to stop."),
     ]

@@ -12,6 +12,11 @@ package struct Timeouts: Sendable, Hashable {
     package var requestHead = Duration.seconds(30)
     /// For a kept connection without a request. Default: 60 s.
     package var clientIdle = Duration.seconds(60)
+    /// For a client that takes nothing of an answer that waits for it. Default: 15 minutes.
+    package var clientStall = Duration.seconds(15 * 60)
+    /// For a tunnel that carries nothing. Default: 124 minutes, the least that RFC 5382 REQ-5 grants an
+    /// established connection.
+    package var tunnelIdle = Duration.seconds(124 * 60)
     /// What attempts in flight get when the process is told to stop; 0 is allowed. Default: 30 s.
     package var drain = Duration.seconds(30)
 }

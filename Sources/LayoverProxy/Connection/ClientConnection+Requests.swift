@@ -114,9 +114,10 @@ extension ClientConnection {
 
     /// Once a second.
     func tick(now: NIODeadline) {
+        if hasStalled(now: now) { return breakOff(isCloseDelimited: true) }
         guard let deadline, deadline <= now else { return }
-        // Bytes of an answer that still leave, however slowly, are no idleness.
-        if phase != .exchanging, isStillWriting {
+        // Bytes of an answer that still wait for the client are no idleness.
+        if untakenByteCount > 0, phase == .lingering || phase == .idle && !decoder.isInHead {
             self.deadline = loop.coarseNow + loop.clientIdleTimeout
             return
         }

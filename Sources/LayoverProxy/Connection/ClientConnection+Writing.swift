@@ -47,12 +47,21 @@ extension ClientConnection {
         flushNow()
     }
 
-    /// Whether the client has taken bytes since this was asked last and has not taken all of them.
-    var isStillWriting: Bool {
-        let left =
-            (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        defer { unwrittenByteCount = left }
-        return left > 0 && left != unwrittenByteCount
+    /// Bytes that were written and that the kernel has not taken yet.
+    var writtenByteCountLeft: Int {
+        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    /// Whether the client has taken nothing for too long of what waits for it. From the last tick that saw it
+    /// take some its time runs.
+    func hasStalled(now: NIODeadline) -> Bool {
+        let left = writtenByteCountLeft
+        defer { untakenByteCount = left }
+        guard left > 0, left == untakenByteCount, let stallDeadline else {
+            stallDeadline = left > 0 ? loop.coarseNow + loop.clientStallTimeout : nil
+            return false
+        }
+        return stallDeadline <= now
     }
 
     /// Whether the client takes bytes as fast as they come.

@@ -47,8 +47,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isBodyPaused = false
     /// When the client is to have done something; nil while it is our turn.
     var deadline: NIODeadline?
-    /// Bytes that waited for the client when somebody asked last; see `isStillWriting`.
-    var unwrittenByteCount = 0
+    /// Bytes that waited for the client at the last tick.
+    var untakenByteCount = 0
+    /// When the client is to have taken some of them; nil while none wait.
+    var stallDeadline: NIODeadline?
     /// Whether `process` is at work.
     var isProcessing = false
     /// Whether the time of the head that is being read is running.

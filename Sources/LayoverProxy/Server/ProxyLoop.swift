@@ -16,6 +16,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// One tick longer than configured, because deadlines count from the tick before.
     let clientIdleTimeout: TimeAmount
     let requestHeadTimeout: TimeAmount
+    let clientStallTimeout: TimeAmount
+    let tunnelIdleTimeout: TimeAmount
     let spool: BodySpool
     let logger: Logger
     /// Counts connections of all loops against `limits.connections`.
@@ -33,6 +35,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private(set) var coarseNow = NIODeadline.now()
     private var unflushed: [ClientConnection] = []
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
     private var ticks: RepeatedTask?
     private var whenIdle: EventLoopPromise<Void>?
 
@@ -48,12 +51,17 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         self.logger = logger
         clientIdleTimeout = TimeAmount(rules.clientIdleTimeout) + .seconds(1)
         requestHeadTimeout = TimeAmount(rules.requestHeadTimeout) + .seconds(1)
+        clientStallTimeout = TimeAmount(rules.clientStallTimeout) + .seconds(1)
+        tunnelIdleTimeout = TimeAmount(rules.tunnelIdleTimeout) + .seconds(1)
         planner = RequestPlanner(rules: rules, addressGuard: addressGuard)
     }
 
     /// Makes the worker and starts the clock that finds idle clients. Before the first connection.
-    package func start(with upstream: any Upstream) throws {
+    ///
+    /// - Parameter ticks: Whether time passes by itself. Only a test says no.
+    package func start(with upstream: any Upstream, ticks isTicking: Bool = true) throws {
         worker = try upstream.makeWorker(for: eventLoop) { [weak self] in self?.flush() }
+        guard isTicking else { return }
         ticks = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
             [weak self] _ in self?.secondPassed()
         }
@@ -116,6 +124,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Connections whose head is being timed, for tests.
     var timedHeadCount: Int { connections.values.count { $0.isHeadTimed } }
 
+    /// Bytes of answers that wait for their clients, for tests.
+    var untakenByteCount: Int { connections.values.reduce(0) { $0 + $1.writtenByteCountLeft } }
+
     private func secondPassed() {
         coarseNow = .now()
         tick(now: coarseNow)
@@ -127,6 +138,22 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         // What was flushed outside of a batch would be held until the next one.
         flush()
         for connection in connections.values { connection.tick(now: now) }
+        for tunnel in tunnels.values { tunnel.tick(now: now, coarseNow: coarseNow, idleMax: tunnelIdleTimeout) }
+    }
+
+    // MARK: Tunnels
+
+    /// - Parameter near: The client's half.
+    func opened(_ near: TunnelRelay) {
+        tunnels[ObjectIdentifier(near)] = near
+        metrics.tunnelCount.increment()
+        metrics.openTunnelCount.increment()
+    }
+
+    func closed(_ near: TunnelRelay) {
+        guard tunnels.removeValue(forKey: ObjectIdentifier(near)) != nil else { return }
+        metrics.openTunnelCount.increment(by: -1)
+        connectionLimit.closed()
     }
 
     // MARK: The end
@@ -150,6 +177,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.submit {
             self.ticks?.cancel()
             for connection in self.connections.values { connection.closeNow() }
+            for tunnel in self.tunnels.values { tunnel.close() }
             self.worker?.shutDown()
             self.worker = nil
         }

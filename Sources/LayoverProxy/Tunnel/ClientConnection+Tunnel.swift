@@ -47,12 +47,7 @@ extension ClientConnection {
             return false
         }
         let loop = self.loop
-        loop.metrics.tunnelCount.increment()
-        loop.metrics.openTunnelCount.increment()
-        let near = TunnelRelay {
-            loop.metrics.openTunnelCount.increment(by: -1)
-            loop.connectionLimit.closed()
-        }
+        let near = TunnelRelay { loop.closed($0) }
         TunnelRelay.join(near, far)
         write(head)
         flushNow()
@@ -70,6 +65,7 @@ extension ClientConnection {
         exchange = nil
         deadline = nil
         loop.closed(self)
+        loop.opened(near)
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
         far.start()
         near.start(isInputClosed: isInputClosed)

@@ -3,7 +3,9 @@ import NIOCore
 /// One half of a tunnel: passes bytes on to its partner, no faster than the partner takes them.
 ///
 /// Both halves run on the same event loop. When one side stops sending, the other is told so by closing
-/// its output only: half-closed connections go on working. Confined to its loop.
+/// its output only: half-closed connections go on working. A tunnel through which nothing has passed for
+/// `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would stay for ever.
+/// Confined to its loop.
 final class TunnelRelay: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -13,9 +15,13 @@ final class TunnelRelay: ChannelInboundHandler {
     private var isReading = false
     private var isInputClosed = false
     private var isOutputClosed = false
-    private let whenClosed: () -> Void
+    /// Whether bytes came in since the last tick.
+    private var hasMoved = true
+    /// When the next bytes must have passed; kept by the client's half for both.
+    private var deadline: NIODeadline?
+    private let whenClosed: (TunnelRelay) -> Void
 
-    init(whenClosed: @escaping () -> Void = {}) { self.whenClosed = whenClosed }
+    init(whenClosed: @escaping (TunnelRelay) -> Void = { _ in }) { self.whenClosed = whenClosed }
 
     static func join(_ one: TunnelRelay, _ other: TunnelRelay) {
         one.partner = other
@@ -36,7 +42,27 @@ final class TunnelRelay: ChannelInboundHandler {
         readMore()
     }
 
+    // MARK: Time
+
+    /// Once a second, for the client's half.
+    func tick(now: NIODeadline, coarseNow: NIODeadline, idleMax: TimeAmount) {
+        if hasMoved || partner?.hasMoved == true {
+            hasMoved = false
+            partner?.hasMoved = false
+            deadline = coarseNow + idleMax
+        } else if let deadline, deadline <= now { close() }
+    }
+
+    /// Closes both sides at once.
+    func close() {
+        partner?.context?.close(promise: nil)
+        context?.close(promise: nil)
+    }
+
+    // MARK: Channel events
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasMoved = true
         partner?.context?.write(data, promise: nil)
     }
 
@@ -62,7 +88,7 @@ final class TunnelRelay: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         partner?.partnerLeft()
         partner = nil
-        whenClosed()
+        whenClosed(self)
         context.fireChannelInactive()
     }
 

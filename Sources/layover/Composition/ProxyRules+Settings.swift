@@ -23,6 +23,8 @@ extension ProxyRules {
         attempt.deadPeer = settings.timeouts.deadPeer
         requestHeadTimeout = settings.timeouts.requestHead
         clientIdleTimeout = settings.timeouts.clientIdle
+        clientStallTimeout = settings.timeouts.clientStall
+        tunnelIdleTimeout = settings.timeouts.tunnelIdle
     }
 
     /// A host as the parser says it: an IPv6 literal has no brackets.

@@ -106,7 +106,7 @@ final class TestProxy: Sendable {
 /// Runs a proxy for one test, and checks in the end that it asked nothing impossible of its worker.
 func withProxy(
     script: @escaping @Sendable (ScriptedAttempt) -> Void = { _ in },
-    limits: PendingLimits = .init(), connectionCountMax: Int = 10_000,
+    limits: PendingLimits = .init(), connectionCountMax: Int = 10_000, ticks: Bool = true,
     rules change: (inout ProxyRules) -> Void = { _ in },
     _ test: (TestProxy) async throws -> Void
 ) async throws {
@@ -131,7 +131,7 @@ func withProxy(
     let loop = ProxyLoop(
         eventLoop: group.next(), engine: engine, rules: rules, spool: spool, addressGuard: own,
         connectionLimit: limit, logger: logger)
-    try await loop.eventLoop.submit { try loop.start(with: upstream) }.get()
+    try await loop.eventLoop.submit { try loop.start(with: upstream, ticks: ticks) }.get()
     await engine.register(loop)
     let server = try await ProxyServer.bind(to: .tcp(host: "127.0.0.1", port: 0), group: group, loops: [loop])
     let port = try #require(server.localPort)

@@ -1,0 +1,80 @@
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// A client that takes its answer slowly, or not at all.
+struct StalledClientTests {
+    private static let stallMax = Duration.seconds(3600)
+    private static let byteCount = 16 << 20
+
+    /// A client that does not read, and more of an answer than the kernel takes for it.
+    private static func stalled(
+        _ proxy: TestProxy, isComplete: Bool
+    ) async throws -> (RawClient, ScriptedAttempt) {
+        let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
+        try await client.send(.get("/"))
+        let attempt = try await proxy.nextAttempt()
+        attempt.sendHead(200, ["Content-Length: \(byteCount)"])
+        for _ in 0..<(isComplete ? 16 : 15) { attempt.sendBody(String(repeating: "x", count: 1 << 20)) }
+        if isComplete { attempt.finish() }
+        try await proxy.settle()
+        return (client, attempt)
+    }
+
+    @Test(arguments: [true, false])
+    func whoTakesNothingIsCutOff(isComplete: Bool) async throws {
+        try await withProxy(ticks: false, rules: { $0.clientStallTimeout = Self.stallMax }) { proxy in
+            let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
+            try await proxy.tick(in: .seconds(3500))
+            #expect(proxy.openConnectionCount() == 1)
+            let deadline = ContinuousClock.now + .seconds(20)
+            // The kernel may take a little more at first, which counts as progress.
+            while proxy.openConnectionCount() > 0 {
+                guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the connection to close") }
+                try await proxy.tick(in: .seconds(3700))
+            }
+            #expect(try await client.ending().0 == .reset, "no client may take a part for the whole")
+            #expect(client.received.value.totalCount < Self.byteCount)
+            if !isComplete { try await attempt.seen.wait("the transfer to be cancelled") { $0.isCancelled } }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func whoTakesALittleNowAndThenIsNot(isComplete: Bool) async throws {
+        try await withProxy(ticks: false, rules: {
+            $0.clientStallTimeout = Self.stallMax
+            $0.clientIdleTimeout = .seconds(60)
+        }) { proxy in
+            let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
+            try await proxy.tick(in: .seconds(1))
+            for _ in 0..<2 {
+                try await Self.takeALittle(client, proxy)
+                try await proxy.tick(in: .seconds(3700))
+                #expect(proxy.openConnectionCount() == 1)
+            }
+            // Nor is it idle while the rest of its answer waits for it.
+            try await proxy.tick(in: .seconds(100))
+            #expect(proxy.openConnectionCount() == 1)
+            if !isComplete {
+                attempt.sendBody(String(repeating: "x", count: 1 << 20))
+                attempt.finish()
+            }
+            try await client.startReading()
+            #expect(try await client.answer(after: Self.byteCount).body.utf8.count == Self.byteCount)
+        }
+    }
+
+    /// Reads until the proxy could write more.
+    private static func takeALittle(_ client: RawClient, _ proxy: TestProxy) async throws {
+        let loop = proxy.loop
+        let before = try await loop.eventLoop.submit { loop.untakenByteCount }.get()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try await loop.eventLoop.submit({ loop.untakenByteCount }).get() == before {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "bytes to leave") }
+            client.readOnce()
+            try await proxy.settle()
+        }
+    }
+}
