@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "LayoverAdmin",
             dependencies: [
-                "LayoverEngine", "LayoverCore", hummingbird, nioCore, logging, lifecycle,
+                "LayoverEngine", "LayoverCore", hummingbird, nioCore, nioHTTP1, logging, lifecycle,
             ],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict),

@@ -14,6 +14,10 @@ extension Problem {
         Problem(400, "bad-request", title: "Bad request", detail: detail)
     }
 
+    static let unreadable = Problem(
+        400, "unreadable", title: "Unreadable request",
+        detail: "This is not a request by RFC 9112, or its head is larger than 64 KiB or has more than 100 fields.")
+
     static let unauthorized = Problem(
         401, "unauthorized", title: "Unauthorized",
         detail: "This call needs the admin token as 'Authorization: Bearer …'.")

@@ -32,17 +32,21 @@ package struct ProblemDocument: Codable, Sendable {
 }
 
 extension Problem {
-    /// - Parameter path: The path that was asked for, without its query.
-    func response(path: String) -> Response {
-        let document = ProblemDocument(
-            type: "urn:layover:problem:\(kind)", title: title, status: status, detail: detail,
-            instance: path, kind: kind)
+    /// - Parameter path: The path that was asked for, without its query; nil where none could be read.
+    func response(path: String?) -> Response {
         var fields: HTTPFields = [.contentType: "application/problem+json"]
         if !allowedMethods.isEmpty { fields[.allow] = allowedMethods.joined(separator: ", ") }
         if status == 401 { fields[.wwwAuthenticate] = "Bearer realm=\"layover\"" }
-        // Encoding a handful of strings does not fail; if it did, the status would still say it.
-        let bytes = (try? JSONText.bytes(document)) ?? ByteBuffer()
         return Response(
-            status: HTTPResponse.Status(code: status), headers: fields, body: ResponseBody(byteBuffer: bytes))
+            status: HTTPResponse.Status(code: status), headers: fields,
+            body: ResponseBody(byteBuffer: bytes(path: path)))
+    }
+
+    /// The document. Encoding a handful of strings does not fail; if it did, the status would still say it.
+    func bytes(path: String?) -> ByteBuffer {
+        let document = ProblemDocument(
+            type: "urn:layover:problem:\(kind)", title: title, status: status, detail: detail,
+            instance: path, kind: kind)
+        return (try? JSONText.bytes(document)) ?? ByteBuffer()
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOHTTP1
 
 /// Answers every request on the admin port: checks it, routes it, and turns errors into problems.
 struct AdminResponder: HTTPResponder {
@@ -31,6 +32,8 @@ struct AdminResponder: HTTPResponder {
             return try await router.respond(to: request, context: context)
         } catch let problem as Problem {
             return problem.response(path: request.uri.path)
+        } catch is HTTPParserError {
+            return Problem.unreadable.response(path: request.uri.path)
         } catch {
             context.logger.error("admin request failed", metadata: ["error": "\(error)"])
             return Problem.internalError.response(path: request.uri.path)
@@ -39,7 +42,7 @@ struct AdminResponder: HTTPResponder {
 
     /// No page of anybody's may frame, sniff, keep or script what is shown here; and there are no CORS
     /// fields, so none may read it.
-    private static func addSafetyFields(to fields: inout HTTPFields) {
+    static func addSafetyFields(to fields: inout HTTPFields) {
         fields[.xContentTypeOptions] = "nosniff"
         fields[.cacheControl] = "no-store"
         fields[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"

@@ -54,6 +54,7 @@ package struct AdminService: Service {
         listening: @escaping @Sendable (_ port: Int) async -> Void
     ) -> Application<AdminResponder> {
         let channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [UnreadableRequests()],
             idleTimeout: TimeAmount(options.idleMax),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 100))

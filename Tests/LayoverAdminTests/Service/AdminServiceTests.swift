@@ -38,6 +38,18 @@ struct AdminServiceTests {
         }
     }
 
+    /// Runs the admin port for as long as the work takes.
+    static func serving(_ harness: AdminHarness, _ work: (_ port: Int) async throws -> Void) async throws {
+        let (ports, found) = AsyncStream<Int>.makeStream()
+        let group = group(harness, port: 0) { found.yield($0) }
+        let running = Task { try await group.run() }
+        var listening = ports.makeAsyncIterator()
+        let port = try #require(await listening.next())
+        try await work(port)
+        await group.triggerGracefulShutdown()
+        try await running.value
+    }
+
     private static func group(
         _ harness: AdminHarness, host: String = "127.0.0.1", port: Int,
         onListening: @escaping @Sendable (Int) async -> Void
