@@ -17,7 +17,7 @@ test: ## Install what is missing, then build and pass every test, the end-to-end
 	@scripts/setup.sh build test
 	scripts/check.py
 	swift build --build-tests
-	swift test --skip-build --disable-xctest --no-parallel $(TESTS)
+	@scripts/test.sh $(TESTS)
 
 bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about five minutes)
 	@scripts/setup.sh build bench

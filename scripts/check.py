@@ -15,7 +15,7 @@ COLUMNS_MAX = 140
 
 # What a target may import besides the standard library: the directions of the house.
 IMPORTS_ONLY = {
-    "Retry": set(),
+    "Retry": {"Synchronization"},
     "LayoverCore": {"Retry"},
     "LayoverHTTP": {"NIOCore"},
 }
