@@ -154,10 +154,5 @@ struct Application {
 
               export http_proxy=\(address) https_proxy=\(address)
             """)
-        if settings.proxy.insecureOpen, !settings.proxy.listen.isLoopback {
-            parts.logger.warning(
-                "anybody who reaches the proxy port can use it (proxy.insecureOpen)",
-                metadata: ["listen": "\(settings.proxy.listen)"])
-        }
     }
 }
