@@ -2,6 +2,11 @@
 ///
 /// The schedule draws no random number of its own; the caller passes a generator, so that a test with
 /// a seeded one sees the same delays every time.
+///
+/// ```swift
+/// let schedule = DelaySchedule(
+///     .exponential(initial: .milliseconds(250), multiplier: 2, max: .seconds(30)), jitter: .full)
+/// ```
 public struct DelaySchedule: Sendable, Hashable {
     /// The delays before jitter.
     public enum Pattern: Sendable, Hashable {
@@ -13,6 +18,8 @@ public struct DelaySchedule: Sendable, Hashable {
         case exponential(initial: Duration, multiplier: Double, max: Duration)
         /// The listed delays in turn; the last one again once the list is used up. An empty list never waits.
         case list([Duration])
+        /// Whatever a function says. ``DelaySchedule/custom(jitter:_:)`` makes one from a closure.
+        case custom(CustomDelay)
     }
 
     /// What chance does to a delay, so that clients that failed together do not come back together.
@@ -25,10 +32,16 @@ public struct DelaySchedule: Sendable, Hashable {
         case equal
     }
 
+    /// The delays before jitter.
     public var pattern: Pattern
+    /// What chance does to them.
     public var jitter: Jitter
 
-    /// - Parameter jitter: Default: none.
+    /// Makes a schedule.
+    ///
+    /// - Parameters:
+    ///   - pattern: The delays before jitter.
+    ///   - jitter: What chance does to them. Default: none.
     public init(_ pattern: Pattern, jitter: Jitter = .none) {
         self.pattern = pattern
         self.jitter = jitter
@@ -63,6 +76,8 @@ public struct DelaySchedule: Sendable, Hashable {
             return Self.grown(initial, by: multiplier, times: attempt - 1, atMost: maximum)
         case .list(let delays):
             return delays.isEmpty ? .zero : max(.zero, delays[min(attempt, delays.count) - 1])
+        case .custom(let custom):
+            return max(.zero, custom.delay(afterAttempt: attempt))
         }
     }
 

@@ -1,0 +1,100 @@
+/// The rules of one outage that many operations wait out together: when it is shown, when it counts down,
+/// who runs again and who fails.
+///
+/// A state machine without a clock. Facts go in (``operationFailed(_:since:)``, ``countdownEnded(_:)``),
+/// ``Action``s come out, and somebody else performs them: ``RetryCoordinator``, or a program with its own
+/// ideas of tasks and time.
+///
+/// An operation becomes a *member* with its first failure, and is either *waiting* or *running again*. It
+/// leaves by success, by an error that is not waited out, or because its own task was cancelled. The incident
+/// is open and shown as long as it has members, so it does not flicker while they run again; when the
+/// last one leaves it closes, and the next failure opens a new one with its automatic retries unspent.
+///
+/// Automatic retries, by countdown or by wake-up, are limited for each incident. When they are spent only
+/// a person's Retry or Cancel counts. A person's Retry is never refused and costs nothing.
+public struct RetryIncident: Sendable {
+    /// A member, numbered in the order of first failures.
+    public struct MemberID: Sendable, Hashable, Comparable {
+        /// Unique within one coordinator, from 1.
+        public let number: Int
+
+        public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
+    }
+
+    /// A point in the sequence of calls to retry. Take one before each attempt: when the attempt fails and a
+    /// call came since, the operation runs again at once instead of missing the call.
+    public struct CallMark: Sendable, Hashable {
+        var callCount = 0
+    }
+
+    /// One countdown, so that a late end of an earlier one can be told apart.
+    public struct CountdownID: Sendable, Hashable {
+        let number: Int
+    }
+
+    /// What has to be done. In the order given.
+    public enum Action: Sendable, Hashable {
+        /// The message that there is trouble appears.
+        case show
+        /// The message disappears.
+        case hide
+        /// Report ``RetryIncident/countdownEnded(_:)`` when the time has passed.
+        case startCountdown(CountdownID, Duration)
+        /// The countdown that was started last no longer matters.
+        case stopCountdown
+        /// These operations make another attempt, oldest first.
+        case runAgain([MemberID])
+        /// These operations fail as cancelled, oldest first.
+        case fail([MemberID])
+    }
+
+    enum MemberState: Sendable {
+        case waiting, runningAgain
+    }
+
+    /// How long the members wait before they run again by themselves. Nil: never by time.
+    public let countdown: Duration?
+    /// Most automatic retries in one incident. Nil: without end.
+    public let automaticRetryCountMax: Int?
+    /// Automatic retries made in this incident.
+    public internal(set) var automaticRetryCount = 0
+    /// Where the sequence of calls to retry stands.
+    public internal(set) var now = CallMark()
+
+    var members: [MemberID: MemberState] = [:]
+    /// Operations that were running again when everything was cancelled. They are let finish, but do not
+    /// wait again.
+    var condemned: Set<MemberID> = []
+    var runningCountdown: CountdownID?
+    var lastMemberNumber = 0
+    var lastCountdownNumber = 0
+
+    /// Makes a closed incident.
+    ///
+    /// - Parameters:
+    ///   - countdown: How long the members wait before they run again by themselves, counted from the first
+    ///     failure that finds no countdown. Default: nil, never by time.
+    ///   - automaticRetryCountMax: Most automatic retries in one incident, wake-ups included. Default: nil,
+    ///     without end.
+    public init(countdown: Duration? = nil, automaticRetryCountMax: Int? = nil) {
+        self.countdown = countdown
+        self.automaticRetryCountMax = automaticRetryCountMax
+    }
+
+    /// Whether the message that there is trouble is to be seen: whether there are members.
+    public var isVisible: Bool { !members.isEmpty }
+
+    /// Members that wait for a call.
+    public var waitingCount: Int { members.values.count { $0 == .waiting } }
+
+    /// Whether the members will run again by themselves when time has passed.
+    public var isCountingDown: Bool { runningCountdown != nil }
+
+    /// Automatic retries that this incident has left. Nil: without end.
+    public var automaticRetryCountLeft: Int? {
+        automaticRetryCountMax.map { max(0, $0 - automaticRetryCount) }
+    }
+
+    /// Whether only a person can make the members run again.
+    public var isManualOnly: Bool { automaticRetryCountLeft == 0 }
+}

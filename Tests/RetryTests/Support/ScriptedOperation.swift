@@ -1,0 +1,28 @@
+import LayoverTestSupport
+
+/// An operation that ends as it was told, attempt by attempt. The last ending repeats.
+final class ScriptedOperation: Sendable {
+    private let endings: [Result<String, Trouble>]
+    /// Attempts begun.
+    let attempts = Watched(0)
+
+    init(_ endings: Result<String, Trouble>...) { self.endings = endings }
+
+    /// Fails so many times and then succeeds.
+    static func failing(_ count: Int, with trouble: Trouble = .offline) -> ScriptedOperation {
+        ScriptedOperation(endings: Array(repeating: .failure(trouble), count: count) + [.success("done")])
+    }
+
+    private init(endings: [Result<String, Trouble>]) { self.endings = endings }
+
+    func callAsFunction() throws(Trouble) -> String {
+        let number = next()
+        return try endings[min(number, endings.count) - 1].get()
+    }
+
+    private func next() -> Int {
+        // One task calls at a time.
+        attempts.update { $0 += 1 }
+        return attempts.value
+    }
+}

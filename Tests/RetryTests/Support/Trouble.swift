@@ -1,0 +1,5 @@
+/// What goes wrong in these tests.
+enum Trouble: Error, Hashable {
+    case offline, refused
+    case status(Int)
+}
