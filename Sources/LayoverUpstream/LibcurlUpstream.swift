@@ -4,23 +4,35 @@ package import NIOCore
 /// Reaches servers by libcurl: one thread with one multi handle for each event loop.
 ///
 /// Where to look: `Worker/` is the thread, its mailbox and its descriptors; `Transfer/` one easy handle and
-/// what happens on it; `Evidence/` turns result codes and progress into failures.
+/// what happens on it; `Resolver/` finds the addresses of names for all workers; `Evidence/` turns result codes
+/// and progress into failures.
 package final class LibcurlUpstream: Upstream {
     private let options: UpstreamOptions
     private let trust: TrustBundle
+    private let resolver: NameResolver
 
     /// - Throws: `UpstreamError` when libcurl cannot be used or `caFile` cannot be read.
-    package init(options: UpstreamOptions) throws {
+    package convenience init(options: UpstreamOptions) throws {
+        try self.init(
+            options: options,
+            resolver: NameResolver(
+                limits: ResolverLimits(nameAgeMax: options.nameAgeMax), lookUp: SystemLookup.lookUp))
+    }
+
+    init(options: UpstreamOptions, resolver: NameResolver) throws {
         guard LibcurlGlobal.isReady else {
             throw UpstreamError(code: .libcurlUnusable, context: "libcurl cannot be initialised.")
         }
         self.options = options
+        self.resolver = resolver
         trust = try TrustBundle(caFile: options.caFile)
     }
 
     package func makeWorker(
         for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
     ) throws -> any UpstreamWorker {
-        try Worker(options: options, trust: trust, eventLoop: eventLoop, batchEnded: batchEnded)
+        try Worker(
+            options: options, trust: trust, resolver: resolver, eventLoop: eventLoop,
+            batchEnded: batchEnded)
     }
 }

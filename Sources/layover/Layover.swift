@@ -10,9 +10,10 @@ struct Layover: AsyncParsableCommand {
         abstract: "A proxy that parks what it cannot send and replays it when it can.",
         version: "layover \(LayoverVersion.current)",
         subcommands: [
-            Run.self, CheckConfig.self, Status.self, Pending.self, Show.self, RetryEntries.self,
-            CancelEntries.self, Online.self, Offline.self, Auto.self, Env.self, Exec.self, Healthcheck.self,
-            Version.self,
+            Run.self, CheckConfig.self, Config.self, Status.self, Pending.self, Show.self, Explain.self,
+            RetryEntries.self, CancelEntries.self, HoldEntries.self, ReleaseEntries.self, Force.self,
+            Incidents.self, Online.self, Offline.self, Auto.self, Reload.self, Env.self, Exec.self,
+            Healthcheck.self, Version.self,
         ])
 
     /// Exit codes: 0 done, 1 bad configuration or usage, 2 not running or unreachable, 3 refused.

@@ -105,6 +105,58 @@ import Testing
             "config.json: policies.a.retryOn[0]: \"dns_timeot\" is not a condition (did you mean dns_timeout?)."
         ),
         (
+            #"{"policies": {"a": {"retryOn": ["http_response_staus"]}}}"#,
+            "config.json: policies.a.retryOn[0]: \"http_response_staus\" is not a condition (did you mean http_response_timeout?)."
+        ),
+        (
+            #"{"policies": {"a": {"retryOn": [503]}}}"#,
+            "config.json: policies.a.retryOn[0]: 503 is a number, not a text (condition)."
+        ),
+        (
+            #"{"policies": {"a": {"retryOn": ["connectivity", "600"]}}}"#,
+            "config.json: policies.a.retryOn[1]: \"600\" is not a condition."
+        ),
+        (
+            #"{"policies": {"a": {"retryOn": ["+503"]}}}"#,
+            "config.json: policies.a.retryOn[0]: \"+503\" is not a condition."
+        ),
+        (
+            #"{"policies": {"a": {"retryOn": ["103"]}}}"#,
+            "config.json: policies.a.retryOn[0]: \"103\" is no final status (200 to 599 are)."
+        ),
+        (
+            #"{"policies": {"a": {"retryAfterMax": 60}}}"#,
+            "config.json: policies.a.retryAfterMax: 60 is a number, not a text (duration)."
+        ),
+        (
+            #"{"policies": {"a": {"onMaybeApplied": "force"}}}"#,
+            "config.json: policies.a.onMaybeApplied: \"force\" is none of fail, ask."
+        ),
+        (
+            #"{"policies": {"a": {"onExhausted": "wait"}}}"#,
+            "config.json: policies.a.onExhausted: \"wait\" is none of fail, ask and an object."
+        ),
+        (
+            #"{"policies": {"a": {"onExhausted": null}}}"#,
+            "config.json: policies.a.onExhausted: null is none of fail, ask and an object."
+        ),
+        (
+            #"{"policies": {"a": {"budget": {"ratoi": 1}}}}"#,
+            "config.json: policies.a.budget.ratoi: unknown key (did you mean ratio?)."
+        ),
+        (
+            #"{"policies": {"a": {"budget": {"ratio": -0.1}}}}"#,
+            "config.json: policies.a.budget.ratio: -0.1 is not from 0 to 1000."
+        ),
+        (
+            #"{"policies": {"a": {"budget": {"minimum": 0.5}}}}"#,
+            "config.json: policies.a.budget.minimum: 0.5 is not a whole number."
+        ),
+        (
+            #"{"policies": {"a": {"budget": 3}}}"#,
+            "config.json: policies.a.budget: 3 is a number, not an object."
+        ),
+        (
             #"{"policies": {"a b": {}}}"#,
             "config.json: policies.a b: a name is letters, digits and -._ and begins with a letter or digit."
         ),

@@ -1,6 +1,8 @@
 import Foundation
-import LayoverConfiguration
+import LayoverCore
 import Testing
+
+@testable import LayoverConfiguration
 
 @Suite struct ConfigurationReferenceTests {
     /// To write the tables anew: `UPDATE_DOCS=1 swift test --filter LayoverConfigurationTests`.
@@ -28,6 +30,42 @@ import Testing
         #expect(loaded.settings.proxy.listen == .tcp(host: "127.0.0.1", port: 8080))
         #expect(loaded.settings.admin.listen == .tcp(host: "127.0.0.1", port: 8081))
         #expect(loaded.settings.routes.routes.map(\.name) == ["example", "local-network"])
+    }
+
+    /// Every JSON block is a whole file.
+    @Test(arguments: ["docs/configuration.md", "docs/policies.md"])
+    func everyExampleOfTheDocumentationLoadsWithoutWarnings(name: String) throws {
+        let document = try String(contentsOf: repository.appending(path: name), encoding: .utf8)
+        let blocks = document.components(separatedBy: "```json\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let loaded = try ConfigurationLoader.load(text: Array(block.utf8), named: name)
+            #expect(loaded.warnings == [], "\(block)")
+        }
+    }
+
+    @Test func thePageOfPoliciesSpeaksOfEveryKeyAndEveryBuiltInPolicy() throws {
+        let page = try String(contentsOf: repository.appending(path: "docs/policies.md"), encoding: .utf8)
+        for key in Schema.policy {
+            let name = try #require(key.path.last)
+            #expect(page.contains("`\(name)") || page.contains("\"\(name)\""), "\(name)")
+        }
+        for policy in Policy.builtIns { #expect(page.contains("| `\(policy.name)` |")) }
+    }
+
+    /// The page says which keys a reload changes.
+    @Test func thePageOfTheConfigurationNamesWhatAReloadChanges() throws {
+        let page = try String(
+            contentsOf: repository.appending(path: "docs/configuration.md"), encoding: .utf8)
+        let begin = try #require(page.range(of: "## Reload\n"))
+        let end = try #require(page.range(of: "\n## All keys", range: begin.upperBound..<page.endIndex))
+        let part = page[begin.upperBound..<end.lowerBound]
+        for key in Schema.global {
+            #expect(
+                part.contains("`\(key.path.joined(separator: "."))`") == (key.effect == .atOnce),
+                "\(key.path)")
+        }
     }
 
     private var repository: URL {

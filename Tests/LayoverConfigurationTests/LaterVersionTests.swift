@@ -23,31 +23,6 @@ import Testing
             "policies.a.clientGone: \"adopt\" is not in this version."
         ),
         (
-            #""policies": {"a": {"retryOn": ["connectivity", "503"]}}"#,
-            "policies.a.retryOn: not in this version."
-        ),
-        (
-            #""policies": {"a": {"retryAfterMax": "2h"}}"#,
-            "policies.a.retryAfterMax: \"2h\" is not in this version."
-        ),
-        (
-            #""policies": {"a": {"onExhausted": "ask"}}"#,
-            "policies.a.onExhausted: \"ask\" is not in this version."
-        ),
-        (
-            #""policies": {"a": {"onExhausted": {"status": 200}}}"#,
-            "policies.a.onExhausted: not in this version."
-        ),
-        (
-            #""policies": {"a": {"onMaybeApplied": "ask"}}"#,
-            "policies.a.onMaybeApplied: \"ask\" is not in this version."
-        ),
-        (#""policies": {"a": {"budget": null}}"#, "policies.a.budget: not in this version."),
-        (
-            #""policies": {"a": {"budget": {"ratio": 0.5, "minimum": 3}}}"#,
-            "policies.a.budget: not in this version."
-        ),
-        (
             #""policies": {"a": {"cache": "staleIfError"}}"#,
             "policies.a.cache: \"staleIfError\" is not in this version."
         ),
@@ -61,7 +36,16 @@ import Testing
             "policies.a.preflight: not in this version."
         ),
         (#""policies": {"outbox": {"lifetime": "1h"}}"#, "policies.outbox: not in this version."),
-        (#""routes": {"r": {"policy": "sidecar"}}"#, "routes.r.policy: \"sidecar\" is not in this version."),
+        (#""policies": {"outbox": {"mode": "hold"}}"#, "policies.outbox: not in this version."),
+        (
+            #""policies": {"default": {"mode": "defer"}}"#,
+            "policies.default.mode: \"defer\" is not in this version."
+        ),
+        (
+            #""policies": {"ask": {"clientGone": "adopt"}}"#,
+            "policies.ask.clientGone: \"adopt\" is not in this version."
+        ),
+        (#""routes": {"r": {"policy": "outbox"}}"#, "routes.r.policy: \"outbox\" is not in this version."),
         (#""routes": {"r": {"intercept": true}}"#, "routes.r.intercept: true is not in this version."),
         (
             #""routes": {"r": {"interceptFallback": true}}"#,
@@ -73,17 +57,25 @@ import Testing
         #expect(complaints("{\(member)}") == ["config.json: \(line)"])
     }
 
+    @Test func aVariableForAPolicyOfALaterVersionIsRefusedToo() {
+        #expect(
+            complaints("{}", environment: ["LAYOVER_POLICIES_OUTBOX_HOLD_MAX": "1s"]) == [
+                "LAYOVER_POLICIES_OUTBOX_HOLD_MAX: policies.outbox: not in this version."
+            ])
+    }
+
     @Test func nonsenseInAKeyOfALaterVersionIsStillNonsense() {
         let text = """
-            {"policies": {"a": {"lane": "left", "budget": {"ratoi": 1}, "preflight": {"dropOn": ["40x"]},
-             "onExhausted": {"status": 99}}}}
+            {"policies": {"a": {"lane": "left", "preflight": {"dropOn": ["40x"]}, "cache": "all"},
+              "b": {"preflight": {"askIn": []}}, "c": {"preflight": 7}}}
             """
         #expect(
             complaints(text) == [
-                "config.json: policies.a.onExhausted.status: 99 is not from 100 to 599.",
-                "config.json: policies.a.budget.ratoi: unknown key (did you mean ratio?).",
+                "config.json: policies.a.cache: \"all\" is none of none, staleIfError.",
                 "config.json: policies.a.lane: \"left\" is not a lane (write origin, path:2 or field:Account).",
                 "config.json: policies.a.preflight.dropOn[0]: \"40x\" is not a status.",
+                "config.json: policies.b.preflight.askIn: unknown key (did you mean askOn?).",
+                "config.json: policies.c.preflight: 7 is a number, not an object.",
             ])
     }
 
@@ -92,9 +84,8 @@ import Testing
             {"proxy": {"users": {}, "tls": {"certificate": null, "key": null}}, "log": {"access": "off"},
              "store": {"path": "x.sqlite", "encryptFields": ["Authorization", "Cookie"], "history": "7d"},
              "upstreamProxy": {"url": null, "noProxy": []}, "tls": {"folder": null},
-             "policies": {"default": {"retryAfterMax": "1h", "onExhausted": "fail", "onMaybeApplied": "fail",
-               "budget": {"ratio": 0.2, "minimum": 3}, "cache": "none", "lane": null, "coalesce": "none",
-               "preflight": null, "clientGone": "cancel", "retryOn": ["dns", "connection_refused"]}},
+             "policies": {"default": {"cache": "none", "lane": null, "coalesce": "none", "preflight": null,
+               "clientGone": "cancel", "mode": "hold"}},
              "routes": {"r": {"intercept": false, "interceptFallback": false, "http2": false, "async": false}}}
             """
         #expect(complaints(text) == [])

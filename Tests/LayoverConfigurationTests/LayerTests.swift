@@ -13,7 +13,8 @@ import Testing
         #expect(settings.limits == Limits())
         #expect(settings.timeouts == Timeouts())
         #expect(settings.store.spoolFolder == "spool")
-        #expect(settings.routes.policies == ["default": .standard])
+        #expect(settings.routes.policies.keys.sorted() == Policy.builtIns.map(\.name).sorted())
+        #expect(settings.routes.standardPolicy == .standard)
         #expect(settings.routes.isEmpty)
         #expect(Set(loaded.sources.values) == [.standard])
     }
@@ -105,7 +106,9 @@ import Testing
         let route = try #require(loaded.settings.routes.route(named: "api.v1"))
         #expect(route.timeouts.connect == .seconds(1))
         #expect(route.host == .exact("api.example.com"))
-        #expect(loaded.settings.routes.policies.keys.sorted() == ["default", "slow"])
+        #expect(
+            loaded.settings.routes.policies["slow"]?.delay.pattern
+                == .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(30)))
     }
 
     @Test(arguments: [

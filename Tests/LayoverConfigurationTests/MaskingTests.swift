@@ -29,6 +29,40 @@ import Testing
         #expect(entry?.value == .null)
     }
 
+    @Test func credentialsOfAStandInAreMasked() throws {
+        let text = """
+            {"policies": {"a": {"automaticAttemptsMax": 1, "onExhausted":
+              {"status": 201, "fields": {"Set-Cookie": "hush", "X": "y"}, "body": "b"}}}}
+            """
+        let value = try load(text).entries.first { $0.path == "policies.a.onExhausted" }?.value
+        #expect(value?.text == #"{"body":"b","fields":{"Set-Cookie":"***","X":"y"},"status":201}"#)
+        let plain = try load("{}").entries.first { $0.path == "policies.ask.onExhausted" }?.value
+        #expect(plain == .text("ask"))
+    }
+
+    @Test func aDelayOfAnotherTypeHasInheritedNothing() throws {
+        let loaded = try load(
+            """
+            {"policies": {"default": {"delay": {"jitter": "equal"}}, "a": {},
+              "b": {"delay": {"type": "immediate"}}}}
+            """)
+        #expect(loaded.sources["policies.a.delay.jitter"] == .policy("default"))
+        #expect(loaded.sources["policies.b.delay.jitter"] == .standard)
+        #expect(loaded.sources["policies.b.delay.type"] == .file("config.json"))
+    }
+
+    @Test func theListingHasOneLineForEachKey() throws {
+        let loaded = try load(
+            #"{"admin": {"token": "hush"}}"#, environment: ["LAYOVER_LOG_LEVEL": "debug"],
+            overrides: ["proxy.threads": "2"], named: "a\nb.json")
+        let lines = loaded.listing.split(separator: "\n").map { String($0) }
+        #expect(lines.count == loaded.entries.count)
+        #expect(lines.contains(#"admin.token = "***" (a\nb.json)"#))
+        #expect(lines.contains(#"log.level = "debug" (LAYOVER_LOG_LEVEL)"#))
+        #expect(lines.contains("proxy.threads = 2 (command line)"))
+        #expect(lines.contains(#"policies.ask.delay.every = "3s" (default)"#))
+    }
+
     @Test func whatIsShownCanBeLoadedAgain() throws {
         let text = """
             {"policies": {"a": {"delay": {"type": "constant", "every": "3s"}}},
@@ -46,6 +80,7 @@ import Testing
         #expect(loaded.sources["policies.a.priority"] == .policy("default"))
         #expect(loaded.sources["policies.a.lifetime"] == .standard)
         #expect(loaded.sources["policies.a.delay.every"] == nil)
+        #expect(loaded.sources["policies.ask.priority"] == .standard)
         let paths = Set(loaded.entries.map(\.path))
         #expect(Schema.global.allSatisfy { paths.contains($0.path.joined(separator: ".")) })
     }

@@ -18,7 +18,8 @@ import Testing
             """
             {"a": {"mode": "pass", "holdMax": "1s", "lifetime": "2s", "retryOn": ["tls-handshake", "dns_error"],
               "delay": {"type": "immediate"}, "automaticAttemptsMax": 5, "wakeOnReachable": false,
-              "repeatable": true, "priority": 7}}
+              "repeatable": true, "priority": 7, "retryAfterMax": "5m", "onExhausted": "ask",
+              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}}}
             """)["a"]
         var expected = Policy(name: "a")
         expected.mode = .pass
@@ -30,6 +31,10 @@ import Testing
         expected.wakeOnReachable = false
         expected.repeatable = true
         expected.priority = 7
+        expected.retryAfterMax = .seconds(300)
+        expected.onExhausted = .ask
+        expected.onMaybeApplied = .ask
+        expected.budget = .init(ratio: 0.5, minimum: 0)
         #expect(policy == expected)
     }
 
@@ -47,6 +52,54 @@ import Testing
         let made = try policies(
             #"{"a": {"automaticAttemptsMax": null}, "default": {"automaticAttemptsMax": 9}}"#)
         #expect(made["a"]?.automaticAttemptsMax == nil)
+    }
+
+    @Test func nullTakesTheBudgetAndTheRuleAway() throws {
+        let made = try policies(
+            #"{"default": {"onMaybeApplied": "ask"}, "a": {"budget": null, "onMaybeApplied": null}}"#)
+        #expect(made["a"]?.budget == nil)
+        #expect(made["a"]?.onMaybeApplied == nil)
+        #expect(made["default"]?.budget == Policy.Budget())
+    }
+
+    @Test(arguments: [
+        (#"["503"]"#, [RetryCondition.status(503)]),
+        (
+            #"["connectivity", "200", "401", "599"]"#,
+            [.connectivity, .status(200), .status(401), .status(599)]
+        ),
+        (#"["dns", "connection_refused"]"#, [.dns, .errorType(.connectionRefused)]),
+        ("[]", []),
+    ])
+    func conditionsAreWordsErrorTypesAndStatuses(list: String, expected: [RetryCondition]) throws {
+        #expect(try policies(#"{"a": {"retryOn": \#(list)}}"#)["a"]?.retryOn == expected)
+    }
+
+    @Test(arguments: [
+        (#"{"ratio": 1}"#, Policy.Budget(ratio: 1, minimum: 3)),
+        (#"{"minimum": 10}"#, Policy.Budget(ratio: 0.2, minimum: 10)),
+        (#"{"ratio": 0, "minimum": 0}"#, Policy.Budget(ratio: 0, minimum: 0)),
+        (#"{"ratio": 1000, "minimum": 1000000}"#, Policy.Budget(ratio: 1000, minimum: 1_000_000)),
+        ("{}", Policy.Budget()),
+    ])
+    func whatABudgetLeavesUnsaidIsTheDefault(budget: String, expected: Policy.Budget) throws {
+        #expect(try policies(#"{"default": {"budget": \#(budget)}}"#)["default"]?.budget == expected)
+    }
+
+    @Test func aLongestWaitOfZeroDeliversEveryAnswerThatAsksForOne() throws {
+        #expect(try policies(#"{"a": {"retryAfterMax": "0s"}}"#)["a"]?.retryAfterMax == .zero)
+    }
+
+    /// It is not an error, since the limit may come from another layer.
+    @Test func aRuleForExhaustionWithoutALimitIsWarnedOf() throws {
+        let text = """
+            {"policies": {"a": {"onExhausted": "ask"}, "b": {"onExhausted": "fail"},
+              "c": {"onExhausted": {}, "automaticAttemptsMax": 1}, "ask": {"onExhausted": "ask"}}}
+            """
+        #expect(
+            try load(text).warnings == [
+                "policies.a.onExhausted: never applies, because automaticAttemptsMax is null."
+            ])
     }
 
     @Test(arguments: [

@@ -33,7 +33,7 @@ extension EntryDocument {
     init(_ entry: Entry, wall: WallTime) {
         self.init(
             id: entry.id.description, ticket: nil, revision: entry.revision, state: entry.state.rawValue,
-            waitingFor: entry.waitingFor?.rawValue, why: nil, method: entry.method,
+            waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue, method: entry.method,
             url: MaskedURL.text(entry.url), host: entry.origin.host, route: entry.route,
             policy: entry.policy.name, lane: nil, priority: entry.policy.priority,
             attempts: entry.attemptCount, automaticLeft: entry.automaticLeft,
@@ -44,7 +44,10 @@ extension EntryDocument {
                 FailureDocument($0, at: wall.text(of: entry.lastFailureAt ?? entry.parkedAt))
             },
             client: ClientDocument(entry), requestBytes: entry.requestByteCount,
-            bodyReplayable: entry.isBodyReplayable, incident: nil, actions: entry.actions.map(\.rawValue))
+            bodyReplayable: entry.isBodyReplayable,
+            // What has ended waits in no outage.
+            incident: entry.state.isFinal ? nil : entry.incident?.description,
+            actions: entry.actions.map(\.rawValue))
     }
 }
 

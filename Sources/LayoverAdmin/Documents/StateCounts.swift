@@ -1,13 +1,11 @@
 import LayoverCore
 
-/// How many entries are in each live state of the contract; those that nothing leads to yet count 0.
+/// How many entries are in each live state of the contract.
 enum StateCounts {
     /// In the contract's order.
-    static let liveNames = ["waiting", "attempting", "held", "undecided"]
+    static let liveNames = EntryState.live.map(\.rawValue)
 
     static func document(_ counts: [EntryState: Int]) -> [String: Int] {
-        var document = Dictionary(uniqueKeysWithValues: liveNames.map { ($0, 0) })
-        for (state, count) in counts where !state.isFinal { document[state.rawValue] = count }
-        return document
+        Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0.rawValue, counts[$0] ?? 0) })
     }
 }

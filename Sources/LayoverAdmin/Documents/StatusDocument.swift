@@ -18,6 +18,8 @@ package struct StatusDocument: Codable, Sendable {
         package var cancelled: Int
         package var expired: Int
         package var failed: Int
+        /// Incidents that were opened.
+        package var incidents: Int
     }
 
     package var version: String
@@ -29,11 +31,16 @@ package struct StatusDocument: Codable, Sendable {
     package var proxy: [String]
     package var reachability: ReachabilityDocument
     package var counts: [String: Int]
+    /// Incidents that are open.
+    package var incidents: Int
     /// Origins that are known to be away.
     package var shutOrigins: [String]
     package var limits: [String: Limit]
     package var totals: Totals
+    /// What is wrong with the configuration that was to be loaded last; what was in force before still is.
     package var configurationErrors: [String]
+    /// Null while the configuration is that of the start.
+    @OrNull package var lastReload: ReloadDocument?
 }
 
 extension StatusDocument {
@@ -44,13 +51,15 @@ extension StatusDocument {
             proxy: sources.proxyURLs(),
             reachability: ReachabilityDocument(status.reachability, wall: wall),
             counts: StateCounts.document(status.counts),
+            incidents: status.incidentCount,
             shutOrigins: status.shutOrigins.map(\.description).sorted(),
             limits: LimitUse.all(status, sources: sources).reduce(into: [:]) {
                 $0[$1.name] = Limit(max: $1.max, used: $1.used)
             },
             totals: Totals(
                 status.totals, requests: sources.metrics.reduce(0) { $0 + $1.requestCount.current }),
-            configurationErrors: sources.configurationErrors())
+            configurationErrors: status.lastReload?.errors ?? [],
+            lastReload: status.lastReload.map { ReloadDocument($0, wall: wall) })
     }
 }
 
@@ -60,7 +69,7 @@ extension StatusDocument.Totals {
             requests: requests, parked: totals.parkedCount, replays: totals.replayCount,
             refused: totals.refusedCount, delivered: totals.endedCounts[.delivered] ?? 0,
             cancelled: totals.endedCounts[.cancelled] ?? 0, expired: totals.endedCounts[.expired] ?? 0,
-            failed: totals.endedCounts[.failed] ?? 0)
+            failed: totals.endedCounts[.failed] ?? 0, incidents: totals.incidentCount)
     }
 }
 

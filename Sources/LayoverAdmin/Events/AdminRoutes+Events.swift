@@ -86,7 +86,9 @@ extension AdminRoutes {
         var text =
             switch event.content {
             case .entry(_, let entry): try JSONText.bytes(EntryDocument(entry, wall: wall))
+            case .incident(_, let incident): try JSONText.bytes(IncidentDocument(incident, wall: wall))
             case .reachability(let view): try JSONText.bytes(ReachabilityDocument(view, wall: wall))
+            case .reloaded(let report): try JSONText.bytes(ReloadDocument(report, wall: wall))
             }
         bytes.writeBuffer(&text)
         bytes.writeString("\n\n")
@@ -105,11 +107,15 @@ extension AdminRoutes {
         let counts = Dictionary(entries.map { ($0.state, 1) }, uniquingKeysWith: +)
         // Read after the watch began: a later change comes as an event too.
         let view = ReachabilityDocument(await engine.reachabilityView(), wall: wall)
+        let incidents = await engine.incidents()
         var head = ByteBuffer(string: "id: \(id(ofEvent: last))\nevent: snapshot\ndata: {\"counts\":")
         head.writeImmutableBuffer(try JSONText.bytes(StateCounts.document(counts)))
         head.writeString(",\"data\":[")
         try await writer.write(head)
-        try await EntryText(wall: wall).write(entries, separator: ",", to: &writer)
+        let list = ListText(separator: ",")
+        try await list.write(entries, to: &writer) { EntryDocument($0, wall: wall) }
+        try await writer.write(ByteBuffer(string: "],\"incidents\":["))
+        try await list.write(incidents, to: &writer) { IncidentDocument($0, wall: wall) }
         var tail = ByteBuffer(string: "],\"nextCursor\":null,\"reachability\":")
         tail.writeImmutableBuffer(try JSONText.bytes(view))
         tail.writeString("}\n\n")

@@ -8,6 +8,8 @@ struct CommandRequest: Decodable {
     }
 
     var reason: String?
+    /// The words that acknowledge the risk of `force`; other commands need none.
+    var acknowledgement: String?
 
     init() {}
 
@@ -15,8 +17,7 @@ struct CommandRequest: Decodable {
         try decoder.refuseKeys(otherThan: CodingKeys.self)
         let container = try decoder.container(keyedBy: CodingKeys.self)
         reason = try container.decodeReason(forKey: .reason)
-        // Read for its type only: no command of this version needs it.
-        _ = try container.decodeIfPresent(String.self, forKey: .acknowledge)
+        acknowledgement = try container.decodeIfPresent(String.self, forKey: .acknowledge)
     }
 }
 

@@ -12,6 +12,7 @@ struct MetricsPage {
         addProcess(to: &page)
         addTraffic(to: &page)
         addEntries(to: &page)
+        addIncidents(to: &page)
         addLimits(to: &page)
         addReachability(to: &page)
         return page.text
@@ -73,6 +74,15 @@ struct MetricsPage {
             EntryState.allCases.filter(\.isFinal).map {
                 ($0.rawValue, Double(status.totals.endedCounts[$0] ?? 0))
             })
+    }
+
+    private func addIncidents(to page: inout PrometheusText) {
+        page.add("incidents", .gauge, "Incidents that are open.", status.incidentCount)
+        page.add("incidents_total", .counter, "Incidents opened.", status.totals.incidentCount)
+        guard let reload = status.lastReload else { return }
+        page.add(
+            "config_last_reload_successful", .gauge, "1 if the configuration was read anew without errors.",
+            reload.errors.isEmpty ? 1 : 0)
     }
 
     private func addLimits(to page: inout PrometheusText) {

@@ -16,7 +16,9 @@ extension Problem {
 
     static let unreadable = Problem(
         400, "unreadable", title: "Unreadable request",
-        detail: "This is not a request by RFC 9112, or its head is larger than 64 KiB or has more than 100 fields.")
+        detail:
+            "This is not a request by RFC 9112, or its head is larger than 64 KiB or has more than 100 fields."
+    )
 
     static let unauthorized = Problem(
         401, "unauthorized", title: "Unauthorized",
@@ -45,10 +47,22 @@ extension Problem {
         return problem
     }
 
-    static func conflict(_ command: EntryCommand, state: EntryState) -> Problem {
-        Problem(
+    static let unknownIncident = Problem(
+        404, "unknown-incident", title: "Unknown incident",
+        detail: "There is no open incident with this id.")
+
+    static func conflict(_ command: EntryCommand, _ entry: Entry?) -> Problem {
+        let state = entry?.state ?? .cancelled
+        let advice =
+            switch (state, command, entry?.why) {
+            case (.undecided, .retry, .maybeApplied):
+                " It may have been applied: force sends it again, with the risk acknowledged."
+            default: ""
+            }
+        return Problem(
             409, "conflict", title: "Not in this state",
-            detail: "An entry that is \(state.rawValue) does not take the command \(command.rawValue).")
+            detail:
+                "An entry that is \(state.rawValue) does not take the command \(command.rawValue).\(advice)")
     }
 
     static let stale = Problem(
@@ -64,6 +78,20 @@ extension Problem {
     static let notJSON = Problem(
         415, "unsupported-media-type", title: "Unsupported media type",
         detail: "A body must come as application/json.")
+
+    static let acknowledge = Problem(
+        422, "acknowledge", title: "Risk not acknowledged",
+        detail: "The origin may have acted on this request already. Whoever forces it sends "
+            + "\"acknowledge\": \"\(EntryCommand.duplicateRisk)\".")
+
+    static func configuration(_ errors: [String]) -> Problem {
+        var problem = Problem(
+            422, "configuration", title: "Bad configuration",
+            detail: "Nothing was changed, the configuration of before stays in force: "
+                + errors.joined(separator: "; "))
+        problem.errors = errors
+        return problem
+    }
 
     static let draining = Problem(
         503, "draining", title: "Draining", detail: "The process is being stopped.")

@@ -11,6 +11,8 @@ package struct Problem: Error, Sendable {
     package var detail: String
     /// Methods that the resource has, for 405.
     package var allowedMethods: [String] = []
+    /// Everything that is wrong, where it is more than one thing.
+    package var errors: [String] = []
 
     package init(_ status: Int, _ kind: String, title: String, detail: String) {
         self.status = status
@@ -29,6 +31,8 @@ package struct ProblemDocument: Codable, Sendable {
     /// The path that was asked for.
     package var instance: String?
     package var kind: String?
+    /// Everything that is wrong, where it is more than one thing.
+    package var errors: [String]?
 }
 
 extension Problem {
@@ -46,7 +50,7 @@ extension Problem {
     func bytes(path: String?) -> ByteBuffer {
         let document = ProblemDocument(
             type: "urn:layover:problem:\(kind)", title: title, status: status, detail: detail,
-            instance: path, kind: kind)
+            instance: path, kind: kind, errors: errors.isEmpty ? nil : errors)
         return (try? JSONText.bytes(document)) ?? ByteBuffer()
     }
 }

@@ -60,6 +60,7 @@ extension Engine.CommandResult {
         case .unknown: 404
         case .conflict: 409
         case .stale: 412
+        case .unacknowledged: 422
         }
     }
 }

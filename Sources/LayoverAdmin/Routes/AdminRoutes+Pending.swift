@@ -9,10 +9,14 @@ extension AdminRoutes {
     func addPendingRoutes(to router: Router<BasicRequestContext>) {
         router.get("/v1/pending") { request, _ in try await list(request) }
         router.get("/v1/pending/{id}") { request, context in try await show(request, context) }
+        router.get("/v1/pending/{id}/explain") { request, context in try await explain(request, context) }
         for command in EntryCommand.allCases {
             router.post("/v1/pending/{id}/\(command.rawValue)") { request, context in
                 try await perform(command, request, context)
             }
+        }
+        // Nobody acknowledges the risk of many at once.
+        for command in EntryCommand.allCases where command != .force {
             router.post("/v1/pending/\(command.rawValue)") { request, _ in
                 try await performForMany(command, request)
             }
@@ -40,7 +44,9 @@ extension AdminRoutes {
     /// One entry a line, written as the reader takes them.
     private func stream(_ entries: [Entry]) -> Response {
         let body = ResponseBody { writer in
-            try await EntryText(wall: wall).write(entries, separator: "\n", terminator: "\n", to: &writer)
+            try await ListText(separator: "\n", terminator: "\n").write(entries, to: &writer) {
+                EntryDocument($0, wall: wall)
+            }
             try await writer.finish(nil)
         }
         return Response(status: .ok, headers: [.contentType: "application/jsonl"], body: body)
@@ -48,10 +54,22 @@ extension AdminRoutes {
 
     private func show(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
+        return try answer(try await entry(context))
+    }
+
+    private func explain(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        try refuseParameters(request)
+        let entry = try await entry(context)
+        return try json(
+            ExplainDocument(entry, reachability: await engine.reachabilityView(), wall: wall))
+    }
+
+    /// The entry that the path names, live or remembered.
+    private func entry(_ context: BasicRequestContext) async throws -> Entry {
         guard let entry = await engine.entry(try RequestInput.entryID(context)) else {
             throw Problem.unknownEntry
         }
-        return try answer(entry)
+        return entry
     }
 
     private func perform(
@@ -67,12 +85,14 @@ extension AdminRoutes {
             // It may change before the command arrives; then the engine says so.
             revision = entry.revision
         }
-        let (result, entry) = await engine.command(command, id, revision: revision, reason: order.reason)
+        let (result, entry) = await engine.command(
+            command, id, revision: revision, reason: order.reason, acknowledgement: order.acknowledgement)
         switch result {
         case .done: break
         case .stale: throw Problem.stale
         case .unknown: throw Problem.unknownEntry
-        case .conflict: throw Problem.conflict(command, state: entry?.state ?? .cancelled)
+        case .conflict: throw Problem.conflict(command, entry)
+        case .unacknowledged: throw Problem.acknowledge
         }
         guard let entry else { throw Problem.unknownEntry }
         return try answer(entry)

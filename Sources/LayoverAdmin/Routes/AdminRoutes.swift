@@ -28,7 +28,9 @@ struct AdminRoutes: Sendable {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         addProcessRoutes(to: router)
         addPendingRoutes(to: router)
+        addIncidentRoutes(to: router)
         addReachabilityRoutes(to: router)
+        addConfigurationRoutes(to: router)
         router.get("/v1/events") { request, _ in try events(request) }
         return router
     }

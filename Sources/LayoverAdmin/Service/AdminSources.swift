@@ -9,12 +9,15 @@ package struct AdminSources: Sendable {
     package var limits: @Sendable () -> [LimitUse] = { [] }
     /// The addresses of the proxy as URLs, `http://127.0.0.1:8080`. Default: none.
     package var proxyURLs: @Sendable () -> [String] = { [] }
-    /// What is wrong with the configuration that was to be loaded last. Default: nothing.
-    package var configurationErrors: @Sendable () -> [String] = { [] }
     /// Whether the process is being stopped. Default: no.
     package var isDraining: @Sendable () -> Bool = { false }
     /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot ask for it.
     package var drain: (@Sendable () -> Void)?
+    /// Reads the configuration anew, as SIGHUP does, tells the engine, and reports what came of it. Nil: the
+    /// API cannot ask for it.
+    package var reload: (@Sendable () async -> ReloadReport)?
+    /// Every key of the configuration that is in force, secrets masked. Nil: the API does not show it.
+    package var configuration: (@Sendable () -> [ConfigurationValue])?
 
     package init(engine: Engine) { self.engine = engine }
 }

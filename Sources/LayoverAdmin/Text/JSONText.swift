@@ -10,6 +10,11 @@ enum JSONText {
         return ByteBuffer(bytes: try encoder.encode(document))
     }
 
+    /// Reads JSON text of our own; what is none stands as a text.
+    static func value(of text: String) -> AnyJSON {
+        (try? JSONDecoder().decode(AnyJSON.self, from: Data(text.utf8))) ?? .text(text)
+    }
+
     /// - Throws: `Problem` with a sentence that names the place.
     static func decode<Document: Decodable>(_ type: Document.Type, from bytes: ByteBuffer) throws -> Document
     {

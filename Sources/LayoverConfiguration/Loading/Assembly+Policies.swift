@@ -1,17 +1,20 @@
 import LayoverCore
 
 extension Assembly {
-    /// `default` first: what other policies leave unsaid comes from it.
+    /// `default` first: what a policy of a new name leaves unsaid comes from it, and what one with the
+    /// name of a built-in policy leaves unsaid from that.
     mutating func assemblePolicies() {
         let standardName = Policy.standard.name
         let standard = policy(named: standardName, from: PolicySettings())
         policies[standardName] = standard
-        for (name, source) in given.policyNames.sorted(by: { $0.key < $1.key }) where name != standardName {
+        let names = Set(Schema.builtInPolicies.keys).union(given.policyNames.keys)
+        for name in names.sorted() where name != standardName {
             guard !Schema.laterPolicyNames.contains(name) else {
+                let source = given.policyNames[name] ?? .standard
                 refuse("\(Schema.policySection).\(name)", "not in this version", by: source)
                 continue
             }
-            policies[name] = policy(named: name, from: standard)
+            policies[name] = policy(named: name, from: Schema.builtInPolicies[name] ?? standard)
         }
     }
 
@@ -20,8 +23,20 @@ extension Assembly {
         let errorCount = errors.count
         apply(Schema.policy, of: .policy(name), to: &policy)
         // What is already refused should not be refused once more for what follows from it.
-        if errors.count == errorCount { checkDelay(policy.delay, of: name) }
+        if errors.count == errorCount {
+            checkDelay(policy.delay, of: name)
+            warnOfIdleRule(policy, of: name)
+        }
         return policy
+    }
+
+    /// Not an error: a limit may come from another layer tomorrow. Inherited rules are not warned of.
+    private mutating func warnOfIdleRule(_ policy: PolicySettings, of name: String) {
+        let address = KeyAddress(section: .policy(name), key: ["onExhausted"])
+        guard given[address] != nil, policy.onExhausted != .fail, policy.automaticAttemptsMax == nil else {
+            return
+        }
+        warnings.append("\(address.path): never applies, because automaticAttemptsMax is null.")
     }
 
     private mutating func checkDelay(_ delay: DelaySettings, of name: String) {

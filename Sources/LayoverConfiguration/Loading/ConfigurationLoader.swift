@@ -48,6 +48,7 @@ package enum ConfigurationLoader {
         assembly.run(folder: FilePath.folder(of: name))
         guard assembly.errors.isEmpty else { throw ConfigurationErrors(errors: assembly.errors) }
         return LoadedConfiguration(
-            settings: assembly.settings, entries: assembly.entries(), warnings: assembly.warnings)
+            settings: assembly.settings, entries: assembly.entries(), warnings: assembly.warnings,
+            policies: assembly.policies, routes: assembly.routes)
     }
 }

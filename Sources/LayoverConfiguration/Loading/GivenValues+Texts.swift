@@ -4,7 +4,7 @@ extension GivenValues {
     /// Adds what `LAYOVER_…` variables say. Unknown ones only warn.
     ///
     /// A variable cannot bring a policy or a route into being, since its name has lost its
-    /// capitals; it changes `default` and those that the file names.
+    /// capitals; it changes the built-in ones and those that the file names.
     mutating func add(environment: [String: String]) {
         let known = environmentNames()
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("LAYOVER_") {
@@ -24,7 +24,7 @@ extension GivenValues {
     }
 
     private func environmentNames() -> [String: [KeyAddress]] {
-        let policies = Set(policyNames.keys).union([Policy.standard.name])
+        let policies = Set(policyNames.keys).union(Policy.builtIns.map(\.name))
         let sections =
             [KeyAddress.Section.global] + policies.map { .policy($0) } + routeNames.keys.map { .route($0) }
         let addresses = sections.flatMap { section in

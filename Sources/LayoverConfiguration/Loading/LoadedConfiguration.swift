@@ -6,6 +6,9 @@ package struct LoadedConfiguration: Sendable {
     package let entries: [ConfigurationEntry]
     /// One line each. They keep nothing from starting.
     package let warnings: [String]
+    /// By name, in the file's terms, so that a reload can compare key by key.
+    let policies: [String: PolicySettings]
+    let routes: [String: RouteSettings]
 
     /// Who said what, by dotted path.
     package var sources: [String: ValueSource] {

@@ -3,50 +3,65 @@ import LayoverCore
 extension Codec where Value == RetryCondition {
     static var retryCondition: Codec {
         .text("condition", write: \.word) { (word) throws(Refusal) in
-            if let condition = RetryCondition(word) { return condition }
+            let shown = JSONValue.text(word).excerpt
+            // Of the spellings of a number only the plain one is a status.
+            if let condition = RetryCondition(word), condition.word == word {
+                guard !condition.isInterim else {
+                    throw Refusal(message: "\(shown) is no final status (200 to 599 are)")
+                }
+                return condition
+            }
             let known = ["connectivity", "dns", "connect", "timeout", "reset", "tls-handshake"]
-            let nearest = NearestName.of(word, among: known + FailureKind.allCases.map(\.rawValue))
+            let types = FailureKind.allCases.map(\.rawValue).filter { RetryCondition($0) != nil }
+            let nearest = NearestName.of(word, among: known + types)
             throw Refusal(
-                message: "\(JSONValue.text(word).excerpt) is not a condition"
-                    + (nearest.map { " (did you mean \($0)?)" } ?? ""))
+                message: "\(shown) is not a condition" + (nearest.map { " (did you mean \($0)?)" } ?? ""))
         }
     }
 }
 
 extension RetryCondition {
-    var isStatus: Bool { if case .status = self { true } else { false } }
+    /// A status that never ends an exchange (RFC 9110 section 15.2).
+    fileprivate var isInterim: Bool { if case .status(let status) = self { status < 200 } else { false } }
 }
 
-extension Codec where Value == PolicySettings.ExhaustedRule {
+extension Codec where Value == Policy.ExhaustedRule {
+    /// `"fail"`, `"ask"`, or the object of a stand-in response.
     static var exhaustedRule: Codec {
-        Codec(
+        let standIn = Codec<StandInResponse>.standIn
+        return Codec(
             "\"fail\", \"ask\" or object", fromText: JSONValue.fromText,
             write: { rule in
                 switch rule {
                 case .fail: .text("fail")
                 case .ask: .text("ask")
-                case .standIn(let answer): answer
+                case .standIn(let response): standIn.write(response)
                 }
             },
             read: { (value) throws(Refusal) in
                 switch value {
                 case .text("fail"): return .fail
                 case .text("ask"): return .ask
-                case .object(let members):
-                    try members.check([
-                        "status": { (member) throws(Refusal) in
-                            _ = try Codec<Int>.integer(100...599).read(member)
-                        },
-                        "fields": { (member) throws(Refusal) in
-                            _ = try Codec<[String: String]>.fields.read(member)
-                        },
-                        "body": { (member) throws(Refusal) in
-                            _ = try Codec<String>.plain("text") { $0 }.read(member)
-                        },
-                    ])
-                    return .standIn(value)
+                case .object: return .standIn(try standIn.read(value))
                 default: throw Refusal(message: "\(value.excerpt) is none of fail, ask and an object")
                 }
+            })
+    }
+}
+
+extension Codec where Value == Policy.Budget {
+    /// `{"ratio":0.2,"minimum":3}`. What is left out is as in the default.
+    static var budget: Codec {
+        let (ratio, minimum) = (Codec<Double>.number(from: 0, to: 1000), Codec<Int>.integer(0...1_000_000))
+        return Codec(
+            "object", fromText: JSONValue.fromText,
+            write: { .object(["ratio": ratio.write($0.ratio), "minimum": minimum.write($0.minimum)]) },
+            read: { (value) throws(Refusal) in
+                let members = try value.members(among: ["ratio", "minimum"])
+                var budget = Policy.Budget()
+                budget.ratio = try members.read("ratio", by: ratio) ?? budget.ratio
+                budget.minimum = try members.read("minimum", by: minimum) ?? budget.minimum
+                return budget
             })
     }
 }
@@ -76,16 +91,6 @@ extension Codec where Value == String {
 }
 
 extension Codec where Value == JSONValue {
-    /// `{"ratio":0.2,"minimum":3}`.
-    static var budget: Codec {
-        object([
-            "ratio": { (member) throws(Refusal) in
-                _ = try Codec<Double>.number(from: 0, to: 1000).read(member)
-            },
-            "minimum": { (member) throws(Refusal) in _ = try Codec<Int>.integer(0...1_000_000).read(member) },
-        ])
-    }
-
     /// `{"method":"HEAD","dropOn":["404"],"askOn":["412"]}`.
     static var preflight: Codec {
         let statuses = Codec<String>.plain("status") { (text) throws(Refusal) in
@@ -94,41 +99,14 @@ extension Codec where Value == JSONValue {
             }
             return text
         }.list
-        return object([
-            "method": { (member) throws(Refusal) in _ = try Codec<String>.token("method").read(member) },
-            "dropOn": { (member) throws(Refusal) in _ = try statuses.read(member) },
-            "askOn": { (member) throws(Refusal) in _ = try statuses.read(member) },
-        ])
-    }
-
-    private static func object(_ members: [String: MemberCheck]) -> Codec {
-        Codec(
+        return Codec(
             "object", fromText: JSONValue.fromText, write: { $0 },
             read: { (value) throws(Refusal) in
-                guard case .object(let given) = value else {
-                    throw Refusal(message: value.mismatch("an object"))
-                }
-                try given.check(members)
+                let members = try value.members(among: ["method", "dropOn", "askOn"])
+                _ = try members.read("method", by: Codec<String>.token("method"))
+                _ = try members.read("dropOn", by: statuses)
+                _ = try members.read("askOn", by: statuses)
                 return value
             })
-    }
-}
-
-typealias MemberCheck = @Sendable (JSONValue) throws(Refusal) -> Void
-
-extension [String: JSONValue] {
-    /// Refuses unknown members and those that their check refuses.
-    fileprivate func check(_ known: [String: MemberCheck]) throws(Refusal) {
-        for (name, member) in sorted(by: { $0.key < $1.key }) {
-            guard let check = known[name] else {
-                throw Refusal(
-                    place: "." + name, message: NearestName.complaint(name, known: Array(known.keys)))
-            }
-            do {
-                try check(member)
-            } catch {
-                throw Refusal(place: "." + name + error.place, message: error.message)
-            }
-        }
     }
 }

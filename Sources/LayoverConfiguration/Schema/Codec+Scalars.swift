@@ -74,6 +74,9 @@ extension Codec where Value == Int {
 }
 
 extension Codec where Value == Double {
+    /// - Parameters:
+    ///   - least: The smallest that is allowed.
+    ///   - most: The largest that is allowed.
     static func number(from least: Double, to most: Double) -> Codec {
         Codec(
             "number",

@@ -22,6 +22,18 @@ enum FieldText {
         }
     }
 
+    /// The same for an answer that Layover gives itself.
+    static func checkNotOfAnswers(_ name: String, place: String) throws(Refusal) {
+        guard !answerNames.contains(name.lowercased()) else {
+            throw Refusal(place: place, message: "Layover writes the field \(name) itself")
+        }
+    }
+
+    /// The first says that the answer is a stand-in; the others speak for the proxy, not for the origin.
+    private static let answerNames: Set<String> = [
+        "proxy-status", "proxy-authenticate", "proxy-authentication-info",
+    ]
+
     private static let ownNames: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",

@@ -21,6 +21,8 @@ struct Key<Root: Sendable>: Sendable {
         case credentialFields
         /// User name and password of a URL.
         case userinfo
+        /// The same fields as `credentialFields`, in the `fields` of an object.
+        case fieldsOfAnswer
     }
 
     /// Below the section: `socketMode`, `delay.initial`.
@@ -31,21 +33,31 @@ struct Key<Root: Sendable>: Sendable {
     /// What this version refuses besides what is wrong in itself. Nil: nothing.
     let laterNote: String?
     let secrecy: Secrecy
+    /// When a reload changes what is in force.
+    let effect: ReloadEffect
     let fromText: @Sendable (String) -> JSONValue
     /// Checks the value and puts it into its place.
     let assign: @Sendable (JSONValue, inout Root) throws(Refusal) -> Void
     let write: @Sendable (Root) -> JSONValue
+    /// Whether both have the same value. Secrets count too, unlike in what is shown.
+    let isSame: @Sendable (Root, Root) -> Bool
+    /// Takes the value of the first into the second.
+    let copy: @Sendable (Root, inout Root) -> Void
 
     init<Value>(
         _ path: String, _ place: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
-        standard: Root, available: Availability<Value> = .now, secrecy: Secrecy = .none, _ summary: String
+        standard: Root, available: Availability<Value> = .now, secrecy: Secrecy = .none,
+        effect: ReloadEffect, _ summary: String
     ) {
         self.path = path.split(separator: ".").map { String($0) }
         self.summary = summary
         self.secrecy = secrecy
+        self.effect = effect
         typeName = codec.typeName
         fromText = codec.fromText
         write = { codec.write($0[keyPath: place]) }
+        isSame = { $0[keyPath: place] == $1[keyPath: place] }
+        copy = { $1[keyPath: place] = $0[keyPath: place] }
         laterNote =
             switch available {
             case .now: nil

@@ -10,16 +10,25 @@ extension Schema {
         policyKey("lifetime", \.lifetime, .lifetime, "Longest life of an entry."),
         policyKey(
             "retryOn", \.retryOn, Codec.retryCondition.list,
-            available: .laterWhen("statuses") { $0.contains(where: \.isStatus) },
             "`connectivity` (= `dns connect timeout reset tls-handshake`), those words, "
-                + "error types of RFC 9209."
-        ),
+                + "error types of RFC 9209, statuses such as `\"503\"`."),
         policyKey(
             "automaticAttemptsMax", \.automaticAttemptsMax, Codec.integer(1...1_000_000_000).orNull,
             "Most attempts that no person asked for, the first included. null: no limit."),
         policyKey(
             "wakeOnReachable", \.wakeOnReachable, .flag,
             "Whether the wait ends when the network or the origin becomes reachable."),
+        policyKey(
+            "retryAfterMax", \.retryAfterMax, .duration(from: .zero, to: .days(3650)),
+            "Longest `Retry-After` that is waited out; an answer that asks for more is delivered."),
+        policyKey(
+            "onExhausted", \.onExhausted, .exhaustedRule, secrecy: .fieldsOfAnswer,
+            "What follows the last automatic attempt: `\"fail\"`, `\"ask\"` a person, or an answer "
+                + "`{\"status\":200,\"fields\":{},\"body\":\"\"}`."),
+        policyKey(
+            "onMaybeApplied", \.onMaybeApplied, Codec.word.orNull,
+            "What follows a failure after which a request that must not be sent twice may have been applied. "
+                + "null: fail."),
         policyKey(
             "clientGone", \.clientGone, .word, available: .laterWhen("`adopt`") { $0 == .adopt },
             "What becomes of a waiting request whose client closes its connection."),
@@ -29,6 +38,10 @@ extension Schema {
         policyKey(
             "priority", \.priority, .integer(0...7),
             "0 (first) to 7 (last) among the entries of one origin."),
+        policyKey(
+            "budget", \.budget, Codec.budget.orNull,
+            "Bounds the retries that statuses cause, for each origin: `ratio` for each request, `minimum` at "
+                + "once. null: no bound."),
     ]
 
     /// `type` comes first: another type than the inherited one starts from its own defaults.
@@ -51,19 +64,6 @@ extension Schema {
     ]
 
     static let laterPolicyKeys: [Key<PolicySettings>] = [
-        policyKey(
-            "retryAfterMax", \.retryAfterMax, .lifetime, available: .later,
-            "Longest `Retry-After` that is waited out."),
-        policyKey(
-            "onExhausted", \.onExhausted, .exhaustedRule, available: .later,
-            "What follows the last automatic attempt: `\"fail\"`, `\"ask\"`, or an answer of its own."),
-        policyKey(
-            "onMaybeApplied", \.onMaybeApplied, Codec.word.orNull,
-            available: .laterWhen("`ask`") { $0 == .ask },
-            "What follows a failure after which the request may have been applied. null: fail."),
-        policyKey(
-            "budget", \.budget, Codec.budget.orNull, available: .later,
-            "Status retries for each origin. null: no limit."),
         policyKey("cache", \.cache, .word, available: .later, "Whether an older answer may stand in."),
         policyKey(
             "lane", \.lane, Codec.lane.orNull, available: .later,

@@ -1,6 +1,6 @@
 extension Schema {
     static let logKeys: [Key<Settings>] = [
-        key("log.level", \.log.level, .word, "Less important lines are left out."),
+        key("log.level", \.log.level, .word, effect: .atOnce, "Less important lines are left out."),
         key("log.format", \.log.format, .word, "auto: text on a terminal, JSON elsewhere."),
         key("log.access", \.log.access, .word, available: .later, "One line for each exchange."),
     ]
@@ -44,16 +44,16 @@ extension Schema {
 
     static let timeoutKeys: [Key<Settings>] = [
         key(
-            "timeouts.connect", \.timeouts.connect, .timeout,
+            "timeouts.connect", \.timeouts.connect, .timeout, effect: .atOnce,
             "Resolving, connecting and the TLS handshake together."),
         key(
-            "timeouts.firstByte", \.timeouts.firstByte, Codec.timeout.orNull,
+            "timeouts.firstByte", \.timeouts.firstByte, Codec.timeout.orNull, effect: .atOnce,
             "From the end of the request to the head of the answer. null: no limit."),
         key(
-            "timeouts.idle", \.timeouts.idle, Codec.timeout.orNull,
+            "timeouts.idle", \.timeouts.idle, Codec.timeout.orNull, effect: .atOnce,
             "Between two pieces of an answer. null: no limit."),
         key(
-            "timeouts.deadPeer", \.timeouts.deadPeer, .timeout,
+            "timeouts.deadPeer", \.timeouts.deadPeer, .timeout, effect: .atOnce,
             "Until unacknowledged bytes end a connection (`TCP_USER_TIMEOUT`)."),
         key("timeouts.requestHead", \.timeouts.requestHead, .timeout, "For the head of a client's request."),
         key(

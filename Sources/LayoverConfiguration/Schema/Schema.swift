@@ -1,3 +1,5 @@
+import LayoverCore
+
 /// Every key of the configuration.
 enum Schema {
     /// Keys that stand alone, by their whole path.
@@ -14,28 +16,39 @@ enum Schema {
     static let policySection = "policies"
     static let routeSection = "routes"
 
-    /// Built-in policies that this version does not have.
-    static let laterPolicyNames: Set<String> = ["ask", "outbox", "sidecar", "ratelimited", "ai"]
+    /// Built-in policies besides `default`, by name, in the file's terms.
+    static let builtInPolicies: [String: PolicySettings] = Policy.builtIns
+        .filter { $0.mode != .defer && $0.name != Policy.standard.name }
+        .reduce(into: [:]) { $0[$1.name] = PolicySettings($1) }
+
+    /// Built-in policies that this version does not have: none can defer yet.
+    static let laterPolicyNames = Set(Policy.builtIns.filter { $0.mode == .defer }.map(\.name))
 
     /// Environment variables of the command line itself.
     static let foreignEnvironmentNames: Set<String> = [
         "LAYOVER_ADMIN_URL", "LAYOVER_TOKEN", "LAYOVER_CONFIG",
     ]
 
-    /// Shorthands that spare every line of the table its defaults.
+    /// Shorthands that spare every line of the table its defaults. Global keys need a restart unless they
+    /// say otherwise; policies and routes are looked up anew for each request, so they never do.
     static func key<Value>(
         _ path: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ codec: Codec<Value>,
         available: Key<Settings>.Availability<Value> = .now, secrecy: Key<Settings>.Secrecy = .none,
-        _ summary: String
+        effect: ReloadEffect = .afterRestart, _ summary: String
     ) -> Key<Settings> {
-        Key(path, place, codec, standard: Settings(), available: available, secrecy: secrecy, summary)
+        Key(
+            path, place, codec, standard: Settings(), available: available, secrecy: secrecy, effect: effect,
+            summary)
     }
 
     static func policyKey<Value>(
         _ path: String, _ place: any WritableKeyPath<PolicySettings, Value> & Sendable, _ codec: Codec<Value>,
-        available: Key<PolicySettings>.Availability<Value> = .now, _ summary: String
+        available: Key<PolicySettings>.Availability<Value> = .now,
+        secrecy: Key<PolicySettings>.Secrecy = .none, _ summary: String
     ) -> Key<PolicySettings> {
-        Key(path, place, codec, standard: PolicySettings(), available: available, summary)
+        Key(
+            path, place, codec, standard: PolicySettings(), available: available, secrecy: secrecy,
+            effect: .atOnce, summary)
     }
 
     static func routeKey<Value>(
@@ -43,6 +56,8 @@ enum Schema {
         available: Key<RouteSettings>.Availability<Value> = .now,
         secrecy: Key<RouteSettings>.Secrecy = .none, _ summary: String
     ) -> Key<RouteSettings> {
-        Key(path, place, codec, standard: RouteSettings(), available: available, secrecy: secrecy, summary)
+        Key(
+            path, place, codec, standard: RouteSettings(), available: available, secrecy: secrecy,
+            effect: .atOnce, summary)
     }
 }

@@ -29,6 +29,29 @@ struct DelaySettings: Sendable, Hashable {
         jitter = type == .exponential ? .full : .none
     }
 
+    /// A schedule of the core in the file's terms.
+    init(_ schedule: DelaySchedule) {
+        switch schedule.pattern {
+        case .immediate:
+            self.init(.immediate)
+        case .constant(let every):
+            self.init(.constant)
+            self.every = every
+        case .exponential(let initial, let multiplier, let max):
+            self.init(.exponential)
+            self.initial = initial
+            self.multiplier = multiplier
+            self.max = max
+        case .list(let delays):
+            self.init(.schedule)
+            self.delays = delays
+        case .custom:
+            // A function cannot be written into a file; no built-in policy has one.
+            self.init(.immediate)
+        }
+        jitter = schedule.jitter
+    }
+
     /// The keys that mean something for the type.
     var meaningfulKeys: Set<String> {
         switch type {

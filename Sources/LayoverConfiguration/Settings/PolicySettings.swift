@@ -2,17 +2,6 @@ import LayoverCore
 
 /// A policy as the file spells it, with the keys of later versions.
 struct PolicySettings: Sendable, Hashable {
-    /// What follows the last automatic attempt.
-    enum ExhaustedRule: Sendable, Hashable {
-        case fail, ask
-        /// An answer of our own.
-        case standIn(JSONValue)
-    }
-
-    enum MaybeAppliedRule: String, Sendable, CaseIterable {
-        case fail, ask
-    }
-
     enum CacheRule: String, Sendable, CaseIterable {
         case none, staleIfError
     }
@@ -21,25 +10,43 @@ struct PolicySettings: Sendable, Hashable {
         case none, lastPut
     }
 
-    // The defaults of the core are the defaults of the file.
-    var mode = Policy.standard.mode
-    var holdMax = Policy.standard.holdMax
-    var lifetime = Policy.standard.lifetime
-    var retryOn = Policy.standard.retryOn
-    var delay = DelaySettings()
-    var automaticAttemptsMax = Policy.standard.automaticAttemptsMax
-    var wakeOnReachable = Policy.standard.wakeOnReachable
-    var retryAfterMax = Policy.standard.retryAfterMax
-    var onExhausted = ExhaustedRule.fail
-    var onMaybeApplied: MaybeAppliedRule?
-    var clientGone = Policy.standard.clientGone
-    var repeatable = Policy.standard.repeatable
-    var priority = Policy.standard.priority
-    var budget: JSONValue? = .object(["ratio": .number(0.2), "minimum": .integer(3)])
+    var mode: Policy.Mode
+    var holdMax: Duration
+    var lifetime: Duration
+    var retryOn: [RetryCondition]
+    var delay: DelaySettings
+    var automaticAttemptsMax: Int?
+    var wakeOnReachable: Bool
+    var retryAfterMax: Duration
+    var onExhausted: Policy.ExhaustedRule
+    var onMaybeApplied: Policy.MaybeAppliedRule?
+    var clientGone: Policy.ClientGoneRule
+    var repeatable: Bool
+    var priority: Int
+    var budget: Policy.Budget?
     var cache = CacheRule.none
     var lane: String?
     var coalesce = CoalesceRule.none
     var preflight: JSONValue?
+
+    /// - Parameter policy: A built-in policy of the core, so that its values are those of the file.
+    ///   Default: `default`.
+    init(_ policy: Policy = .standard) {
+        mode = policy.mode
+        holdMax = policy.holdMax
+        lifetime = policy.lifetime
+        retryOn = policy.retryOn
+        delay = DelaySettings(policy.delay)
+        automaticAttemptsMax = policy.automaticAttemptsMax
+        wakeOnReachable = policy.wakeOnReachable
+        retryAfterMax = policy.retryAfterMax
+        onExhausted = policy.onExhausted
+        onMaybeApplied = policy.onMaybeApplied
+        clientGone = policy.clientGone
+        repeatable = policy.repeatable
+        priority = policy.priority
+        budget = policy.budget
+    }
 
     func policy(named name: String) -> Policy {
         var policy = Policy(name: name)
@@ -51,9 +58,12 @@ struct PolicySettings: Sendable, Hashable {
         policy.automaticAttemptsMax = automaticAttemptsMax
         policy.wakeOnReachable = wakeOnReachable
         policy.retryAfterMax = retryAfterMax
+        policy.onExhausted = onExhausted
+        policy.onMaybeApplied = onMaybeApplied
         policy.clientGone = clientGone
         policy.repeatable = repeatable
         policy.priority = priority
+        policy.budget = budget
         return policy
     }
 }

@@ -36,10 +36,13 @@ extension Assembly {
 
     private func source(of address: KeyAddress) -> ValueSource {
         if let given = given[address] { return given.source }
-        let standard = KeyAddress.Section.policy(Policy.standard.name)
-        guard case .policy = address.section, address.section != standard,
-            given[KeyAddress(section: standard, key: address.key)] != nil
+        let standardName = Policy.standard.name
+        let standard = KeyAddress(section: .policy(standardName), key: address.key)
+        guard case .policy(let name) = address.section, name != standardName,
+            Schema.builtInPolicies[name] == nil, given[standard] != nil
         else { return .standard }
-        return .policy(Policy.standard.name)
+        // Another type of delay has inherited nothing but starts from its own defaults.
+        let isOtherDelay = policies[name]?.delay.type != policies[standardName]?.delay.type
+        return address.key.first == "delay" && isOtherDelay ? .standard : .policy(standardName)
     }
 }

@@ -7,12 +7,20 @@ enum Masking {
         case (.none, _), (_, .null): value
         case (.whole, .object(let members)): .object(members.mapValues { _ in mask })
         case (.whole, _): mask
-        case (.credentialFields, .object(let fields)):
-            .object(
-                Dictionary(uniqueKeysWithValues: fields.map { ($0, FieldText.isCredential($0) ? mask : $1) }))
+        case (.credentialFields, .object(let fields)): .object(withoutCredentials(fields))
+        case (.fieldsOfAnswer, .object(let answer)): .object(answer.mapValues(withoutCredentials))
+        case (.fieldsOfAnswer, _): value
         case (.userinfo, .text(let url)): .text(withoutUserinfo(url))
         case (.credentialFields, _), (.userinfo, _): mask
         }
+    }
+
+    private static func withoutCredentials(_ fields: [String: JSONValue]) -> [String: JSONValue] {
+        fields.reduce(into: [:]) { $0[$1.key] = FieldText.isCredential($1.key) ? mask : $1.value }
+    }
+
+    private static func withoutCredentials(_ member: JSONValue) -> JSONValue {
+        if case .object(let fields) = member { .object(withoutCredentials(fields)) } else { member }
     }
 
     /// Everything between the scheme and the last `@` of the authority becomes `***`.

@@ -15,11 +15,15 @@ package struct Failure: Sendable, Hashable {
     package var reusedConnection: Bool
     package var localAddress: String?
     package var remoteAddress: String?
+    /// Whether a resolver answered that the name does not exist (NXDOMAIN, RFC 8020). While the network is
+    /// there that is final; without it, it may be the word of whoever answers on a network that leads nowhere.
+    package var isNameUnknown = false
 
     package init(
         phase: FailurePhase, kind: FailureKind, evidence: Evidence, message: String,
         curlCode: Int32? = nil, osError: Int32? = nil, bytesSent: Int64 = 0,
-        reusedConnection: Bool = false, localAddress: String? = nil, remoteAddress: String? = nil
+        reusedConnection: Bool = false, localAddress: String? = nil, remoteAddress: String? = nil,
+        isNameUnknown: Bool = false
     ) {
         self.phase = phase
         self.kind = kind
@@ -31,6 +35,14 @@ package struct Failure: Sendable, Hashable {
         self.reusedConnection = reusedConnection
         self.localAddress = localAddress
         self.remoteAddress = remoteAddress
+        self.isNameUnknown = isNameUnknown
+    }
+
+    /// What is remembered of an answer that is not delivered because its status is retried.
+    package static func answered(_ status: Int) -> Failure {
+        Failure(
+            phase: .awaitingResponse, kind: .httpResponseStatus, evidence: .answered,
+            message: "The origin answered with status \(status).")
     }
 
     /// Whether this failure says that the way to its origin is blocked.

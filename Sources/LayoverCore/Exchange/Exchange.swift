@@ -2,21 +2,26 @@ import Retry
 
 /// One client request and all that is done for it, as far as rules go.
 ///
-/// The exchange counts its attempts and gives the verdict on each failure, the first one and every
+/// The exchange counts its attempts and gives the verdict on each outcome, the first one and every
 /// replay alike. It does not know about other exchanges: when a parked one may go is decided by the
 /// `PendingSet`. Contract: section 2 of the semantics.
 package struct Exchange: Sendable {
-    package let policy: Policy
+    /// A reload of the configuration may give it another one.
+    package var policy: Policy
     /// Attempts made so far.
     package private(set) var attemptCount = 0
     /// Attempts so far that no person asked for.
     package private(set) var automaticAttemptCount = 0
+    /// Whether any attempt so far may have been applied. It stays so: a later one that never got out
+    /// changes nothing about it.
+    package private(set) var mayHaveBeenApplied = false
 
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
     package var hasTriedNewConnection = false
     /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
     /// network changed while it was connecting.
     package var isAbandoned = false
+    private var lastTrigger = AttemptTrigger.arrival
 
     package init(policy: Policy) { self.policy = policy }
 
@@ -29,6 +34,7 @@ package struct Exchange: Sendable {
     package mutating func attemptStarted(trigger: AttemptTrigger) -> Int {
         attemptCount += 1
         isAbandoned = false
+        lastTrigger = trigger
         if trigger.isAutomatic { automaticAttemptCount += 1 }
         return attemptCount
     }
@@ -39,36 +45,89 @@ package struct Exchange: Sendable {
         automaticAttemptCount += count
     }
 
+    // MARK: Failures
+
     /// Decides what follows a failed attempt. Rows of the contract's table, top to bottom.
     ///
-    /// - Parameter generator: Source of jitter. Tests pass a seeded one.
-    package func verdict(
-        on failure: Failure, sending request: RequestSummary,
+    /// - Parameters:
+    ///   - isNetworkAway: Whether the network as a whole counts as away, so that nobody's word about names
+    ///     is to be believed.
+    ///   - generator: Source of jitter. Tests pass a seeded one.
+    package mutating func verdict(
+        on failure: Failure, sending request: RequestSummary, isNetworkAway: Bool = false,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
         // Past the head there is no going back: the client has begun to read.
         if failure.evidence == .answered { return .fail(.responseBegan) }
+        if failure.evidence == .maybeApplied { mayHaveBeenApplied = true }
         if failure.isStaleConnection, request.isRepeatable, !hasTriedNewConnection {
             return .againOnNewConnection
         }
         if policy.mode == .pass { return .fail(.pass) }
-        if isAbandoned, failure.evidence == .neverSent, request.canBeSentFromTheStart {
+        if isAbandoned, failure.evidence == .neverSent, maySend(request, after: failure) {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
-            return .park(.init(delay: .zero, shutsGate: false))
+            if lastTrigger.isAutomatic { automaticAttemptCount -= 1 }
+            return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
         }
-        guard policy.retryOn.contains(where: { $0.matches(failure) }) else {
-            return .fail(.notInRetryOn)
+        guard policy.retryOn.contains(where: { $0.matches(failure) }) else { return .fail(.notInRetryOn) }
+        if failure.isNameUnknown, !isNetworkAway { return .fail(.nameUnknown) }
+        return verdictOnRetriable(failure, sending: request, using: &generator)
+    }
+
+    private func verdictOnRetriable(
+        _ failure: Failure, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        guard request.canBeSentFromTheStart else {
+            return .fail(failure.evidence == .neverSent || request.mayBeSentTwice ? .bodyNotReplayable : .maybeApplied)
         }
-        if failure.evidence == .neverSent {
-            guard request.canBeSentFromTheStart else { return .fail(.bodyNotReplayable) }
-        } else {
-            // Sending it again could act twice upstream, and RFC 9110 section 9.2.2 forbids a proxy to
-            // do that on its own.
-            guard request.mayBeSentTwice else { return .fail(.maybeApplied) }
-            guard request.isRepeatable else { return .fail(.bodyNotReplayable) }
+        guard maySend(request, after: failure) else {
+            if request.mayBeSentTwice { return .fail(.bodyNotReplayable) }
+            guard policy.maybeAppliedRule == .ask else { return .fail(.maybeApplied) }
+            return ask(.maybeApplied, .onMaybeApplied, failure)
         }
-        if automaticLeft == 0 { return .fail(.exhausted) }
+        if automaticLeft == 0 {
+            switch policy.onExhausted {
+            case .fail: return .fail(.exhausted)
+            case .ask: return ask(.exhausted, .onExhausted, failure)
+            case .standIn(let response): return .standIn(response)
+            }
+        }
         let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
         return .park(.init(delay: delay, shutsGate: failure.shutsGate))
+    }
+
+    /// Whether sending it once more can act at most once upstream, or does no harm by acting twice:
+    /// RFC 9110 section 9.2.2 forbids a proxy anything else.
+    private func maySend(_ request: RequestSummary, after failure: Failure) -> Bool {
+        mayHaveBeenApplied ? request.isRepeatable : request.canBeSentFromTheStart
+    }
+
+    private func ask(_ reason: UndecidedReason, _ rule: Verdict.ParkingRule, _ failure: Failure) -> Verdict {
+        .park(.init(delay: .zero, shutsGate: failure.shutsGate, asks: reason, rule: rule))
+    }
+
+    // MARK: Answers
+
+    /// Decides whether an answer is delivered or asked for again.
+    package func verdict(
+        on answer: Answer, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: answer.status) })
+        else { return .deliver(.answered) }
+        guard request.isRepeatable else { return .deliver(.notRepeatable) }
+        if answer.forbidsRetry { return .deliver(.originForbids) }
+        if let retryAfter = answer.retryAfter, retryAfter > policy.retryAfterMax {
+            return .deliver(.retryAfterMax)
+        }
+        if automaticLeft == 0 {
+            switch policy.onExhausted {
+            case .fail: return .deliver(.exhausted)
+            case .ask:
+                return .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted))
+            case .standIn(let response): return .standIn(response)
+            }
+        }
+        let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
+        return .park(.init(delay: max(delay, answer.retryAfter ?? .zero), shutsGate: false, rule: .status))
     }
 }

@@ -19,6 +19,11 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = port ?? scheme.defaultPort
     }
 
+    /// Whether it is on this machine by its name or address (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3).
+    package var isLoopback: Bool {
+        host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
+    }
+
     /// `host:port`, with brackets around an IPv6 literal.
     package var authority: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"

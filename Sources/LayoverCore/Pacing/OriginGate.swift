@@ -39,13 +39,11 @@ package struct OriginGate: Sendable {
 
     /// A response, or a connection for a CONNECT.
     package mutating func answered() {
-        if isShut {
-            isShut = false
-            window = 1
-        }
         failureCount = 0
         canaryAt = nil
-        window = min(windowMax, window + 1)
+        // The canary's own success opens the way for one; each success after it for one more.
+        window = isShut ? 1 : min(windowMax, window + 1)
+        isShut = false
     }
 
     /// An attempt went wrong after sending: the origin is there but not well.
@@ -64,6 +62,7 @@ package struct OriginGate: Sendable {
     /// Whether a replay may start.
     package func admits(underWay: Int, freshUnderWay: Int, now: Timestamp) -> Bool {
         if isShut { return underWay == 0 && (canaryAt ?? now) <= now }
-        return underWay < window && underWay + freshUnderWay < windowMax
+        // However many fresh requests there are, one replay goes on: the backlog makes progress too.
+        return underWay < window && (underWay == 0 || underWay + freshUnderWay < windowMax)
     }
 }

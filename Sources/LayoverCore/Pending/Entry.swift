@@ -1,3 +1,5 @@
+import Retry
+
 /// One exchange in the pending set: what people and programs see of it.
 package struct Entry: Sendable {
     /// The client that waits.
@@ -18,12 +20,14 @@ package struct Entry: Sendable {
     package internal(set) var revision = 1
     package internal(set) var state = EntryState.waiting
     package internal(set) var waitingFor: WaitReason?
+    /// Why it is undecided.
+    package internal(set) var why: UndecidedReason?
     package let method: String
     /// The target without userinfo; `host:port` for CONNECT.
     package let url: String
     package let origin: Origin
-    package let route: String?
-    package let policy: Policy
+    package internal(set) var route: String?
+    package internal(set) var policy: Policy
     package let client: Client
     package internal(set) var attemptCount: Int
     package internal(set) var automaticLeft: Int?
@@ -32,11 +36,17 @@ package struct Entry: Sendable {
     /// When it goes by itself, if nothing else happens before. Nil: not while things stand as they are.
     package internal(set) var nextAttemptAt: Timestamp?
     /// When its client gets a 504 or its life ends, whichever is first.
-    package let expiresAt: Timestamp
+    package internal(set) var expiresAt: Timestamp
     package internal(set) var lastFailure: Failure?
     package internal(set) var lastFailureAt: Timestamp?
     package internal(set) var requestByteCount: Int
     package internal(set) var isBodyReplayable: Bool
+    /// Whether it carries a body or credentials over plain http: a captive portal must not get it.
+    package let isExposed: Bool
+    /// The outage it waits in.
+    package internal(set) var incident: IncidentID?
+    /// Its attempts so far.
+    package internal(set) var attempts = AttemptLog()
     /// When it came to its end.
     package internal(set) var endedAt: Timestamp?
 
@@ -46,20 +56,33 @@ package struct Entry: Sendable {
     var dueAt: Timestamp
     /// Whether the opening of the gate ends the wait.
     var waitsForOrigin: Bool
+    /// Whether it waits because of a status: then reachability says nothing about it.
+    var waitsForStatus = false
+    /// What the budget gave for the retry of a status.
+    var grant: RetryBudget.Grant?
+    /// Whether a person stopped its automatic attempts; it stays so over attempts that a person asks for.
+    var isHeldBack = false
     /// Set when something said that it may go: a trigger, or its due time.
     var eligibleBy: AttemptTrigger?
     /// Whether the attempt under way tests the way to an origin whose gate is shut.
     var isCanary = false
+    /// Whether a person asked for the attempt under way.
+    var isAskedFor = false
     /// Whether the attempt under way is to be made anew if it has not connected yet.
     var isAbandoned = false
     /// Grows whenever the entry is put somewhere else, so that what a heap says of it can be known for stale.
     var placement = 0
 
+    /// Whether reachability ends its wait.
+    var isWokenByReachability: Bool { policy.wakeOnReachable && !waitsForStatus }
+
     /// The commands that are allowed now.
     package var actions: [EntryCommand] {
         switch state {
-        case .waiting: [.retry, .cancel]
+        case .waiting: [.retry, .cancel, .hold]
         case .attempting: [.cancel]
+        case .held: [.retry, .cancel, .release]
+        case .undecided: why == .maybeApplied ? [.force, .cancel] : [.retry, .cancel]
         case .delivered, .cancelled, .expired, .failed: []
         }
     }

@@ -1,9 +1,13 @@
 /// Where an entry of the pending set stands.
 package enum EntryState: String, Sendable, Hashable, CaseIterable {
-    /// Will be sent when what it waits for comes. Exits: attempting, cancelled, expired, failed.
+    /// Will be sent when what it waits for comes. Exits: attempting, held, undecided, cancelled, expired, failed.
     case waiting
-    /// An attempt is being made. Exits: waiting, delivered, cancelled, failed.
+    /// An attempt is being made. Exits: waiting, held, undecided, delivered, cancelled, expired, failed.
     case attempting
+    /// A person stopped its automatic attempts. Exits: waiting, attempting, cancelled, expired.
+    case held
+    /// A person has to decide; `why` says what. Exits: waiting, attempting, cancelled, expired.
+    case undecided
     /// The client got its answer. Final.
     case delivered
     /// The client left, or a person gave it up. Final.
@@ -15,7 +19,7 @@ package enum EntryState: String, Sendable, Hashable, CaseIterable {
 
     package var isFinal: Bool {
         switch self {
-        case .waiting, .attempting: false
+        case .waiting, .attempting, .held, .undecided: false
         case .delivered, .cancelled, .expired, .failed: true
         }
     }
@@ -38,5 +42,17 @@ package enum WaitReason: String, Sendable, Hashable, CaseIterable {
 
 /// What an admin can ask of an entry.
 package enum EntryCommand: String, Sendable, Hashable, CaseIterable {
-    case retry, cancel
+    /// Send it now, whatever its due time.
+    case retry
+    /// Give it up; the client gets a 503.
+    case cancel
+    /// Stop its automatic attempts.
+    case hold
+    /// Let them go on.
+    case release
+    /// Send again what may have been applied. Whoever asks acknowledges that it may act twice.
+    case force
+
+    /// The words that acknowledge the risk of `force`.
+    package static let duplicateRisk = "duplicate-risk"
 }

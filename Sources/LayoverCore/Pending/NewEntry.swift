@@ -12,6 +12,10 @@ package struct NewEntry: Sendable {
     package var automaticLeft: Int?
     package var requestByteCount: Int
     package var isBodyReplayable: Bool
+    /// Whether it carries a body or credentials over plain http.
+    package var isExposed: Bool
+    /// The attempts that were made before it came here.
+    package var attempts: [AttemptRecord]
     /// What brought it here; nil when the gate was shut before it could try.
     package var failure: Failure?
     package var parking: Verdict.Parking
@@ -20,6 +24,7 @@ package struct NewEntry: Sendable {
         id: EntryID, method: String, url: String, origin: Origin, route: String? = nil,
         policy: Policy = .standard, client: Entry.Client, createdAt: Timestamp, attemptCount: Int = 0,
         automaticLeft: Int? = nil, requestByteCount: Int = 0, isBodyReplayable: Bool = true,
+        isExposed: Bool = false, attempts: [AttemptRecord] = [],
         failure: Failure? = nil, parking: Verdict.Parking
     ) {
         self.id = id
@@ -34,6 +39,8 @@ package struct NewEntry: Sendable {
         self.automaticLeft = automaticLeft
         self.requestByteCount = requestByteCount
         self.isBodyReplayable = isBodyReplayable
+        self.isExposed = isExposed
+        self.attempts = attempts
         self.failure = failure
         self.parking = parking
     }

@@ -1,3 +1,5 @@
+import Retry
+
 /// All that waits for one origin, and the origin's gate.
 struct OriginLine: Sendable {
     /// Order among entries that may go: the lower priority number first, then who came first.
@@ -21,6 +23,28 @@ struct OriginLine: Sendable {
     var eligible = PendingHeap<Turn, EntryPlace>()
     /// Entries that the opening of the gate sets free, by their own due time.
     var blocked = PendingHeap<Timestamp, EntryPlace>()
+    /// What status retries may still cost, by the name of the policy.
+    var budgets: [String: RetryBudget] = [:]
     /// What the loops were told last.
     var notice = OriginNotice.forgotten
+
+    /// A request to the origin began, as far as anybody told.
+    mutating func requestStarted() {
+        for name in budgets.keys { budgets[name]?.operationStarted() }
+    }
+
+    /// Pays for the retry of a status.
+    ///
+    /// - Returns: False if the retry must not be made. The grant is nil where nothing bounds it.
+    mutating func pay(for policy: Policy) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
+        guard let bound = policy.budget else { return (true, nil) }
+        var budget = budgets[policy.name] ?? RetryBudget(ratio: bound.ratio, minimum: bound.minimum)
+        let grant = budget.retryRequested()
+        budgets[policy.name] = budget
+        return (grant != nil, grant)
+    }
+
+    mutating func end(_ grant: RetryBudget.Grant, of policy: Policy, wasMade: Bool) {
+        if wasMade { budgets[policy.name]?.retryEnded(grant) } else { budgets[policy.name]?.retryAbandoned(grant) }
+    }
 }

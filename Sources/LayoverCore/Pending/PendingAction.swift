@@ -8,6 +8,14 @@ package enum PendingAction: Sendable, Hashable {
     case end(EntryID, EntryEnd)
     /// Tell the client that its request was not parked, and which limit forbids it.
     case refuse(EntryID, limit: String, value: Int)
+    /// The answer in hand is not delivered: its exchange is in the set now.
+    case dropAnswer(EntryID)
+    /// Deliver the answer in hand: nothing more may be tried, and the rule says why.
+    case deliverAnswer(EntryID, Verdict.DeliverReason)
+    /// Tell everybody who watches of an incident.
+    case incident(IncidentEventKind, Incident)
+    /// The gate of an origin opened or shut: what the network as a whole can be judged by.
+    case gate(Origin, isShut: Bool)
     /// Tell every loop how matters stand with an origin.
     case announce(Origin, OriginNotice)
     /// Tell everybody who watches.

@@ -8,32 +8,99 @@ extension PendingSet {
         case conflict
         /// The entry has changed since the caller saw it.
         case stale
+        /// The risk of `force` was not acknowledged.
+        case unacknowledged
     }
 
-    /// A person asks for an entry to be sent now, or to be given up.
+    /// A person steers one entry.
     ///
-    /// - Parameter revision: The revision the caller saw; nil when any will do.
+    /// - Parameters:
+    ///   - revision: The revision the caller saw; nil when any will do.
+    ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`; others need none.
     package mutating func commanded(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
-        now: Timestamp
+        acknowledgement: String? = nil, now: Timestamp
     ) -> (CommandResult, [PendingAction]) {
         guard let entry = entries[id] else { return (history[id] == nil ? .unknown : .conflict, []) }
         if let revision, revision != entry.revision { return (.stale, []) }
         guard entry.actions.contains(command) else { return (.conflict, []) }
-        let actions = gather { set in
+        if command == .force, acknowledgement != EntryCommand.duplicateRisk { return (.unacknowledged, []) }
+        let actions = gather(now: now) { set in
             switch command {
-            case .retry: set.retry(id, now: now)
+            case .retry, .force: set.retry(id, now: now)
             case .cancel: set.cancel(id, reason: reason, now: now)
+            case .hold: set.hold(id, now: now)
+            case .release: set.release(id, now: now)
             }
         }
         return (.done, actions)
     }
 
+    /// A person steers several entries, in the order given.
+    ///
+    /// Whom a cancelled one makes room for is looked at when all of them are gone: otherwise each would start the
+    /// next, only to have it cut off.
+    package mutating func commanded(
+        _ command: EntryCommand, each ids: some Collection<EntryID>, reason: String? = nil, now: Timestamp
+    ) -> ([CommandResult], [PendingAction]) {
+        guard command == .cancel else {
+            let done = ids.map { commanded(command, $0, reason: reason, now: now) }
+            return (done.map(\.0), done.flatMap(\.1))
+        }
+        var results: [CommandResult] = []
+        let actions = gather(now: now) { set in
+            var origins: [Origin] = []
+            for id in ids {
+                guard let origin = set.entries[id]?.origin else {
+                    results.append(set.history[id] == nil ? .unknown : .conflict)
+                    continue
+                }
+                set.finish(id, as: .cancelled, now: now)
+                set.actions.append(.end(id, .cancelled(reason: reason)))
+                results.append(.done)
+                if !origins.contains(origin) { origins.append(origin) }
+            }
+            for origin in origins {
+                set.announce(origin)
+                set.dispatch(origin, now: now)
+            }
+        }
+        return (results, actions)
+    }
+
     private mutating func retry(_ id: EntryID, now: Timestamp) {
         guard let origin = entries[id]?.origin else { return }
+        change(id) { entry in
+            entry.state = .waiting
+            entry.why = nil
+        }
+        giveGrantBack(id, wasMade: false)
         makeEligible(id, by: .admin)
-        change(id) { _ in }
+        touchIncident(entries[id]?.incident, now: now)
         line(of: origin) { $0.gate.mayBeReachable(now: now) }
+        dispatch(origin, now: now)
+    }
+
+    private mutating func hold(_ id: EntryID, now: Timestamp) {
+        change(id) { entry in
+            entry.state = .held
+            entry.isHeldBack = true
+            entry.placement += 1
+            entry.eligibleBy = nil
+        }
+        // It may stay so for long, and others can use what the budget gave for it.
+        giveGrantBack(id, wasMade: false)
+        touchIncident(entries[id]?.incident, now: now)
+    }
+
+    private mutating func release(_ id: EntryID, now: Timestamp) {
+        guard let origin = entries[id]?.origin else { return }
+        change(id) { entry in
+            entry.state = .waiting
+            entry.isHeldBack = false
+        }
+        place(id, now: now)
+        touchIncident(entries[id]?.incident, now: now)
         dispatch(origin, now: now)
     }
 

@@ -14,7 +14,7 @@ extension PendingSet {
         entries[id] = entry
         let place = EntryPlace(id: id, placement: entry.placement)
         timers.push(.due(place), key: max(entry.dueAt, now))
-        if entry.waitsForOrigin, entry.policy.wakeOnReachable {
+        if entry.waitsForOrigin, entry.isWokenByReachability {
             line(of: entry.origin) { $0.blocked.push(place, key: entry.dueAt) }
             dropStalePlaces(of: entry.origin)
         }
@@ -44,7 +44,7 @@ extension PendingSet {
         {
             guard let id = nextToGo(origin) else { return }
             let trigger = entries[id]?.eligibleBy ?? .canary
-            start(id, trigger: trigger)
+            start(id, trigger: trigger, now: now)
         }
     }
 
@@ -53,13 +53,24 @@ extension PendingSet {
         guard var line = lines[origin] else { return nil }
         defer { lines[origin] = line }
         while let (_, place) = line.eligible.popFirst() {
-            if isCurrent(place) { return place.id }
+            if mayGo(place) { return place.id }
         }
         guard line.gate.isShut else { return nil }
         while let (_, place) = line.blocked.popFirst() {
-            if isCurrent(place) { return place.id }
+            if mayGo(place) { return place.id }
         }
         return nil
+    }
+
+    /// Whether the entry is still there and nothing keeps it back. What must not meet a captive portal is put
+    /// aside until the portal is gone; a person's word counts more.
+    private mutating func mayGo(_ place: EntryPlace) -> Bool {
+        guard isCurrent(place), let entry = entries[place.id] else { return false }
+        guard isBehindPortal, entry.isExposed, entry.eligibleBy != .admin else { return true }
+        keptFromPortal.insert(place)
+        // Behind a portal that stays nobody comes by to find that an entry is not there any more.
+        if keptFromPortal.count > 100 + 2 * entries.count { keptFromPortal = keptFromPortal.filter(isCurrent) }
+        return false
     }
 
     func isCurrent(_ place: EntryPlace) -> Bool {
@@ -67,7 +78,7 @@ extension PendingSet {
         return entry.state == .waiting && entry.placement == place.placement
     }
 
-    mutating func start(_ id: EntryID, trigger: AttemptTrigger) {
+    mutating func start(_ id: EntryID, trigger: AttemptTrigger, now: Timestamp) {
         guard let origin = entries[id]?.origin else { return }
         let isCanary = lines[origin]?.gate.isShut ?? false
         line(of: origin) { $0.underWay += 1 }
@@ -76,8 +87,19 @@ extension PendingSet {
             entry.placement += 1
             entry.eligibleBy = nil
             entry.isCanary = isCanary
+            entry.isAskedFor = trigger == .admin
         }
+        touchIncident(entries[id]?.incident, now: now)
         actions.append(.start(id, trigger))
+    }
+
+    /// Gives back to the budget what a status retry took.
+    ///
+    /// - Parameter wasMade: Whether the retry was made.
+    mutating func giveGrantBack(_ id: EntryID, wasMade: Bool) {
+        guard let entry = entries[id], let grant = entry.grant else { return }
+        line(of: entry.origin) { $0.end(grant, of: entry.policy, wasMade: wasMade) }
+        entries[id]?.grant = nil
     }
 
     /// Everything that waits for the origin may go: it answers again.
@@ -97,7 +119,12 @@ extension PendingSet {
             if entry.state == .attempting { line.underWay -= 1 }
         }
         heldCount -= 1
+        if let grant = entry.grant {
+            line(of: entry.origin) { $0.end(grant, of: entry.policy, wasMade: entry.state == .attempting) }
+        }
+        leaveIncident(id, of: entry.incident, now: now)
         entry.revision += 1
+        entry.why = nil
         entry.state = state
         entry.endedAt = now
         entry.waitingFor = nil
@@ -126,6 +153,7 @@ extension PendingSet {
             case .due(let place): !isCurrent(place)
             case .expiry(let id): entries[id] == nil
             case .canary(let origin): lines[origin] == nil
+            case .incident(let id): incidentLines[id] == nil
             }
         }
         self.timers = timers

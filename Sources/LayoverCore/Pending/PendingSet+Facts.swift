@@ -1,11 +1,14 @@
 extension PendingSet {
     /// A response head came back for an entry's attempt, or its CONNECT stands.
     package mutating func attemptAnswered(
-        _ id: EntryID, attemptCount: Int, now: Timestamp
+        _ id: EntryID, attemptCount: Int, records: [AttemptRecord] = [], now: Timestamp
     ) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             guard let entry = set.entries[id], entry.state == .attempting else { return }
             set.entries[id]?.attemptCount = attemptCount
+            set.entries[id]?.attempts.append(contentsOf: records)
+            // It waits no longer, however long its answer or its tunnel goes on.
+            set.leaveIncident(of: id, now: now)
             set.originOpened(entry.origin, now: now)
         }
     }
@@ -13,11 +16,12 @@ extension PendingSet {
     /// The exchange of an entry came to its end on its loop.
     package mutating func ended(
         _ id: EntryID, as state: EntryState, failure: Failure? = nil, attemptCount: Int,
-        now: Timestamp, using generator: inout some RandomNumberGenerator
+        records: [AttemptRecord] = [], now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             guard let entry = set.entries[id] else { return }
             set.entries[id]?.attemptCount = attemptCount
+            set.entries[id]?.attempts.append(contentsOf: records)
             if let failure {
                 set.entries[id]?.lastFailure = failure
                 set.entries[id]?.lastFailureAt = now
@@ -38,9 +42,12 @@ extension PendingSet {
     }
 
     /// What the attempt of an entry proved that has ended meanwhile. It changes nothing but what is known.
-    package mutating func recorded(_ failure: Failure, of id: EntryID, now: Timestamp) {
+    package mutating func recorded(
+        _ failure: Failure, records: [AttemptRecord] = [], of id: EntryID, now: Timestamp
+    ) {
         history.change(id) { entry in
             entry.revision += 1
+            entry.attempts.append(contentsOf: records)
             entry.lastFailure = failure
             entry.lastFailureAt = now
         }
@@ -48,14 +55,27 @@ extension PendingSet {
 
     /// A request that is not in the set got a response from an origin that has entries or a shut gate.
     package mutating func originAnswered(_ origin: Origin, now: Timestamp) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             guard set.lines[origin] != nil else { return }
             set.originOpened(origin, now: now)
         }
     }
 
-    private mutating func originOpened(_ origin: Origin, now: Timestamp) {
-        line(of: origin) { $0.gate.answered() }
+    /// - Parameter isWell: False for an answer that is asked for again: the window must not grow by it, nor
+    ///   anybody start in between.
+    mutating func originOpened(_ origin: Origin, isWell: Bool = true, now: Timestamp) {
+        let wasShut = lines[origin]?.gate.isShut ?? false
+        line(of: origin) { line in
+            line.gate.answered()
+            if !isWell { line.gate.wentWrong() }
+        }
+        if wasShut {
+            // An origin on this machine proves nothing about the network.
+            if !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
+            for incident in Set([incidentByScope[.origin(origin)], incidentByScope[.network]]) {
+                if let incident { incidentLines[incident]?.isExhausted = false }
+            }
+        }
         release(origin, by: .reachability)
         announce(origin)
         dispatch(origin, now: now)
@@ -65,9 +85,12 @@ extension PendingSet {
     package mutating func freshUnderWay(
         _ origin: Origin, changedBy difference: Int, now: Timestamp
     ) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             guard set.lines[origin] != nil else { return }
-            set.line(of: origin) { $0.freshUnderWay = max(0, $0.freshUnderWay + difference) }
+            set.line(of: origin) { line in
+                line.freshUnderWay = max(0, line.freshUnderWay + difference)
+                if difference > 0 { line.requestStarted() }
+            }
             set.dispatch(origin, now: now)
         }
     }
@@ -76,7 +99,7 @@ extension PendingSet {
     ///
     /// Every shut gate may send a canary now; what else waits and may be woken goes as its gate admits.
     package mutating func reachable(now: Timestamp) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             // Who is stopped lets what is under way finish, and starts nothing in its place.
             guard !set.isDraining else { return }
             for id in set.entries.keys { set.wake(id) }
@@ -89,12 +112,56 @@ extension PendingSet {
 
     private mutating func wake(_ id: EntryID) {
         guard let entry = entries[id], entry.policy.wakeOnReachable else { return }
-        if entry.state == .attempting {
+        switch entry.state {
+        case .attempting:
             // It may be hanging on a network that is gone. If it connects after all, nothing is lost.
             entries[id]?.isAbandoned = true
             actions.append(.abandonConnecting(id))
-        } else {
-            makeEligible(id, by: .reachability)
+        case .waiting:
+            if entry.isWokenByReachability { makeEligible(id, by: .reachability) }
+        case .held, .undecided, .delivered, .cancelled, .expired, .failed:
+            break
+        }
+    }
+
+    /// Somebody else began or ceased to answer for every origin: a captive portal. What carries a body or
+    /// credentials over plain http is kept from it.
+    package mutating func portalChanged(isBehindPortal: Bool, now: Timestamp) -> [PendingAction] {
+        guard isBehindPortal != self.isBehindPortal else { return [] }
+        self.isBehindPortal = isBehindPortal
+        guard !isBehindPortal else { return [] }
+        return gather(now: now) { set in
+            let kept = set.keptFromPortal
+            set.keptFromPortal = []
+            var touched: Set<Origin> = []
+            for place in kept where set.isCurrent(place) {
+                // It was eligible or waited for the gate; either way its turn had come.
+                set.entries[place.id]?.eligibleBy = nil
+                set.makeEligible(place.id, by: .reachability)
+                if let origin = set.entries[place.id]?.origin { touched.insert(origin) }
+            }
+            for origin in touched { set.dispatch(origin, now: now) }
+        }
+    }
+
+    /// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
+    package mutating func rerouted(
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, now: Timestamp
+    ) -> [PendingAction] {
+        gather(now: now) { set in
+            guard let entry = set.entries[id], entry.route != route || entry.policy != policy else { return }
+            set.giveGrantBack(id, wasMade: entry.state == .attempting)
+            let expiresAt = entry.parkedAt + min(policy.holdMax, policy.lifetime)
+            set.change(id) { entry in
+                entry.route = route
+                entry.policy = policy
+                entry.automaticLeft = automaticLeft
+                entry.expiresAt = expiresAt
+            }
+            set.timers.push(.expiry(id), key: max(expiresAt, now))
+            // One that waits for its time keeps it; who may be woken, and in which order, is new.
+            if entry.state == .waiting, entry.eligibleBy == nil { set.place(id, now: now) }
+            set.touchIncident(entry.incident, now: now)
         }
     }
 
@@ -102,14 +169,15 @@ extension PendingSet {
     package mutating func modeChanged(to mode: ReachabilityMode, now: Timestamp) -> [PendingAction] {
         guard mode != self.mode else { return [] }
         self.mode = mode
-        return mode == .offline ? [] : reachable(now: now)
+        if mode == .offline { return [] }
+        return reachable(now: now)
     }
 
     /// The proxy is being stopped: nothing is parked any more, and what waits ends.
     package mutating func drained(now: Timestamp) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             set.isDraining = true
-            for (id, entry) in set.entries where entry.state == .waiting {
+            for (id, entry) in set.entries where entry.state != .attempting {
                 set.finish(id, as: .cancelled, now: now)
                 set.actions.append(.end(id, .draining))
             }

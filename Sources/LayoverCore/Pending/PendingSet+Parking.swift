@@ -5,14 +5,15 @@ extension PendingSet {
     package mutating func parked(
         _ new: NewEntry, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             guard set.admits(new) else { return }
             set.join(new, now: now)
+            set.joinIncident(new.id, of: new.parking, now: now, using: &generator)
             if let failure = new.failure {
                 set.learn(
                     from: failure, shutsGate: new.parking.shutsGate, policy: new.policy, origin: new.origin,
                     isFromCanary: false, now: now, using: &generator)
-                set.place(new.id, now: now)
+                set.settle(new.id, by: new.parking, now: now)
             } else {
                 set.admitFresh(new.id, now: now)
             }
@@ -30,9 +31,29 @@ extension PendingSet {
             actions.append(
                 .refuse(new.id, limit: "limits.heldClients", value: limits.heldClientCountMax))
         } else {
-            return entries[new.id] == nil
+            return entries[new.id] == nil && paysForStatus(new)
         }
         return false
+    }
+
+    private mutating func paysForStatus(_ new: NewEntry) -> Bool {
+        guard new.parking.rule == .status else { return true }
+        let (isPaid, grant) = pay(for: new.policy, to: new.origin)
+        if isPaid {
+            newGrant = grant
+        } else {
+            actions.append(.deliverAnswer(new.id, .budget))
+        }
+        return isPaid
+    }
+
+    private mutating func pay(
+        for policy: Policy, to origin: Origin
+    ) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
+        var result: (isPaid: Bool, grant: RetryBudget.Grant?) = (true, nil)
+        line(of: origin) { result = $0.pay(for: policy) }
+        if !result.isPaid { announce(origin) }
+        return result
     }
 
     private mutating func join(_ new: NewEntry, now: Timestamp) {
@@ -44,13 +65,18 @@ extension PendingSet {
             automaticLeft: new.automaticLeft, createdAt: new.createdAt, parkedAt: now,
             expiresAt: expiresAt, lastFailure: new.failure,
             lastFailureAt: new.failure == nil ? nil : now, requestByteCount: new.requestByteCount,
-            isBodyReplayable: new.isBodyReplayable, sequence: sequence,
+            isBodyReplayable: new.isBodyReplayable, isExposed: new.isExposed, sequence: sequence,
             dueAt: now + new.parking.delay,
-            waitsForOrigin: new.failure == nil || new.parking.shutsGate)
+            waitsForOrigin: new.failure == nil || new.parking.shutsGate,
+            waitsForStatus: new.parking.rule == .status)
+        entries[new.id]?.attempts.append(contentsOf: new.attempts)
+        entries[new.id]?.grant = newGrant
+        newGrant = nil
         heldCount += 1
         line(of: new.origin) { $0.entryCount += 1 }
         timers.push(.expiry(new.id), key: expiresAt)
         actions.append(.report(.parked, new.id))
+        if new.failure?.evidence == .answered { actions.append(.dropAnswer(new.id)) }
     }
 
     /// A request that could not even try: the canary if nobody else tests the way, and not behind the
@@ -58,9 +84,10 @@ extension PendingSet {
     private mutating func admitFresh(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], let line = lines[entry.origin] else { return }
         if mode != .offline, !line.gate.isShut {
-            start(id, trigger: .arrival)
+            start(id, trigger: .arrival, now: now)
         } else if mode != .offline, line.underWay == 0 {
-            start(id, trigger: .canary)
+            // Whatever its delay, and a captive portal or not: it is a first attempt.
+            start(id, trigger: .canary, now: now)
         } else {
             entries[id]?.dueAt = line.gate.canaryAt ?? now
             place(id, now: now)
@@ -70,11 +97,14 @@ extension PendingSet {
     /// The attempt of an entry failed and is worth another.
     package mutating func attemptFailed(
         _ id: EntryID, failure: Failure, parking: Verdict.Parking, attemptCount: Int,
-        automaticLeft: Int?, isBodyReplayable: Bool, now: Timestamp,
+        automaticLeft: Int?, isBodyReplayable: Bool, records: [AttemptRecord] = [], now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             guard let entry = set.entries[id], entry.state == .attempting else { return }
+            set.entries[id]?.attempts.append(contentsOf: records)
+            set.entries[id]?.automaticLeft = automaticLeft
+            guard set.paysForStatus(id, parking, failure, attemptCount, now: now) else { return }
             set.line(of: entry.origin) { $0.underWay -= 1 }
             let startsAnew = entry.isAbandoned && failure.evidence == .neverSent
             // One that was cut off by us says nothing about its origin.
@@ -93,12 +123,83 @@ extension PendingSet {
                 entry.lastFailureAt = now
                 entry.dueAt = startsAnew ? now : now + parking.delay
                 entry.waitsForOrigin = parking.shutsGate || startsAnew
+                entry.waitsForStatus = parking.rule == .status
             }
-            set.settleAfterFailure(id, now: now)
+            if failure.evidence == .answered { set.actions.append(.dropAnswer(id)) }
+            // Nor is it what went wrong.
+            if !startsAnew { set.noteCause(of: id) }
+            set.settleAfterFailure(id, by: parking, now: now, using: &generator)
         }
     }
 
-    private mutating func settleAfterFailure(_ id: EntryID, now: Timestamp) {
+    /// Whether the answer in hand may be asked for again. If not it is delivered, and the attempt goes on
+    /// being under way until that is done.
+    private mutating func paysForStatus(
+        _ id: EntryID, _ parking: Verdict.Parking, _ failure: Failure, _ attemptCount: Int, now: Timestamp
+    ) -> Bool {
+        giveGrantBack(id, wasMade: true)
+        guard failure.evidence == .answered, let entry = entries[id] else { return true }
+        // Its time is over, but an answer is better than none.
+        if isDraining || entry.expiresAt <= now {
+            deliverAnswer(id, .limit, attemptCount, now: now)
+            return false
+        }
+        // Held back it goes only when a person says so, and that is free.
+        guard parking.rule == .status, !entry.isHeldBack else { return true }
+        let (isPaid, grant) = pay(for: entry.policy, to: entry.origin)
+        entries[id]?.grant = grant
+        if !isPaid { deliverAnswer(id, .budget, attemptCount, now: now) }
+        return isPaid
+    }
+
+    private mutating func deliverAnswer(
+        _ id: EntryID, _ reason: Verdict.DeliverReason, _ attemptCount: Int, now: Timestamp
+    ) {
+        guard let origin = entries[id]?.origin else { return }
+        entries[id]?.attemptCount = attemptCount
+        entries[id]?.attempts.amendLast(.deliver(reason))
+        leaveIncident(of: id, now: now)
+        originOpened(origin, now: now)
+        actions.append(.deliverAnswer(id, reason))
+    }
+
+    /// Where an entry that was let down is put: among those that wait, or before a person.
+    private mutating func settle(_ id: EntryID, by parking: Verdict.Parking, now: Timestamp) {
+        if let reason = parking.asks {
+            change(id) { entry in
+                entry.state = .undecided
+                entry.why = reason
+                entry.placement += 1
+            }
+            if reason == .exhausted, parking.shutsGate { incidentExhausted(entries[id]?.incident, now: now) }
+        } else if entries[id]?.isHeldBack == true {
+            change(id) { $0.state = .held }
+        } else {
+            place(id, now: now)
+            askWithIncident(id, now: now)
+        }
+    }
+
+    private mutating func joinIncident(
+        _ id: EntryID, of parking: Verdict.Parking, now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        // Nothing is away where the work may have been done: that is a question, not an outage.
+        if parking.asks == .maybeApplied { return leaveIncident(of: id, now: now) }
+        joinIncident(id, now: now, using: &generator)
+        touchIncident(entries[id]?.incident, now: now)
+    }
+
+    mutating func leaveIncident(of id: EntryID, now: Timestamp) {
+        guard let incident = entries[id]?.incident else { return }
+        entries[id]?.incident = nil
+        leaveIncident(id, of: incident, now: now)
+    }
+
+    private mutating func settleAfterFailure(
+        _ id: EntryID, by parking: Verdict.Parking, now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
         guard let entry = entries[id] else { return }
         if entry.expiresAt <= now {
             finish(id, as: .expired, now: now)
@@ -107,11 +208,15 @@ extension PendingSet {
             finish(id, as: .cancelled, now: now)
             actions.append(.end(id, .draining))
         } else {
-            place(id, now: now)
+            joinIncident(id, of: parking, now: now, using: &generator)
+            // What a person asked for and we cut off is still asked for, whatever would follow by itself.
+            if !(entry.isAbandoned && entry.isAskedFor && parking.asks == nil) {
+                settle(id, by: parking, now: now)
+            }
             if entry.isAbandoned {
                 entries[id]?.isAbandoned = false
                 line(of: entry.origin) { $0.gate.mayBeReachable(now: now) }
-                makeEligible(id, by: .reachability)
+                makeEligible(id, by: entry.isAskedFor ? .admin : .reachability)
             }
         }
         announce(entry.origin)
@@ -124,15 +229,20 @@ extension PendingSet {
         now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
+        // An answer that is not delivered: the origin is there, and not well.
+        if failure.evidence == .answered {
+            return originOpened(origin, isWell: false, now: now)
+        }
         var line = lines[origin] ?? OriginLine(gate: OriginGate(windowMax: limits.perOriginAttemptCountMax))
         // A canary that connected and was then let down proves no response either; the next one waits too.
         if shutsGate || (isFromCanary && line.gate.isShut) {
-            let before = line.gate.canaryAt
+            let (before, wasShut) = (line.gate.canaryAt, line.gate.isShut)
             line.gate.failed(
                 isFromCanary: isFromCanary, delay: policy.delay, now: now, using: &generator)
             if let canaryAt = line.gate.canaryAt, canaryAt != before {
                 timers.push(.canary(origin), key: canaryAt)
             }
+            if !wasShut { actions.append(.gate(origin, isShut: true)) }
         } else if !failure.phase.isBeforeSending {
             line.gate.wentWrong()
         }

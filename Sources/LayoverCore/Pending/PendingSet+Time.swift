@@ -1,7 +1,7 @@
 extension PendingSet {
     /// Does what is due.
     package mutating func advance(to now: Timestamp) -> [PendingAction] {
-        gather { set in
+        gather(now: now) { set in
             var touched: Set<Origin> = []
             while let next = set.timers.first, next.key <= now, let (at, timer) = set.timers.popFirst() {
                 switch timer {
@@ -11,6 +11,8 @@ extension PendingSet {
                     touched.insert(origin)
                 case .expiry(let id):
                     set.expire(id, now: now)
+                case .incident(let id):
+                    set.tellIncident(id, now: now)
                 case .canary(let origin):
                     guard set.lines[origin]?.gate.canaryAt == at else { continue }
                     touched.insert(origin)
@@ -22,7 +24,8 @@ extension PendingSet {
 
     /// An attempt in flight is let finish; if it fails, the entry ends then.
     private mutating func expire(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id], entry.state == .waiting else { return }
+        // A reload may have moved the end; its own timer comes up then.
+        guard let entry = entries[id], entry.state != .attempting, entry.expiresAt <= now else { return }
         finish(id, as: .expired, now: now)
         actions.append(.end(id, .expired))
         announce(entry.origin)

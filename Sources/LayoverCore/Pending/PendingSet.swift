@@ -1,3 +1,5 @@
+import Retry
+
 /// The pending set: every exchange that waits or is being replayed, and the rules of when each may go.
 ///
 /// A pure machine. Facts come in with their time, actions go out; the engine performs them. An entry
@@ -12,6 +14,8 @@ package struct PendingSet: Sendable {
     package internal(set) var mode = ReachabilityMode.auto
     /// Whether the monitor says that the network as a whole is away. Only for what people are told.
     package var isNetworkAway = false
+    /// Whether somebody else answers for every origin: a captive portal.
+    package internal(set) var isBehindPortal = false
     package internal(set) var heldCount = 0
 
     var entries: [EntryID: Entry] = [:]
@@ -20,6 +24,14 @@ package struct PendingSet: Sendable {
     var history = EntryHistory()
     var sequence = 0
     var isDraining = false
+    /// Eligible entries that wait for a captive portal to go away.
+    var keptFromPortal: Set<EntryPlace> = []
+    var incidentLines: [IncidentID: IncidentLine] = [:]
+    var incidentByScope: [Incident.Scope: IncidentID] = [:]
+    /// What the budget gave for the entry that is joining.
+    var newGrant: RetryBudget.Grant?
+    /// Incidents that the fact at hand has opened.
+    var opened: [IncidentID] = []
     /// Gathered while a fact is worked on.
     var actions: [PendingAction] = []
 
@@ -33,6 +45,7 @@ package struct PendingSet: Sendable {
     /// Entries in the set, in no order.
     package var liveEntries: some Collection<Entry> & Sendable { entries.values }
     package var count: Int { entries.count }
+    package func isLive(_ id: EntryID) -> Bool { entries[id] != nil }
 
     /// How many entries are in each live state.
     package var counts: [EntryState: Int] {
@@ -57,10 +70,10 @@ package struct PendingSet: Sendable {
         }
         let gate = lines[entry.origin]?.gate
         let isShut = gate?.isShut ?? false
-        let isSetFree = isShut && entry.waitsForOrigin && entry.policy.wakeOnReachable
+        let isSetFree = isShut && entry.waitsForOrigin && entry.isWokenByReachability
         let mayGoAt = entry.eligibleBy == nil && !isSetFree ? entry.dueAt : now
         entry.nextAttemptAt = isShut ? max(mayGoAt, gate?.canaryAt ?? now) : mayGoAt
-        if mode == .offline {
+        if mode == .offline || isBehindPortal && entry.isExposed && entry.eligibleBy != .admin {
             entry.waitingFor = .network
             entry.nextAttemptAt = nil
         } else if isShut {
@@ -80,8 +93,9 @@ package struct PendingSet: Sendable {
     // MARK: Working on a fact
 
     /// Runs one fact and hands out what is to be done.
-    mutating func gather(_ work: (inout Self) -> Void) -> [PendingAction] {
+    mutating func gather(now: Timestamp, _ work: (inout Self) -> Void) -> [PendingAction] {
         work(&self)
+        tellOpened(now: now)
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
     }

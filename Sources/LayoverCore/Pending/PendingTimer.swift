@@ -6,6 +6,8 @@ enum PendingTimer: Sendable {
     case expiry(EntryID)
     /// The gate of an origin may let a canary through; stale when the gate has another time.
     case canary(Origin)
+    /// The changes of an incident are due to be told.
+    case incident(IncidentID)
 }
 
 /// An entry as it stood when it was put into a heap.

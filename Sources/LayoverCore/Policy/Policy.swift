@@ -17,6 +17,37 @@ package struct Policy: Sendable, Hashable {
         case cancel, adopt
     }
 
+    /// What follows the last of `automaticAttemptsMax` attempts.
+    package enum ExhaustedRule: Sendable, Hashable {
+        /// The last failure is told to the client, or its last answer delivered.
+        case fail
+        /// It stays in the set, undecided, until a person or its deadline ends that.
+        case ask
+        /// The client gets this answer instead.
+        case standIn(StandInResponse)
+    }
+
+    /// What follows a failure that may have been applied, of a request that must not be sent twice.
+    package enum MaybeAppliedRule: String, Sendable, CaseIterable {
+        /// The client is told at once.
+        case fail
+        /// It waits, undecided, for a person.
+        case ask
+    }
+
+    /// How many answers of one origin may be asked for again (`retryOn` with statuses).
+    package struct Budget: Sendable, Hashable {
+        /// Retries that each request earns. 0 to 1 000.
+        package var ratio: Double
+        /// Retries that may always be under way at once.
+        package var minimum: Int
+
+        package init(ratio: Double = 0.2, minimum: Int = 3) {
+            self.ratio = ratio
+            self.minimum = minimum
+        }
+    }
+
     /// The name under `policies` in the configuration.
     package var name: String
     /// Default: hold.
@@ -37,15 +68,22 @@ package struct Policy: Sendable, Hashable {
     package var wakeOnReachable = true
     /// Longest `Retry-After` that is waited out. Default: 1 hour.
     package var retryAfterMax: Duration = .seconds(3600)
+    /// Default: fail.
+    package var onExhausted = ExhaustedRule.fail
+    /// Nil: `fail` while a client holds, `ask` for tickets. Default: nil.
+    package var onMaybeApplied: MaybeAppliedRule?
     /// Default: cancel.
     package var clientGone: ClientGoneRule = .cancel
     /// Whether the route vouches that its requests may be sent twice, whatever their method. Default: false.
     package var repeatable = false
     /// 0 (first) to 7 (last) among the entries of one origin (RFC 9218). Default: 3.
     package var priority = 3
+    /// Bounds the retries that statuses cause, per origin; never those a person asks for. Nil: no bound.
+    /// Default: 0.2 of the requests, and at least 3 at once.
+    package var budget: Budget? = Budget()
 
     package init(name: String) { self.name = name }
 
-    /// The built-in policy `default`, which a configuration can change by that name.
-    package static let standard = Policy(name: "default")
+    /// What a failure that may have been applied leads to while a client holds.
+    package var maybeAppliedRule: MaybeAppliedRule { onMaybeApplied ?? .fail }
 }

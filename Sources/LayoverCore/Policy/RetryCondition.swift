@@ -18,7 +18,7 @@ package enum RetryCondition: Sendable, Hashable {
         case "reset": self = .reset
         case "tls-handshake": self = .tlsHandshake
         default:
-            if let kind = FailureKind(rawValue: word) {
+            if let kind = FailureKind(rawValue: word), kind != .httpResponseStatus {
                 self = .errorType(kind)
             } else if let status = Int(word), (100...599).contains(status) {
                 self = .status(status)
@@ -60,6 +60,9 @@ package enum RetryCondition: Sendable, Hashable {
         case .status: false
         }
     }
+
+    /// Whether an answer with this status is worth another attempt.
+    package func matches(status: Int) -> Bool { self == .status(status) }
 
     private static let connectKinds: Set<FailureKind> = [
         .connectionRefused, .connectionTimeout, .destinationUnavailable, .destinationIPUnroutable,

@@ -11,7 +11,7 @@ package struct RouteTable: Sendable {
 
     package init(policies: [String: Policy] = [:], routes: [Route] = []) {
         var policies = policies
-        if policies[Policy.standard.name] == nil { policies[Policy.standard.name] = .standard }
+        for builtIn in Policy.builtIns where policies[builtIn.name] == nil { policies[builtIn.name] = builtIn }
         self.policies = policies
         standardPolicy = policies[Policy.standard.name] ?? .standard
         self.routes = routes.sorted(by: Self.isMoreSpecific)

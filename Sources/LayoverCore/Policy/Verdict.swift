@@ -1,10 +1,14 @@
-/// What the rules say about one failed attempt.
+/// What the rules say about one outcome of an attempt.
 package enum Verdict: Sendable, Hashable {
     /// Make another attempt at once, on a new connection: the old one died between two requests, which
     /// says nothing about the origin.
     case againOnNewConnection
-    /// Join the pending set and wait.
+    /// Join the pending set and wait: for time, for the way to open, or (`asks`) for a person.
     case park(Parking)
+    /// Pass the answer on to the client.
+    case deliver(DeliverReason)
+    /// Answer the client with what the policy has in place of the origin's answer.
+    case standIn(StandInResponse)
     /// Tell the client now.
     case fail(FailReason)
 
@@ -14,17 +18,60 @@ package enum Verdict: Sendable, Hashable {
         package var delay: Duration
         /// Whether the gate of the origin is to be shut by this failure.
         package var shutsGate: Bool
+        /// Why a person has to decide; nil while it goes on by itself.
+        package var asks: UndecidedReason?
+        package var rule: ParkingRule
 
-        package init(delay: Duration, shutsGate: Bool) {
+        package init(
+            delay: Duration, shutsGate: Bool, asks: UndecidedReason? = nil, rule: ParkingRule = .retryOn
+        ) {
             self.delay = delay
             self.shutsGate = shutsGate
+            self.asks = asks
+            self.rule = rule
         }
+    }
+
+    /// The rule that parked it.
+    package enum ParkingRule: String, Sendable, Hashable, CaseIterable {
+        /// Something in `retryOn` matches the failure.
+        case retryOn
+        /// `retryOn` lists the status.
+        case status
+        /// The network changed while it was connecting.
+        case networkChanged
+        /// `onMaybeApplied` is `ask`.
+        case onMaybeApplied
+        /// `onExhausted` is `ask`.
+        case onExhausted
+        /// The gate of its origin was shut before it could try.
+        case gate
+    }
+
+    /// The rule that passed the answer on.
+    package enum DeliverReason: String, Sendable, Hashable, CaseIterable {
+        /// Its status is not in `retryOn`.
+        case answered
+        /// The request may not be sent twice, or could not be.
+        case notRepeatable
+        /// `automaticAttemptsMax` attempts were made.
+        case exhausted
+        /// The origin wants a longer wait than `retryAfterMax`.
+        case retryAfterMax
+        /// The origin says that another attempt is of no use.
+        case originForbids
+        /// The retry budget of the origin is spent.
+        case budget
+        /// A limit forbids to park it.
+        case limit
     }
 
     /// The rule that ended it.
     package enum FailReason: String, Sendable, Hashable, CaseIterable {
         /// Nothing in `retryOn` matches the failure.
         case notInRetryOn
+        /// The name does not exist, and the network is there.
+        case nameUnknown
         /// It may have been applied, and it is not repeatable.
         case maybeApplied
         /// Its body cannot be sent again: over `limits.bodyMax`, or broken off by the client.
@@ -36,4 +83,34 @@ package enum Verdict: Sendable, Hashable {
         /// A response had begun, so nothing else can be told to the client.
         case responseBegan
     }
+
+    /// One word for people.
+    package var word: String {
+        switch self {
+        case .againOnNewConnection: "again"
+        case .park(let parking): parking.asks == nil ? "park" : "ask"
+        case .deliver: "deliver"
+        case .standIn: "standIn"
+        case .fail: "fail"
+        }
+    }
+
+    /// The rule that made it.
+    package var rule: String {
+        switch self {
+        case .againOnNewConnection: "staleConnection"
+        case .park(let parking): parking.rule.rawValue
+        case .deliver(let reason): reason.rawValue
+        case .standIn: "onExhausted"
+        case .fail(let reason): reason.rawValue
+        }
+    }
+}
+
+/// Why a person has to decide.
+package enum UndecidedReason: String, Sendable, Hashable, CaseIterable {
+    /// The request may have done its work, and must not be sent twice.
+    case maybeApplied
+    /// The automatic attempts are used up.
+    case exhausted
 }

@@ -7,6 +7,8 @@ extension Reachability {
         case .resolverChanged: openWindow(now: now)
         case .probed(let result): actions += probed(result, now: now)
         case .resumed, .hinted: actions += changed(wakes: true, now: now)
+        case .originAway(let origin): actions += originAway(origin, now: now)
+        case .originBack: actions += originBack(now: now)
         case .mode(let mode, let reason): actions += modeSet(to: mode, reason: reason, now: now)
         }
         return actions
@@ -40,12 +42,36 @@ extension Reachability {
     }
 
     private mutating func openWindow(now: Timestamp) {
-        windowEndsAt = windowEndsAt ?? now + debounce
+        guard windowEndsAt == nil else { return }
+        if let lastFlapAt, now - lastFlapAt > Self.flapQuiet { flapCount = 0 }
+        let doublings = min(10, max(0, flapCount - Self.flapCountFree + 1))
+        windowEndsAt = now + max(debounce, min(Self.flapWindowMax, debounce * (1 << doublings)))
+    }
+
+    // MARK: Traffic
+
+    private mutating func originAway(_ origin: Origin, now: Timestamp) -> [ReachabilityAction] {
+        guard !origin.isLoopback, !isDoubted else { return [] }
+        awayOrigins.insert(origin)
+        return isDoubted ? settleAndTell(now: now) : []
+    }
+
+    private mutating func originBack(now: Timestamp) -> [ReachabilityAction] {
+        let wasDoubted = isDoubted
+        awayOrigins.removeAll()
+        return wasDoubted ? settleAndTell(now: now) + [.wake] : []
+    }
+
+    private mutating func settleAndTell(now: Timestamp) -> [ReachabilityAction] {
+        settle(now: now)
+        return [.changed]
     }
 
     private mutating func windowEnded(now: Timestamp) -> [ReachabilityAction] {
         let (isNew, stateBefore) = (judged != newest, state)
         judged = newest
+        flapCount += 1
+        lastFlapAt = now
         guard judged?.isUsable == false else { return changed(wakes: !isBehindPortal, now: now) }
         // A wake that was held back for the sake of the probe is void: there is no way any more.
         isWakeWithheld = false
@@ -62,6 +88,7 @@ extension Reachability {
     private mutating func changed(wakes: Bool, now: Timestamp) -> [ReachabilityAction] {
         networkChangedAt = now
         isProbeStale = true
+        awayOrigins.removeAll()
         isWakeWithheld = !wakes
         settle(now: now)
         return [.changed, .networkChanged] + (wakes ? [.wake] : []) + probe()

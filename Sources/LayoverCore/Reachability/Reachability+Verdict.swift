@@ -1,5 +1,6 @@
 extension Reachability {
-    var isBehindPortal: Bool {
+    /// Whether somebody else answers for every origin: `PendingSet.portalChanged`.
+    package var isBehindPortal: Bool {
         // An admin who says `online` does not want to hear of the network.
         mode == .auto && lastProbe?.isPortal == true
     }
@@ -15,7 +16,7 @@ extension Reachability {
         guard let judged else { return .unknown }
         if !judged.isUsable { return .offline }
         if isWakeWithheld { return .portal }
-        return judged.hasDefaultRoute ? .online : .limited
+        return judged.hasDefaultRoute && !isDoubted ? .online : .limited
     }
 
     var detail: String? {
@@ -28,7 +29,8 @@ extension Reachability {
         }
         guard let judged else { return "The kernel has not told about links yet." }
         if !judged.isUsable { return "No link is up with an address." }
-        return judged.hasDefaultRoute ? nil : "There is no default route."
+        if !judged.hasDefaultRoute { return "There is no default route." }
+        return isDoubted ? "The last \(Self.originFall) origins that were tried cannot be reached." : nil
     }
 
     /// Works out what counts, after any change of what is known.

@@ -12,7 +12,21 @@
 ///    made anew: a portal would answer what waits. A probe that gets no answer holds nothing back.
 /// 4. A hint and a resume wake at once.
 /// 5. In mode `offline` no probe is made.
+/// 6. Traffic is evidence too. `originFall` origins in a row that cannot be reached, with no answer from any
+///    other between them, put the network in doubt; the first answer of anybody (`rise` is one) ends that, and
+///    wakes. Origins on this machine say nothing about the network.
+/// 7. A link that flaps does not cause storms: from the fourth change in half a minute on, the window doubles
+///    with each, up to `flapWindowMax`.
 package struct Reachability: Sendable {
+    /// Origins in a row that cannot be reached before the network is in doubt. Default: 3.
+    static let originFall = 3
+    /// Changes that are taken at face value before the window grows. Default: 3.
+    static let flapCountFree = 3
+    /// A network that was quiet for so long does not flap. Default: 30 s.
+    static let flapQuiet: Duration = .seconds(30)
+    /// The longest window. Default: 10 s.
+    static let flapWindowMax: Duration = .seconds(10)
+
     package let debounce: Duration
     /// Nil: there is no probe.
     package let probeInterval: Duration?
@@ -34,6 +48,11 @@ package struct Reachability: Sendable {
     var isProbeStale = false
     /// When the next probe is due; nil while one is under way, in mode `offline` and without a probe.
     var probeAt: Timestamp?
+    /// Windows that ended in a change since the network was quiet last.
+    var flapCount = 0
+    var lastFlapAt: Timestamp?
+    /// Origins that could not be reached since the last answer of any; at most `originFall`.
+    var awayOrigins: Set<Origin> = []
     /// Whether a change would have waked, had the last answer not been a portal's.
     var isWakeWithheld = false
 
@@ -63,7 +82,12 @@ package struct Reachability: Sendable {
     }
 
     /// Whether the network as a whole counts as away: `PendingSet.isNetworkAway`.
-    package var isNetworkAway: Bool { state == .offline || state == .portal }
+    package var isNetworkAway: Bool {
+        state == .offline || state == .portal || mode == .auto && isDoubted && state != .online
+    }
+
+    /// Whether so many origins in a row could not be reached that it may be the network.
+    package var isDoubted: Bool { awayOrigins.count >= Self.originFall }
 
     /// When `advance(to:)` wants to be called next; nil while nothing is due.
     package var nextWakeAt: Timestamp? {

@@ -10,6 +10,10 @@ package enum ReachabilityFact: Sendable, Hashable {
     case resumed
     /// A script or a person says that something changed.
     case hinted
+    /// The gate of an origin shut: it cannot be reached.
+    case originAway(Origin)
+    /// Some origin answered.
+    case originBack
     /// An admin set the mode. The words are kept for those who ask later.
     case mode(ReachabilityMode, reason: String?)
 }

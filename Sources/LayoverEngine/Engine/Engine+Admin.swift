@@ -17,14 +17,17 @@ extension Engine {
 
     /// Commands one entry.
     ///
-    /// - Parameter revision: What the caller saw (`If-Match`); nil when any will do.
+    /// - Parameters:
+    ///   - revision: What the caller saw (`If-Match`); nil when any will do.
+    ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`.
     /// - Returns: What came of it, and the entry afterwards if there is one.
     package func command(
-        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
+        acknowledgement: String? = nil
     ) -> (CommandResult, Entry?) {
         let now = clock.now()
         let (result, actions) = pending.commanded(
-            command, id, revision: revision, reason: reason, now: now)
+            command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
         perform(actions)
         armTimer()
         return (result, pending.entry(id, now: now))
@@ -34,8 +37,37 @@ extension Engine {
         EngineStatus(
             uptime: clock.now() - startedAt, reachability: reachability.view, counts: pending.counts,
             heldCount: pending.heldCount, limits: pending.limits, totals: totals,
-            shutOrigins: pending.shutOrigins)
+            shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount,
+            lastReload: lastReload)
     }
+
+    // MARK: Incidents
+
+    /// The open incidents, oldest first.
+    package func incidents() -> [Incident] { pending.incidents(now: clock.now()) }
+
+    /// Commands everything that waits in an incident.
+    ///
+    /// - Returns: What came of it, and the incident afterwards if it is still open.
+    package func command(
+        _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
+    ) -> (CommandResult, Incident?) {
+        let now = clock.now()
+        let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: now)
+        perform(actions)
+        armTimer()
+        return (result, pending.incident(id, now: now))
+    }
+
+    // MARK: Configuration
+
+    /// The configuration was read anew, well or not.
+    package func reloaded(_ report: ReloadReport) {
+        lastReload = report
+        events.append(.reloaded(report))
+    }
+
+    // MARK: The network
 
     package func reachabilityView() -> ReachabilityView { reachability.view }
 

@@ -14,18 +14,23 @@ extension Engine {
                 pending.attemptFailed(
                     id, failure: failure, parking: parking, attemptCount: tally.attemptCount,
                     automaticLeft: tally.automaticLeft, isBodyReplayable: tally.isBodyReplayable,
-                    now: now, using: &jitter))
+                    records: tally.records, now: now, using: &jitter))
         case .answered(let id, let tally):
-            perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, now: now))
+            perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, records: tally.records, now: now))
         case .ended(let id, let state, let failure, let tally):
             perform(
                 pending.ended(
-                    id, as: state, failure: failure, attemptCount: tally.attemptCount, now: now,
-                    using: &jitter))
+                    id, as: state, failure: failure, attemptCount: tally.attemptCount,
+                    records: tally.records, now: now, using: &jitter))
             // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
             exchanges[id] = nil
-        case .evidence(let id, let failure):
-            pending.recorded(failure, of: id, now: now)
+        case .evidence(let id, let failure, let records):
+            pending.recorded(failure, records: records, of: id, now: now)
+        case .rerouted(let id, let route, let policy, let automaticLeft):
+            perform(
+                pending.rerouted(id, route: route, policy: policy, automaticLeft: automaticLeft, now: now))
+        case .networkAnswered:
+            perform(reachability.learned(.originBack, now: now))
         case .originAnswered(let origin):
             perform(pending.originAnswered(origin, now: now))
         case .freshUnderWay(let origin, let difference):
@@ -55,6 +60,20 @@ extension Engine {
             case .refuse(let id, let limit, let value):
                 totals.refusedCount += 1
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
+            case .dropAnswer(let id):
+                exchanges[id]?.dropAnswer()
+            case .deliverAnswer(let id, let reason):
+                if pending.isLive(id) {
+                    exchanges[id]?.deliverAnswer(reason)
+                } else {
+                    // It never joined: the budget is a limit like others.
+                    exchanges.removeValue(forKey: id)?.refuse(limit: reason.rawValue, value: 0)
+                }
+            case .incident(let kind, let incident):
+                report(kind, incident)
+            case .gate(let origin, let isShut):
+                perform(
+                    reachability.learned(isShut ? .originAway(origin) : .originBack, now: clock.now()))
             case .announce(let origin, let notice):
                 for loop in loops { loop.announce(origin, notice) }
             case .report(let kind, let id):
@@ -69,6 +88,11 @@ extension Engine {
             case .changed:
                 let view = reachability.view
                 pending.isNetworkAway = reachability.isNetworkAway
+                for loop in loops {
+                    loop.setNetwork(isAway: reachability.isNetworkAway, isDoubted: reachability.isDoubted)
+                }
+                perform(
+                    pending.portalChanged(isBehindPortal: reachability.isBehindPortal, now: clock.now()))
                 events.append(.reachability(view))
                 logger.info(
                     "reachability changed",
@@ -105,6 +129,14 @@ extension Engine {
                 "event": "\(kind.rawValue)", "exchange": "\(id)", "origin": "\(entry.origin)",
                 "state": "\(entry.state)",
             ])
+    }
+
+    private func report(_ kind: IncidentEventKind, _ incident: Incident) {
+        if kind == .opened { totals.incidentCount += 1 }
+        events.append(.incident(kind, incident))
+        logger.debug(
+            "incident",
+            metadata: ["event": "\(kind.rawValue)", "incident": "\(incident.id)", "waiting": "\(incident.waiting)"])
     }
 
     private func retryAfter(for id: EntryID) -> Duration? {

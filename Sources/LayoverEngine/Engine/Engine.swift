@@ -27,6 +27,7 @@ package actor Engine {
     /// Whether a probe was wanted before there was anybody to make it.
     var isProbeOwed = false
     var totals = EngineTotals()
+    var lastReload: ReloadReport?
     private var timer: Scheduled<Void>?
     private var timerAt: Timestamp?
 
@@ -59,6 +60,7 @@ package actor Engine {
     package func register(_ loop: any ExchangeLoop) {
         loops.append(loop)
         loop.setOffline(pending.mode == .offline)
+        loop.setNetwork(isAway: reachability.isNetworkAway, isDoubted: reachability.isDoubted)
     }
 
     package func setProber(_ prober: any Prober) {

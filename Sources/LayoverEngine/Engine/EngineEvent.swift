@@ -4,7 +4,9 @@ package import LayoverCore
 package struct EngineEvent: Sendable {
     package enum Content: Sendable {
         case entry(EntryEventKind, Entry)
+        case incident(IncidentEventKind, Incident)
         case reachability(ReachabilityView)
+        case reloaded(ReloadReport)
     }
 
     /// From 1, in order, without a gap, since the start of the process.
@@ -15,7 +17,9 @@ package struct EngineEvent: Sendable {
     package var name: String {
         switch content {
         case .entry(let kind, _): kind.rawValue
+        case .incident(let kind, _): kind.rawValue
         case .reachability: "reachability.changed"
+        case .reloaded: "config.reloaded"
         }
     }
 }

@@ -9,4 +9,7 @@ package struct EngineStatus: Sendable {
     package var limits: PendingLimits
     package var totals: EngineTotals
     package var shutOrigins: [Origin]
+    package var incidentCount: Int
+    /// The last time that the configuration was read anew; nil when it never was.
+    package var lastReload: ReloadReport?
 }

@@ -5,6 +5,8 @@ package struct EngineTotals: Sendable {
     package var parkedCount = 0
     package var replayCount = 0
     package var refusedCount = 0
+    /// Incidents that were opened.
+    package var incidentCount = 0
     package var endedCounts: [EntryState: Int] = [:]
 
     mutating func count(_ kind: EntryEventKind, _ entry: Entry) {

@@ -11,22 +11,31 @@ package enum ExchangeFact: Sendable {
     /// The exchange of an entry is over.
     case ended(EntryID, EntryState, Failure?, AttemptTally)
     /// What an attempt had proved that was cut off because its entry ended.
-    case evidence(EntryID, Failure)
+    case evidence(EntryID, Failure, [AttemptRecord])
+    /// After a reload of the configuration: the route and the policy that an entry has found in it.
+    case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?)
+    /// An origin answered while the network was in doubt.
+    case networkAnswered
     /// A request outside the set was answered by an origin that the loop knows as shut or watched.
     case originAnswered(Origin)
     /// Fresh attempts to a watched origin began or ended.
     case freshUnderWay(Origin, changedBy: Int)
 }
 
-/// How many attempts an exchange has made.
+/// How many attempts an exchange has made, and what people may know of the newest.
 package struct AttemptTally: Sendable, Hashable {
     package var attemptCount: Int
     package var automaticLeft: Int?
     package var isBodyReplayable: Bool
+    /// The attempts that ended since the engine was told last.
+    package var records: [AttemptRecord]
 
-    package init(attemptCount: Int, automaticLeft: Int?, isBodyReplayable: Bool) {
+    package init(
+        attemptCount: Int, automaticLeft: Int?, isBodyReplayable: Bool, records: [AttemptRecord] = []
+    ) {
         self.attemptCount = attemptCount
         self.automaticLeft = automaticLeft
         self.isBodyReplayable = isBodyReplayable
+        self.records = records
     }
 }

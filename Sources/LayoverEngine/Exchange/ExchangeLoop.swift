@@ -6,6 +6,9 @@ package protocol ExchangeLoop: AnyObject, Sendable {
     func announce(_ origin: Origin, _ notice: OriginNotice)
     /// Whether an admin said offline: then everything is parked.
     func setOffline(_ isOffline: Bool)
+    /// What the network as a whole looks like. `isAway`: nobody's word about names is to be believed.
+    /// `isDoubted`: the next answer of any origin is worth telling.
+    func setNetwork(isAway: Bool, isDoubted: Bool)
     /// Use no connection and no name that is older than this call.
     func networkChanged()
 }

@@ -6,6 +6,10 @@ package protocol HeldExchange: AnyObject, Sendable {
     func start(_ trigger: AttemptTrigger)
     /// Aborts the attempt under way if its connection does not stand yet.
     func abandonConnecting()
+    /// Throws away the answer in hand: the exchange is in the set, and asks for another one later.
+    func dropAnswer()
+    /// Delivers the answer in hand: nothing more may be tried.
+    func deliverAnswer(_ reason: Verdict.DeliverReason)
     /// Answers the client: nothing more will be tried. `retryAfter`: an honest guess, where there is one.
     func end(_ end: EntryEnd, retryAfter: Duration?)
     /// Answers the client that a limit forbids to park its request.

@@ -1,3 +1,4 @@
+package import LayoverCore
 package import Synchronization
 
 /// One try at sending a request upstream, shared by an event loop and the loop's upstream worker.
@@ -10,6 +11,11 @@ package final class UpstreamAttempt: @unchecked Sendable {
     package let number: Int
     /// Whether an existing connection must not be used.
     package let needsFreshConnection: Bool
+    /// Whether the worker is to say what connection an answer came on. It costs a few microseconds.
+    package let wantsConnectionFacts: Bool
+    /// What the worker knew of the connection when the head came. Written by the worker before it reports the
+    /// head, read by the loop after.
+    package var connectionFacts: ConnectionFacts?
     /// Who is told what happens. Confined to the loop.
     package let receiver: any UpstreamReceiver
     /// Whatever the worker keeps for the attempt. Confined to the worker's thread.
@@ -26,11 +32,12 @@ package final class UpstreamAttempt: @unchecked Sendable {
 
     package init(
         request: UpstreamRequest, number: Int, needsFreshConnection: Bool = false,
-        receiver: any UpstreamReceiver
+        wantsConnectionFacts: Bool = false, receiver: any UpstreamReceiver
     ) {
         self.request = request
         self.number = number
         self.needsFreshConnection = needsFreshConnection
+        self.wantsConnectionFacts = wantsConnectionFacts
         self.receiver = receiver
     }
 }

@@ -64,6 +64,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         decoder = RequestDecoder(limits: loop.rules.framing)
     }
 
+    /// The loop goes by other rules from now on. What was cleared for the address before is looked at anew.
+    func adoptedRules() {
+        addressCache = RequestAddressCache()
+        exchange?.reroute()
+    }
+
     // MARK: Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {

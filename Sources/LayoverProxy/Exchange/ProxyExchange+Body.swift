@@ -10,7 +10,7 @@ extension ProxyExchange {
         if case .length(let count) = request.framing { length = count }
         let loop = self.loop
         return CapturedBody(
-            length: length, mayBeSentTwice: request.mayBeSentTwice, limits: loop.rules.body,
+            length: length, mayBeSentTwice: request.mayBeSentTwice || rules.policy.maybeAppliedRule == .ask, limits: loop.rules.body,
             spool: loop.spool
         ) { [weak self] in
             loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }

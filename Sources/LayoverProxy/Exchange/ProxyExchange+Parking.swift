@@ -17,18 +17,23 @@ extension ProxyExchange {
             return
         }
         phase = .parked
+        post(failure, parking)
+        sendContinue()
+    }
+
+    /// Asks to join the set, or to wait on in it.
+    func post(_ failure: Failure?, _ parking: Verdict.Parking) {
         if let entry, let failure {
-            loop.engine.post(.attemptFailed(entry, failure, parking, tally))
+            loop.engine.post(.attemptFailed(entry, failure, parking, takeTally()))
         } else {
             join(failure: failure, parking: parking)
         }
-        sendContinue()
     }
 
     private func join(failure: Failure?, parking: Verdict.Parking) {
         let id = EntryID(using: &loop.generator)
         entry = id
-        let tally = self.tally
+        let tally = takeTally()
         loop.engine.post(
             .parked(
                 NewEntry(
@@ -39,8 +44,15 @@ extension ProxyExchange {
                     createdAt: createdAt, attemptCount: tally.attemptCount,
                     automaticLeft: tally.automaticLeft,
                     requestByteCount: request.body?.receivedByteCount ?? 0,
-                    isBodyReplayable: tally.isBodyReplayable, failure: failure, parking: parking),
+                    isBodyReplayable: tally.isBodyReplayable, isExposed: isExposed,
+                    attempts: tally.records, failure: failure, parking: parking),
                 self))
+    }
+
+    /// Whether whoever answers in the origin's place would learn something: a body, or credentials.
+    private var isExposed: Bool {
+        guard request.purpose == .transfer, request.origin.scheme == .http else { return false }
+        return request.framing != .none || request.carriesCredentials
     }
 
     private var url: String {
@@ -58,6 +70,10 @@ extension ProxyExchange {
         if isReceivingRequest { request.body?.breakOff() }
         switch phase {
         case .parked:
+            ended(as: .cancelled)
+        case .offering:
+            offered = nil
+            cancelAttempt()
             ended(as: .cancelled)
         case .attempting where mayHaveBeenApplied, .responding where mayHaveBeenApplied:
             // Let it finish, so that what became of it is known. Nobody reads the answer, so nothing
@@ -106,6 +122,17 @@ extension ProxyExchange: HeldExchange {
         }
     }
 
+    /// Finds its route in a configuration that was read anew.
+    func reroute() {
+        let found = loop.planner.reroute(request, by: route, wish: wish)
+        guard found.route != route || found.policy != rules.policy else { return }
+        route = found.route
+        rules.policy = found.policy
+        guard let entry else { return }
+        loop.engine.post(
+            .rerouted(entry, route: found.route, found.policy, automaticLeft: rules.automaticLeft))
+    }
+
     func abandonConnecting() {
         loop.eventLoop.execute { self.abandonIfConnecting() }
     }
@@ -126,6 +153,8 @@ extension ProxyExchange: HeldExchange {
     func refuse(limit: String, value: Int) {
         loop.eventLoop.execute {
             self.entry = nil
+            // An answer in hand is better than a word about limits.
+            if self.phase == .offering { return self.deliverOffered() }
             self.fail(.limit(limit, value))
         }
     }
@@ -135,6 +164,8 @@ extension ProxyExchange: HeldExchange {
         guard phase != .done else { return }
         let id = entry
         entry = nil
+        if phase == .offering, end == .draining { return deliverOffered() }
+        offered = nil
         if let attempt, let id { aborted = (attempt, id) }
         cancelAttempt()
         request.body?.breakOff()

@@ -20,8 +20,13 @@ extension ProxyExchange {
 
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { rules.sentAgainWithinAttempt(sendings - 1) }
-        tellOriginAnswered()
+        guard phase != .attempting || !retries(head) else { return }
+        tellOriginAnswered(status: head.status, .deliver(.answered))
         guard phase == .attempting else { return }
+        passOn(head)
+    }
+
+    func passOn(_ head: ResponseHead) {
         phase = .responding
         guard let connection else { return }
         loop.metrics.countAnswer(status: head.status)
@@ -33,11 +38,14 @@ extension ProxyExchange {
     }
 
     /// The engine hears of answers only from origins that were in trouble.
-    private func tellOriginAnswered() {
+    func tellOriginAnswered(status: Int, _ verdict: Verdict) {
         if let entry {
-            loop.engine.post(.answered(entry, tally))
+            record(verdict, status: status)
+            loop.engine.post(.answered(entry, takeTally()))
         } else if loop.notice(for: request.origin) != nil {
             loop.engine.post(.originAnswered(request.origin))
+        } else if loop.isNetworkDoubted {
+            loop.networkAnswered()
         }
     }
 

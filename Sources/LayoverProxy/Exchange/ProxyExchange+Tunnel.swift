@@ -5,17 +5,13 @@ import NIOCore
 /// CONNECT: the connection stands, and from here on it is not ours.
 extension ProxyExchange {
     func dialled(_ socket: DialledSocket) {
-        attempt = nil
         endFresh()
+        defer { attempt = nil }
         guard phase == .attempting, let connection else {
             socket.close()
             return ended(as: .cancelled)
         }
-        if let entry {
-            loop.engine.post(.answered(entry, tally))
-        } else if loop.notice(for: request.origin) != nil {
-            loop.engine.post(.originAnswered(request.origin))
-        }
+        tellOriginAnswered(status: 200, .deliver(.answered))
         phase = .responding
         loop.metrics.countAnswer(status: 200)
         connection.becomeTunnel(to: socket, head: tunnelHead) { [self] isStanding in

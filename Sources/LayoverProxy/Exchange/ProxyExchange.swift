@@ -16,6 +16,8 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         case attempting
         /// Waiting in the pending set.
         case parked
+        /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
+        case offering
         /// The answer is being passed on.
         case responding
         /// The client has been answered or is gone; an attempt may still have to end.
@@ -26,7 +28,9 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     weak var connection: ClientConnection?
     var request: UpstreamRequest
     var rules: Exchange
-    let route: String?
+    /// A reload may change it.
+    var route: String?
+    let wish: PolicyWish
     let hasIdempotencyKey: Bool
     let client: ClientFacts
     /// The request as it came. Given up once nobody will ask, because it holds on to the bytes around it.
@@ -38,6 +42,12 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     /// Its place in the pending set, once it has one.
     var entry: EntryID?
     var lastFailure: Failure?
+    /// The attempt under way, as far as its timeline cannot know it from the attempt itself.
+    private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
+    /// Attempts that ended since the engine was told last.
+    var newRecords: [AttemptRecord] = []
+    /// The answer in hand while `offering`.
+    var offered: OfferedAnswer?
     /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
     var aborted: (attempt: UpstreamAttempt, entry: EntryID)?
     /// Whether bytes of the request are still to come.
@@ -59,6 +69,7 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         request = plan.request
         rules = Exchange(policy: plan.policy)
         route = plan.route
+        wish = plan.wish
         hasIdempotencyKey = plan.hasIdempotencyKey
         client = ClientFacts(head)
         self.head = head
@@ -97,8 +108,11 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         phase = .attempting
         let number = rules.attemptStarted(trigger: trigger)
         let attempt = UpstreamAttempt(
-            request: request, number: number, needsFreshConnection: onNewConnection, receiver: self)
+            request: request, number: number, needsFreshConnection: onNewConnection,
+            wantsConnectionFacts: entry != nil, receiver: self)
         self.attempt = attempt
+        // The first one starts when the request is created; reading the clock again would cost time.
+        begun = (number, trigger, number == 1 && entry == nil ? createdAt : loop.engine.clock.now())
         loop.metrics.attemptCount.increment()
         worker.start(attempt)
     }
@@ -110,10 +124,18 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         case .bodyWanted: sendContinue()
         case .interim(let head): passOn(interim: head)
         case .head(let head, let sendings): received(head, sendings: sendings)
+        case .body, .end, .failed:
+            if phase == .offering { offered?.rest.append(event) } else { receiveRest(event) }
+        case .dialled(let socket): dialled(socket)
+        }
+    }
+
+    func receiveRest(_ event: UpstreamEvent) {
+        switch event {
         case .body(let bytes): received(bytes)
         case .end(let trailers): responseEnded(trailers: trailers)
         case .failed(let failure): attemptFailed(failure)
-        case .dialled(let socket): dialled(socket)
+        case .bodyWanted, .interim, .head, .dialled: break
         }
     }
 
@@ -124,7 +146,8 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         case .failed(let failure):
             guard let aborted, aborted.attempt === attempt else { return }
             self.aborted = nil
-            loop.engine.post(.evidence(aborted.entry, failure))
+            record(nil, failure: failure)
+            loop.engine.post(.evidence(aborted.entry, failure, newRecords))
         case .bodyWanted, .interim, .head, .body, .end:
             break
         }
@@ -133,20 +156,48 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     private func attemptFailed(_ failure: Failure) {
         attempt = nil
         endFresh()
-        guard phase != .done else { return ended(as: .cancelled, failure: failure) }
+        guard phase != .done else {
+            record(nil, failure: failure)
+            return ended(as: .cancelled, failure: failure)
+        }
         lastFailure = failure
         loop.metrics.failedAttemptCount.increment()
-        if phase == .responding { return responseBroke(failure) }
-        let verdict = rules.verdict(on: failure, sending: summary, using: &loop.generator)
+        if phase == .responding {
+            record(.fail(.responseBegan), failure: failure)
+            return responseBroke(failure)
+        }
+        let verdict = rules.verdict(
+            on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
+        record(verdict, failure: failure)
         switch verdict {
         case .againOnNewConnection:
             rules.hasTriedNewConnection = true
             startAttempt(.arrival, onNewConnection: true)
         case .park(let parking):
             park(failure: failure, parking: parking)
+        case .standIn where request.purpose == .dial:
+            // A 2xx to CONNECT would be taken for a tunnel (RFC 9110 section 9.3.6).
+            fail(problem(failure, .exhausted))
+        case .standIn(let response):
+            standIn(response)
+        case .deliver:
+            break
         case .fail(let reason):
             fail(problem(failure, reason))
         }
+    }
+
+    /// Writes the attempt that has ended into its timeline.
+    func record(_ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil) {
+        guard let begun else { return }
+        self.begun = nil
+        var record = AttemptRecord(number: begun.number, trigger: begun.trigger, startedAt: begun.at)
+        record.endedAt = loop.engine.clock.now()
+        record.failure = failure
+        record.status = status
+        if status != nil { record.connection = attempt?.connectionFacts }
+        record.verdict = verdict
+        newRecords.append(record)
     }
 
     /// What the client is told of a failure.
@@ -171,11 +222,13 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
             body: request.body?.summary ?? .none)
     }
 
-    var tally: AttemptTally {
+    /// What the engine is told of the attempts, each record once.
+    func takeTally() -> AttemptTally {
         let body = request.body?.summary ?? .none
+        defer { newRecords = [] }
         return AttemptTally(
             attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft,
-            isBodyReplayable: body == .none || body == .captured)
+            isBodyReplayable: body == .none || body == .captured, records: newRecords)
     }
 
     // MARK: The end
@@ -185,7 +238,7 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         phase = .done
         guard let entry else { return }
         self.entry = nil
-        loop.engine.post(.ended(entry, state, failure, tally))
+        loop.engine.post(.ended(entry, state, failure, takeTally()))
     }
 
     /// Answers the client with a problem of our own.

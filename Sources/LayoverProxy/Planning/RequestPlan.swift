@@ -14,4 +14,12 @@ struct ForwardPlan {
     var policy: Policy
     var route: String?
     var hasIdempotencyKey: Bool
+    /// What the client said of its policy; it goes on saying so after a reload.
+    var wish: PolicyWish
+}
+
+/// What a request's own fields say about its policy (`Layover-Policy`, `Layover-Mode`).
+struct PolicyWish: Equatable {
+    var name: String?
+    var mode: Policy.Mode?
 }

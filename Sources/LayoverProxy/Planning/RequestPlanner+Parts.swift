@@ -48,27 +48,52 @@ extension RequestPlanner {
         return timeouts
     }
 
-    /// The policy in force: `Layover-*` request fields beat the route, the route beats the default.
-    func policy(for head: RequestHead, route: Route?) throws(Refusal) -> Policy {
-        var policy = route?.policy ?? rules.routes.standardPolicy
-        guard head.fields.contains(.layover) else { return policy }
+    /// What the request says about its policy.
+    func wish(of head: RequestHead) throws(Refusal) -> PolicyWish {
+        guard head.fields.contains(.layover) else { return PolicyWish() }
         for name: StaticString in ["Layover-Lane", "Layover-After"] where head.fields.contains(name) {
             throw badField("\(name) is not in this version.")
         }
-        if let name = try single("Layover-Policy", in: head) {
+        let mode: Policy.Mode? =
+            switch try single("Layover-Mode", in: head) {
+            case nil: nil
+            case "pass": .pass
+            case "hold": .hold
+            case "defer": throw badField("Layover-Mode: defer is not in this version.")
+            default: throw badField("Layover-Mode is none of pass, hold and defer.")
+            }
+        return PolicyWish(name: try single("Layover-Policy", in: head), mode: mode)
+    }
+
+    /// The policy in force: `Layover-*` request fields beat the route, the route beats the default.
+    func policy(_ wish: PolicyWish, route: Route?) throws(Refusal) -> Policy {
+        var policy = route?.policy ?? rules.routes.standardPolicy
+        if let name = wish.name {
             guard let named = rules.routes.policies[name] else {
                 throw badField("Layover-Policy names no policy of the configuration.")
             }
             policy = named
         }
-        switch try single("Layover-Mode", in: head) {
-        case nil: break
-        case "pass": policy.mode = .pass
-        case "hold": policy.mode = .hold
-        case "defer": throw badField("Layover-Mode: defer is not in this version.")
-        default: throw badField("Layover-Mode is none of pass, hold and defer.")
-        }
+        if let mode = wish.mode { policy.mode = mode }
+        if policy.mode == .defer { throw badField("The policy \(policy.name) defers, which is not in this version.") }
         return policy
+    }
+
+    /// The route and the policy of a request that was accepted under an earlier configuration. Its target
+    /// stays what it was. A policy that is gone leaves it with the one of its route.
+    func reroute(
+        _ request: UpstreamRequest, by name: String?, wish: PolicyWish
+    ) -> (route: String?, policy: Policy) {
+        let path = request.purpose == .dial ? "/" : request.target
+        var route = rules.routes.route(host: request.origin.host, path: path, method: request.method)
+        // A base-URL route is found by its name: its requests do not look like it any more.
+        if let name, let named = rules.routes.route(named: name), named.upstream?.origin == request.origin {
+            route = named
+        }
+        var kept = wish
+        if let name = wish.name, rules.routes.policies[name] == nil { kept.name = nil }
+        let policy = (try? policy(kept, route: route)) ?? rules.routes.standardPolicy
+        return (route?.name, policy)
     }
 
     private func single(_ name: StaticString, in head: RequestHead) throws(Refusal) -> String? {

@@ -54,7 +54,8 @@ struct RequestPlanner {
             target = target == "*" && !upstream.basePath.isEmpty ? upstream.basePath : upstream.basePath + target
         }
         if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
-        let policy = try policy(for: head, route: route)
+        let wish = try wish(of: head)
+        let policy = try policy(wish, route: route)
         let hasKey = head.fields.contains(.idempotencyKey)
         let twice = hasKey || policy.repeatable || head.method.isIdempotent
         let request = UpstreamRequest(
@@ -64,7 +65,8 @@ struct RequestPlanner {
             mayBeSentTwice: twice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
         return .forward(
-            ForwardPlan(request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey))
+            ForwardPlan(
+                request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish))
     }
 
     private func planTunnel(
@@ -85,10 +87,11 @@ struct RequestPlanner {
             purpose: .dial, origin: address.origin, method: "CONNECT", target: address.origin.authority,
             host: address.host, fields: ByteBuffer(), mayBeSentTwice: true, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
+        let wish = try wish(of: head)
         return .forward(
             ForwardPlan(
-                request: request, policy: try policy(for: head, route: route), route: route?.name,
-                hasIdempotencyKey: false))
+                request: request, policy: try policy(wish, route: route), route: route?.name,
+                hasIdempotencyKey: false, wish: wish))
     }
 
     private func matchingRoute(

@@ -26,6 +26,19 @@ struct OwnResponse {
         body = problem.json
     }
 
+    /// The answer that a policy has in place of the origin's.
+    init(_ standIn: StandInResponse, lastFailure: Failure?, attemptCount: Int, identity: String) {
+        status = standIn.status
+        fields = standIn.fields.map { ($0.name, $0.value) }
+        let error = lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
+        fields.append(
+            (
+                "Proxy-Status",
+                "\(identity); error=\(error); details=\"stand-in response after \(attemptCount) attempts\""
+            ))
+        body = standIn.body
+    }
+
     /// The bytes for a client.
     ///
     /// - Parameter sendsBody: False for an answer to HEAD, which announces the length all the same.
@@ -33,8 +46,11 @@ struct OwnResponse {
         var out = ByteBuffer()
         out.writeString("HTTP/1.1 \(status) \(StatusText.reason(of: status))\r\n")
         for field in fields { out.writeString("\(field.name): \(field.value)\r\n") }
-        out.writeString("Cache-Control: no-store\r\n")
-        if status != 204 { out.writeString("Content-Length: \(body.utf8.count)\r\n") }
+        if !fields.contains(where: { $0.name.lowercased() == "cache-control" }) {
+            out.writeString("Cache-Control: no-store\r\n")
+        }
+        // A 304 would state the length of something else (RFC 9110 section 8.6).
+        if status != 204, status != 304 { out.writeString("Content-Length: \(body.utf8.count)\r\n") }
         if closes { out.writeString("Connection: close\r\n") }
         out.writeString("\r\n")
         if sendsBody { out.writeString(body) }

@@ -52,6 +52,7 @@ struct Problem {
             limits.bodyMax (\(bodyByteCountMax) bytes), the spool is full (limits.spoolTotal), or it never came whole.
             """
         case .exhausted: "\(message) No automatic attempt is left."
+        case .nameUnknown: "\(message) The network is there, so it was not parked."
         case .notInRetryOn, .pass, .responseBegan: message
         }
     }
@@ -76,7 +77,7 @@ struct Problem {
 
     /// The value of `Proxy-Status`.
     func proxyStatus(identity: String) -> String {
-        "\(identity); error=\(error.rawValue); details=\"\(Self.quotable(detail))\""
+        "\(identity); error=\(error.errorType); details=\"\(Self.quotable(detail))\""
     }
 
     /// Text for a quoted string of RFC 8941: printable ASCII, quotes and backslashes escaped.

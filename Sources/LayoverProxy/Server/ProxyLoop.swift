@@ -11,8 +11,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package let eventLoop: any EventLoop
     package let engine: Engine
     package let metrics = LoopMetrics()
-    let rules: ProxyRules
-    let planner: RequestPlanner
+    private(set) var rules: ProxyRules
+    private(set) var planner: RequestPlanner
+    private let addressGuard: any AddressGuard
     /// One tick longer than configured, because deadlines count from the tick before.
     let clientIdleTimeout: TimeAmount
     let requestHeadTimeout: TimeAmount
@@ -28,11 +29,16 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// looks again.
     private var notices: [Origin: OriginNotice] = [:]
     private(set) var isOffline = false
+    /// Whether the network as a whole counts as away.
+    private(set) var isNetworkAway = false
+    /// Whether the engine wants to hear of the next answer, whoever gives it.
+    private(set) var isNetworkDoubted = false
     private(set) var isDraining = false
-    var generator = SystemRandomNumberGenerator()
+    /// Source of entry ids and of jitter. A simulation puts a seeded one here.
+    var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
     /// request would cost more than all else that is done for them.
-    private(set) var coarseNow = NIODeadline.now()
+    private(set) var coarseNow: NIODeadline
     private var unflushed: [ClientConnection] = []
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
@@ -44,6 +50,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         addressGuard: any AddressGuard, connectionLimit: ConnectionLimit, logger: Logger
     ) {
         self.eventLoop = eventLoop
+        coarseNow = eventLoop.now
         self.engine = engine
         self.rules = rules
         self.spool = spool
@@ -53,6 +60,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         requestHeadTimeout = TimeAmount(rules.requestHeadTimeout) + .seconds(1)
         clientStallTimeout = TimeAmount(rules.clientStallTimeout) + .seconds(1)
         tunnelIdleTimeout = TimeAmount(rules.tunnelIdleTimeout) + .seconds(1)
+        self.addressGuard = addressGuard
         planner = RequestPlanner(rules: rules, addressGuard: addressGuard)
     }
 
@@ -75,6 +83,30 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     package func setOffline(_ isOffline: Bool) {
         eventLoop.execute { self.isOffline = isOffline }
+    }
+
+    package func setNetwork(isAway: Bool, isDoubted: Bool) {
+        eventLoop.execute {
+            self.isNetworkAway = isAway
+            self.isNetworkDoubted = isDoubted
+        }
+    }
+
+    /// Says once that an origin answered while the network was in doubt.
+    func networkAnswered() {
+        isNetworkDoubted = false
+        engine.post(.networkAnswered)
+    }
+
+    /// Goes by other rules from now on. What is known of routes, policies and the time-outs of attempts
+    /// counts at once, for requests that wait too; the rest needs a restart.
+    package func adopt(_ new: ProxyRules) -> EventLoopFuture<Void> {
+        eventLoop.submit {
+            self.rules.routes = new.routes
+            self.rules.attempt = new.attempt
+            self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
+            for connection in self.connections.values { connection.adoptedRules() }
+        }
     }
 
     package func networkChanged() {
@@ -128,7 +160,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     var untakenByteCount: Int { connections.values.reduce(0) { $0 + $1.writtenByteCountLeft } }
 
     private func secondPassed() {
-        coarseNow = .now()
+        coarseNow = eventLoop.now
         tick(now: coarseNow)
     }
 

@@ -10,6 +10,7 @@ package struct PendingListing: Sendable, Codable {
         package var id: String
         package var state: String
         package var waitingFor: String?
+        package var why: String?
         package var method: String
         package var url: String
         package var attempts: Int

@@ -10,6 +10,10 @@ enum AbortCause: Sendable {
     case timedOut
     /// The address guard said no.
     case addressRefused(FailureKind)
+    /// libcurl needed a name that it had not been given.
+    case nameMissing
+    /// The name of the origin has no addresses.
+    case nameFailed(NameFailure, name: String)
     /// The reused connection had bytes to read, or its end, before the request was sent.
     case connectionSpoilt
     /// libcurl wanted to send a request again that must not be sent twice, or whose body was not kept.
@@ -18,4 +22,11 @@ enum AbortCause: Sendable {
     case answeredAlready
     /// The response breaks the rules of HTTP/1.
     case malformedResponse(FailureKind, reason: StaticString)
+}
+
+extension AbortCause? {
+    var isNameMissing: Bool {
+        if case .nameMissing? = self { return true }
+        return false
+    }
 }

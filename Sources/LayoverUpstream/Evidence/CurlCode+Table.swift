@@ -6,7 +6,7 @@ import LayoverCore
 
 extension CurlCode {
     static let table: [CurlCode] = [
-        CurlCode(0, "CURLE_OK", .httpProtocolError, nil, "The transfer ended without a complete response."),
+        CurlCode(0, "CURLE_OK", .httpResponseIncomplete, nil, "The connection was closed in the middle of an answer."),
         CurlCode(
             1, "CURLE_UNSUPPORTED_PROTOCOL", .httpProtocolError, nil, "The origin did not answer with HTTP/1."
         ),

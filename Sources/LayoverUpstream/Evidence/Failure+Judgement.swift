@@ -22,17 +22,30 @@ extension Failure {
             curlCode: row.number,
             osError: phase == .connecting ? progress.connectError(row) : nil,
             bytesSent: progress.bytesSent, reusedConnection: progress.isReused,
-            localAddress: progress.localAddress, remoteAddress: progress.remoteAddress)
+            localAddress: progress.localAddress, remoteAddress: progress.remoteAddress,
+            isNameUnknown: isNameUnknown(cause, progress))
+    }
+
+    private static func isNameUnknown(_ cause: AbortCause?, _ progress: TransferProgress) -> Bool {
+        guard case .nameFailed(.unknown, _)? = cause else { return false }
+        return progress.sendingCount == 0
     }
 
     private static func judged(_ cause: AbortCause, phase: FailurePhase) -> (FailureKind, String) {
         switch cause {
         case .cancelled: (.proxyInternalError, abortedByProxy.message)
         case .bodyBrokenOff: (.httpRequestError, "The client broke off before its body was complete.")
+        case .timedOut where phase == .resolving:
+            (.dnsTimeout, "The name of the origin was not resolved in time.")
         case .timedOut where phase == .receiving:
             (.connectionReadTimeout, "The response stopped for too long.")
         case .timedOut: (.httpResponseTimeout, "The response did not begin in time.")
         case .addressRefused(let kind): (kind, "The address of the origin must not be connected to.")
+        // The name was wanted for sending again on a new connection.
+        case .nameMissing where !phase.isBeforeSending, .nameFailed where !phase.isBeforeSending:
+            (.connectionTerminated, "The connection died, and no other could be made.")
+        case .nameMissing: (.dnsError, "The name of the origin could not be resolved.")
+        case .nameFailed(let failure, let name): (failure.kind, failure.message(about: name))
         case .connectionSpoilt:
             (.connectionTerminated, "The idle connection was not usable any more.")
         case .secondSending:

@@ -14,6 +14,7 @@ struct SetOptions {
     var shape: Shape?
     var target = ""
     var isFresh = false
+    var hasResolveEntry = false
     var forbidsReuse = false
     var connectMilliseconds = 0
     var hasTrailers = false

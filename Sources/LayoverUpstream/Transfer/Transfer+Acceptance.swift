@@ -18,7 +18,8 @@ extension Transfer {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 
-    /// A name, an IPv4 address or an IPv6 literal without a zone.
+    /// A name, an IPv4 address or an IPv6 literal without a zone. All ASCII: libcurl would turn anything else
+    /// into a name that our resolver was not asked for (RFC 5891).
     private static func isHost(_ host: String) -> Bool {
         guard !host.isEmpty, host.utf8.count <= 255 else { return false }
         if host.utf8.contains(UInt8(ascii: ":")) {
@@ -30,7 +31,7 @@ extension Transfer {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"), 0x80...0xFF:
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
                 true
             default:
                 false

@@ -12,6 +12,8 @@ extension Transfer {
         layover_set_read(easy, Self.bodyWanted)
         layover_set_pointer(easy, CURLOPT_READDATA, context)
         layover_set_pointer(easy, CURLOPT_SEEKDATA, context)
+        layover_set_resolver_start(easy, Self.nameWanted)
+        layover_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         layover_set_open_socket(easy, Self.socketWanted)
         layover_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
         // A connection outlives the transfer that made it: this context is the loop.
@@ -70,6 +72,11 @@ extension Transfer {
     private static let trailersWanted: curl_trailer_callback = { list, context in
         guard let context, let list else { return CURL_TRAILERFUNC_ABORT }
         return transfer(context).fillTrailers(list) ? CURL_TRAILERFUNC_OK : CURL_TRAILERFUNC_ABORT
+    }
+
+    private static let nameWanted: curl_resolver_start_callback = { _, _, context in
+        guard let context else { return 1 }
+        return transfer(context).mayResolve() ? 0 : 1
     }
 
     private static let socketWanted: curl_opensocket_callback = { context, _, address in

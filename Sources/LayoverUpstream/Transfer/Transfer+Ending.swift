@@ -41,6 +41,7 @@ extension Transfer {
             // libcurl closes its own when the handle is removed.
             let copy = socket >= 0 ? fcntl(socket, F_DUPFD_CLOEXEC, 3) : -1
             if copy >= 0 {
+                if let attempt, attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
                 return .dialled(
                     DialledSocket(descriptor: copy, remoteAddress: text(CURLINFO_PRIMARY_IP)))
             }
@@ -48,11 +49,20 @@ extension Transfer {
         return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
     }
 
+    /// What connection the attempt runs on.
+    var connectionFacts: ConnectionFacts {
+        ConnectionFacts(
+            localAddress: text(CURLINFO_LOCAL_IP), remoteAddress: text(CURLINFO_PRIMARY_IP),
+            reusedConnection: sending.wasOnReusedConnection,
+            bytesSent: Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T)))
+    }
+
     /// How far the attempt got.
     private var progress: TransferProgress {
         var progress = TransferProgress()
         progress.isSecure = attempt?.request.origin.scheme == .https && !isDial
-        progress.isResolved = offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
+        guard resolving.wasAdded else { return progress }
+        progress.isResolved = resolving.endsAt == nil && offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
         progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0
         progress.sendingCount = sending.count
         progress.isReused = sending.wasOnReusedConnection

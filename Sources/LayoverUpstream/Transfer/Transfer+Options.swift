@@ -26,7 +26,10 @@ extension Transfer {
         layover_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         layover_set_long(easy, CURLOPT_BUFFERSIZE, options.receiveBufferByteCount)
         layover_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, options.sendBufferByteCount)
-        layover_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, options.nameAgeMax.millisecondsAtLeastOne / 1000)
+        // Longer than we believe an answer, so that libcurl never lacks one that we count as given. Before a
+        // new one is used, or none, the old entry is replaced or removed.
+        layover_set_long(
+            easy, CURLOPT_DNS_CACHE_TIMEOUT, options.nameAgeMax.millisecondsAtLeastOne / 1000 + 5)
         layover_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 0)
         layover_set_long(
             easy, CURLOPT_MAXAGE_CONN, max(1, options.idleConnectionAgeMax.millisecondsAtLeastOne / 1000))
@@ -75,11 +78,7 @@ extension Transfer {
         setFreshConnect(attempt.needsFreshConnection || !request.mayBeSentTwice)
         setForbidReuse(false)
         setVerbose(false)
-        let milliseconds = request.timeouts.connect.millisecondsAtLeastOne
-        if setOptions.connectMilliseconds != milliseconds {
-            setOptions.connectMilliseconds = milliseconds
-            layover_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
-        }
+        setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if setOptions.isDial != isDial {
             setOptions.isDial = isDial
             layover_set_long(easy, CURLOPT_CONNECT_ONLY, isDial ? 1 : 0)
@@ -92,6 +91,12 @@ extension Transfer {
         guard setOptions.isFresh != isFresh else { return }
         setOptions.isFresh = isFresh
         layover_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+    }
+
+    func setConnectTimeout(_ milliseconds: Int) {
+        guard setOptions.connectMilliseconds != milliseconds else { return }
+        setOptions.connectMilliseconds = milliseconds
+        layover_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
     }
 
     /// Makes sure that the connection is closed after this response. May be called in a callback: libcurl
@@ -112,6 +117,7 @@ extension Transfer {
     private func setOrigin(_ origin: Origin) {
         // A dial makes no TLS: what runs inside a tunnel is the client's.
         guard setOptions.origin != origin || setOptions.isDial != isDial else { return }
+        if setOptions.origin?.host != origin.host { hostName = HostName(origin.host) }
         setOptions.origin = origin
         let scheme = origin.scheme == .https && !isDial ? "https" : "http"
         layover_set_string(easy, CURLOPT_URL, "\(scheme)://\(origin.authority)/")

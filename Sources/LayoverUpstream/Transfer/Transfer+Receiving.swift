@@ -34,6 +34,7 @@ extension Transfer {
         if !head.isInterim || head.status == 100 { stopAwaitingContinue() }
         if head.isInterim { return loop.outbox.add(.interim(head), of: attempt) }
         receiving.framing = head.framing
+        if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         // libcurl would speak HTTP/1.0 on a connection that did so before.
         if head.minorVersion == 0 { setForbidReuse(true) }
         switch head.framing {
@@ -168,11 +169,11 @@ extension Transfer {
     // MARK: Deadlines
 
     /// When something is to be done if nothing happens before; nil when nothing is.
-    var deadline: UInt64? { sending.continueAt ?? silenceEndsAt }
+    var deadline: UInt64? { resolving.endsAt ?? sending.continueAt ?? silenceEndsAt }
 
     /// The deadline has come. Returns whether the attempt is over.
     func deadlineCame() -> Bool {
-        guard sending.continueAt != nil else { return true }
+        guard resolving.endsAt == nil, sending.continueAt != nil else { return true }
         stopAwaitingContinue()
         return false
     }

@@ -30,9 +30,13 @@ final class Transfer {
     // Options as they were set last.
     var setOptions = SetOptions()
     var fieldList = FieldList()
+    var resolveEntry = ResolveEntry()
+    /// What the origin's host is; belongs to `setOptions.origin`.
+    var hostName = HostName.impossible
     let errorText: UnsafeMutablePointer<CChar>
 
-    // Progress of the connection and of sending.
+    // Progress of the name, the connection and of sending.
+    var resolving = ResolvingState()
     var sending = SendingState()
     /// Sockets that were opened for this attempt; closed ones stay in the list.
     var openedSockets: [CInt] = []
@@ -62,6 +66,7 @@ final class Transfer {
     deinit {
         curl_easy_cleanup(easy)
         fieldList.deallocate()
+        resolveEntry.deallocate()
         errorText.deallocate()
     }
 
@@ -85,6 +90,8 @@ final class Transfer {
         socketError = nil
         openedSockets.removeAll(keepingCapacity: true)
         descriptor = -1
+        resolving = ResolvingState()
+        resolving.beganAt = loop.now
         sending = SendingState()
         receiving = ReceivingState()
         errorText.pointee = 0
@@ -92,16 +99,32 @@ final class Transfer {
         openReader()
     }
 
-    /// Whether the attempt must be made again on a new connection: nothing of it has been sent.
+    /// Whether the attempt must be made again: its connection was spoilt before anything of it was sent, or
+    /// libcurl needs a new connection and did not have the addresses of the name.
+    ///
+    /// The latter may come after a sending: libcurl sends again what may be sent twice.
     func restartsAfter(_ code: CURLcode) -> Bool {
-        guard code == CURLE_ABORTED_BY_CALLBACK, case .connectionSpoilt? = abortCause else { return false }
-        return true
+        switch abortCause {
+        case .connectionSpoilt?: code == CURLE_ABORTED_BY_CALLBACK
+        case .nameMissing?:
+            resolving.missCount <= Self.missCountMax && receiving.framing == nil
+                && (sending.count == 0 || attempt?.request.mayBeSentTwice == true)
+        default: false
+        }
     }
 
+    /// With addresses given and still missed, libcurl's idea of the name is another than ours.
+    private static let missCountMax = 3
+
     func prepareRestart() {
+        // An idle connection may have come meanwhile, but it must not be the one that died.
+        if !abortCause.isNameMissing || sending.count > 0 { setFreshConnect(true) }
+        // Like libcurl, which times the connection of each sending by itself.
+        if sending.count > 0 { resolving.beganAt = loop.now }
         abortCause = nil
         sending.connectionCount = 0
-        setFreshConnect(true)
+        sending.isPaused = false
+        errorText.pointee = 0
     }
 
     /// Lets the attempt go, after its last event has been made.

@@ -13,12 +13,12 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     private var gathered: [WorkerCommand] = []
 
     init(
-        options: UpstreamOptions, trust: TrustBundle, eventLoop: any EventLoop,
-        batchEnded: @escaping @Sendable () -> Void
+        options: UpstreamOptions, trust: TrustBundle, resolver: NameResolver,
+        eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
     ) throws(UpstreamError) {
         let mailbox = try Mailbox()
         let loop = try WorkerLoop(
-            options: options, trust: trust, mailbox: mailbox,
+            options: options, trust: trust, resolver: resolver, mailbox: mailbox,
             outbox: EventOutbox(eventLoop: eventLoop, batchEnded: batchEnded))
         self.mailbox = mailbox
         self.eventLoop = eventLoop
@@ -37,7 +37,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
 
     func resumeReceiving(_ attempt: UpstreamAttempt) { post(.resumeReceiving(attempt)) }
 
-    func networkChanged() { post(.networkChanged) }
+    func networkChanged() { post(.networkChanged(at: MonotonicClock.now)) }
 
     /// Gathers the commands of one turn of the loop, so that the thread is woken once for all of them.
     private func post(_ command: WorkerCommand) {

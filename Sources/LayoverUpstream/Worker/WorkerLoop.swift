@@ -16,6 +16,10 @@ final class WorkerLoop {
     /// TLS sessions of all transfers, so that a new connection need not shake hands in full.
     let share: UnsafeMutableRawPointer?
     let mailbox: Mailbox
+    let resolver: NameResolver
+    var names = WorkerNames()
+    /// By which the resolver knows this worker.
+    private(set) lazy var asker = resolver.join(mailbox)
     private var commands: [WorkerCommand] = []
 
     /// New attempts go to the last one.
@@ -39,10 +43,12 @@ final class WorkerLoop {
     private var deadlineCheckAt: UInt64?
 
     init(
-        options: UpstreamOptions, trust: TrustBundle, mailbox: Mailbox, outbox: EventOutbox
+        options: UpstreamOptions, trust: TrustBundle, resolver: NameResolver, mailbox: Mailbox,
+        outbox: EventOutbox
     ) throws(UpstreamError) {
         self.options = options
         self.trust = trust
+        self.resolver = resolver
         self.mailbox = mailbox
         self.outbox = outbox
         poller = try Poller(wake: mailbox.descriptor)
@@ -85,6 +91,7 @@ final class WorkerLoop {
             handingOver.removeAll(keepingCapacity: true)
         }
         dropOldGenerations()
+        withdrawNames()
         outbox.deliver()
     }
 
@@ -134,7 +141,10 @@ final class WorkerLoop {
         case .resumeSending(let slot, let serial):
             guard let transfer = transfers[slot], transfer.serial == serial else { return }
             transfer.resumeSending()
-        case .networkChanged: _ = beginGeneration()
+        case .networkChanged(let time):
+            _ = beginGeneration()
+            askAgain(since: time)
+        case .nameAnswered(let name, let answer): nameAnswered(name, answer)
         case .shutDown:
             isShuttingDown = true
             for transfer in transfers { abort(transfer, for: .cancelled) }
@@ -142,7 +152,7 @@ final class WorkerLoop {
     }
 
     private func start(_ attempt: UpstreamAttempt) {
-        guard !isShuttingDown, let generation = generations.last,
+        guard !isShuttingDown,
             let transfer = spares.popLast() ?? Transfer(loop: self)
         else { return outbox.add(.failed(.abortedByProxy), of: attempt) }
         nextSerial &+= 1
@@ -152,36 +162,40 @@ final class WorkerLoop {
         liveCount += 1
         transfer.begin(attempt, slot: slot, serial: nextSerial)
         guard transfer.isAcceptable else { return finish(transfer, code: CURLE_URL_MALFORMAT) }
-        add(transfer, to: generation)
+        launch(transfer)
     }
 
-    private func add(_ transfer: Transfer, to generation: MultiGeneration) {
+    /// Gives an attempt to libcurl; `launch` and `nameAnswered` see to its name first.
+    func add(_ transfer: Transfer) {
+        guard let generation = generations.last else { return finish(transfer, code: CURLE_FAILED_INIT) }
+        transfer.resolving.wasAdded = true
         let result = curl_multi_add_handle(generation.handle, transfer.easy)
         guard result == CURLM_OK else { return finish(transfer, code: CURLE_FAILED_INIT) }
         transfer.generation = generation
         generation.transferCount += 1
     }
 
-    /// Tries the same attempt on a new connection; nothing of it has been sent.
+    /// Tries the same attempt again: on a new connection, or once the addresses of its name are known.
     private func restart(_ transfer: Transfer) {
-        guard let generation = transfer.generation else { return }
         remove(transfer)
+        let lacksName = transfer.abortCause.isNameMissing
         transfer.prepareRestart()
-        add(transfer, to: generation)
+        if lacksName { resolve(transfer) } else { launch(transfer) }
     }
 
     // MARK: Ends
 
-    private func abort(_ transfer: Transfer?, for cause: AbortCause) {
+    func abort(_ transfer: Transfer?, for cause: AbortCause) {
         guard let transfer, transfer.attempt != nil else { return }
         transfer.abortCause = transfer.abortCause ?? cause
         finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
     }
 
     /// Says the last word of an attempt and makes its handle free.
-    private func finish(_ transfer: Transfer, code: CURLcode) {
+    func finish(_ transfer: Transfer, code: CURLcode) {
         let last = transfer.conclude(code)
         remove(transfer)
+        stopWaiting(transfer)
         transfers[transfer.slot] = nil
         freeSlots.append(transfer.slot)
         liveCount -= 1
@@ -239,6 +253,7 @@ final class WorkerLoop {
     }
 
     private func cleanUp() {
+        resolver.leave(asker)
         for command in mailbox.close() {
             if case .start(let attempt) = command { outbox.add(.failed(.abortedByProxy), of: attempt) }
         }

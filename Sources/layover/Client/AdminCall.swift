@@ -54,7 +54,8 @@ struct AdminAnswer: Sendable {
     var failure: CommandFailure {
         let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
         return CommandFailure(
-            code: status == 400 ? .usage : .refused,
+            // 422: an acknowledgement that is none, or a configuration that is bad.
+            code: status == 400 || status == 422 ? .usage : .refused,
             message: problem.map { "\($0.detail) (\(status))" } ?? "the answer was \(status)")
     }
 }

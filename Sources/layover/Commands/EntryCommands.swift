@@ -20,6 +20,28 @@ struct CancelEntries: AsyncParsableCommand {
     func run() async throws { try await EntryOrder(command: "cancel", selection: selection).run() }
 }
 
+/// `layover hold`
+struct HoldEntries: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hold", abstract: "Stop the automatic attempts of entries.")
+
+    @OptionGroup var selection: EntrySelectionOptions
+
+    func validate() throws { try selection.check() }
+    func run() async throws { try await EntryOrder(command: "hold", selection: selection).run() }
+}
+
+/// `layover release`
+struct ReleaseEntries: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release", abstract: "Let the automatic attempts of held entries go on.")
+
+    @OptionGroup var selection: EntrySelectionOptions
+
+    func validate() throws { try selection.check() }
+    func run() async throws { try await EntryOrder(command: "release", selection: selection).run() }
+}
+
 /// Which entries a command is for.
 struct EntrySelectionOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions

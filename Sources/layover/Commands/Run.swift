@@ -7,7 +7,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the proxy until it is stopped.",
         discussion: """
-            SIGTERM or SIGINT stops it gently: no new connections, held clients get a 503 with \
+            SIGHUP has it read its configuration anew. SIGTERM or SIGINT stops it gently: no new connections, held clients get a 503 with \
             Retry-After, attempts under way get timeouts.drain. The same signal again stops it at once.
             """)
 
@@ -26,8 +26,8 @@ struct Run: AsyncParsableCommand {
         var overrides: [String: String] = [:]
         overrides["proxy.listen"] = listen
         overrides["admin.listen"] = admin
-        let loaded = try source.load(overrides: overrides)
-        try await Application(loaded: loaded, portFile: portFile).run()
+        let layers = source.layers(overrides: overrides)
+        try await Application(loaded: source.load(layers), source: layers, portFile: portFile).run()
     }
 }
 
@@ -38,12 +38,16 @@ struct ConfigurationOptions: ParsableArguments {
         help: "Configuration file. Default: LAYOVER_CONFIG, or none, which means all defaults.")
     var file: String?
 
-    /// Reads all layers, or prints a line for each thing that is wrong and ends with exit code 1.
-    func load(overrides: [String: String] = [:]) throws -> LoadedConfiguration {
+    func layers(overrides: [String: String] = [:]) -> ConfigurationSource {
         let environment = ProcessInfo.processInfo.environment
-        do {
-            let loaded = try ConfigurationLoader.load(
-                file: file ?? environment["LAYOVER_CONFIG"], environment: environment, overrides: overrides)
+        return ConfigurationSource(
+            file: file ?? environment["LAYOVER_CONFIG"], environment: environment, overrides: overrides)
+    }
+
+    /// Reads all layers, or prints a line for each thing that is wrong and ends with exit code 1.
+    func load(_ layers: ConfigurationSource? = nil) throws -> LoadedConfiguration {
+        do throws(ConfigurationErrors) {
+            let loaded = try (layers ?? self.layers()).load()
             for warning in loaded.warnings { StandardError.write("warning: \(warning)") }
             return loaded
         } catch {

@@ -22,7 +22,9 @@ struct Show: AsyncParsableCommand {
         var facts = Facts()
         facts.add("id", entry.id)
         facts.add("request", "\(entry.method) \(entry.url)")
-        facts.add("state", entry.state + (entry.waitingFor.map { " for \($0)" } ?? ""))
+        let detail = entry.waitingFor.map { " for \($0)" } ?? entry.why.map { ": \($0)" } ?? ""
+        facts.add("state", entry.state + detail)
+        facts.add("incident", entry.incident)
         facts.add("attempts", "\(entry.attempts)" + (entry.automaticLeft.map { ", \($0) left" } ?? ""))
         facts.add(
             "next attempt", entry.nextAttemptAt.map { "in \(TimeText.distance($0, from: now)), at \($0)" })

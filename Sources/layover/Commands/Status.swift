@@ -25,12 +25,16 @@ struct Status: AsyncParsableCommand {
         facts.add(
             "pending",
             order.compactMap { name in status.counts[name].map { "\($0) \(name)" } }.joined(separator: ", "))
+        facts.add("incidents", status.incidents == 0 ? "none" : "\(status.incidents) open")
         facts.add("away", status.shutOrigins.isEmpty ? nil : status.shutOrigins.joined(separator: " "))
         let used = status.limits.sorted { $0.key < $1.key }.compactMap { name, limit in
             limit.used.map { "\(name) \($0)/\(limit.max)" }
         }
         facts.add("limits", used.joined(separator: ", "))
         for error in status.configurationErrors { facts.add("configuration", error) }
+        if let reload = status.lastReload, !reload.needsRestart.isEmpty {
+            facts.add("restart needed", reload.needsRestart.joined(separator: " "))
+        }
         return facts.lines
     }
 

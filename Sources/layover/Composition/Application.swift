@@ -15,6 +15,7 @@ import ServiceLifecycle
 /// accepted.
 struct Application {
     let loaded: LoadedConfiguration
+    let source: ConfigurationSource
     let portFile: String?
 
     private var settings: Settings { loaded.settings }
@@ -22,9 +23,11 @@ struct Application {
     func run() async throws {
         ProcessLimits.ignoreBrokenPipes()
         ProcessLimits.raiseDescriptorLimit()
-        let logger = makeLogger()
+        let threshold = LogThreshold(settings.log.level)
+        let logger = makeLogger(threshold)
         logger.debug("starting", metadata: ["allocator": "\(Allocator.name)"])
         let parts = try await ProxyParts(settings: settings, logger: logger)
+        let reloader = Reloader(loaded, from: source, parts: parts, level: threshold)
         let draining = DrainState()
         let stop = StopSignal()
         let server = try await bindProxy(parts)
@@ -33,7 +36,7 @@ struct Application {
         let (ports, portFound) = AsyncStream<Int>.makeStream()
         let admin = AdminService(
             options: adminOptions,
-            sources: adminSources(parts, draining: draining, stop: stop, address: address),
+            sources: adminSources(parts, reloader, draining: draining, stop: stop, address: address),
             logger: logger, onListening: { portFound.yield($0) })
         let proxy = ProxyService(
             server: server, engine: parts.engine, drainMax: settings.timeouts.drain,
@@ -43,7 +46,9 @@ struct Application {
                 services: [
                     .init(service: admin), .init(service: monitor(parts)), .init(service: proxy),
                 ], logger: logger))
-        stop.listen { await services.triggerGracefulShutdown() }
+        stop.listen(reload: { _ = await reloader.reload() }) {
+            await services.triggerGracefulShutdown()
+        }
         let announcing = Task {
             for await port in ports {
                 try announce(parts, server: server, address: address, adminPort: port)
@@ -71,15 +76,14 @@ struct Application {
 
     // MARK: Parts
 
-    private func makeLogger() -> Logger {
+    private func makeLogger(_ threshold: LogThreshold) -> Logger {
         let format: LineLogHandler.Format =
             switch settings.log.format {
             case .text: .text
             case .json: .json
             case .auto: isatty(STDERR_FILENO) == 1 ? .text : .json
             }
-        let level = Logger.Level(rawValue: settings.log.level.rawValue) ?? .info
-        LoggingSystem.bootstrap { _ in LineLogHandler(level: level, format: format) }
+        LoggingSystem.bootstrap { _ in LineLogHandler(threshold: threshold, format: format) }
         return Logger(label: "layover")
     }
 
@@ -99,13 +103,15 @@ struct Application {
     }
 
     private func adminSources(
-        _ parts: ProxyParts, draining: DrainState, stop: StopSignal, address: String
+        _ parts: ProxyParts, _ reloader: Reloader, draining: DrainState, stop: StopSignal, address: String
     ) -> AdminSources {
         var sources = AdminSources(engine: parts.engine)
         sources.metrics = parts.loops.map(\.metrics)
         sources.proxyURLs = { [address] }
         sources.isDraining = { draining.isDraining }
         sources.drain = { stop.request() }
+        sources.reload = { await reloader.reload() }
+        sources.configuration = { reloader.values }
         let limits = settings.limits
         let (spool, connections) = (parts.spool, parts.loops.map(\.metrics))
         sources.limits = {

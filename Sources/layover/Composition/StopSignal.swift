@@ -2,7 +2,8 @@ import Foundation
 import Logging
 import UnixSignals
 
-/// Everything that stops the proxy: SIGTERM, SIGINT, and `POST /v1/drain`.
+/// Everything that stops the proxy: SIGTERM, SIGINT, and `POST /v1/drain`. SIGHUP, which comes the same way,
+/// has it read its configuration anew.
 final class StopSignal: Sendable {
     private let requests: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -13,7 +14,7 @@ final class StopSignal: Sendable {
     func request() { continuation.yield() }
 
     /// Calls `stop` at the first signal or request; a second signal ends the process at once.
-    func listen(_ stop: @escaping @Sendable () async -> Void) {
+    func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) {
         let requests = self.requests
         Task.detached {
             for await _ in requests {
@@ -24,8 +25,10 @@ final class StopSignal: Sendable {
         Task.detached {
             var isStopping = false
             for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
-                // There is nothing to reload in this version; the default action would end the process.
-                if signal == .sighup { continue }
+                if signal == .sighup {
+                    await reload()
+                    continue
+                }
                 if isStopping { exit(130) }
                 isStopping = true
                 self.request()

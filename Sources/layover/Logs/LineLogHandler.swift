@@ -8,13 +8,20 @@ import Logging
 struct LineLogHandler: LogHandler {
     enum Format: Sendable { case text, json }
 
-    var logLevel: Logger.Level
+    /// The level that whoever holds this handler has set; nil: the threshold's.
+    private var ownLevel: Logger.Level?
+    private let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
     let format: Format
 
-    init(level: Logger.Level, format: Format) {
-        logLevel = level
+    init(threshold: LogThreshold, format: Format) {
+        self.threshold = threshold
         self.format = format
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -25,7 +25,7 @@ struct EntryTable {
 
     private func cells(of entry: EntryDocument) -> [String] {
         [
-            String(entry.id.prefix(Self.idCount)), entry.state, entry.waitingFor ?? "-",
+            String(entry.id.prefix(Self.idCount)), entry.state, entry.waitingFor ?? entry.why ?? "-",
             TimeText.distance(entry.nextAttemptAt, from: now), String(entry.attempts),
             TimeText.distance(entry.parkedAt, from: now), entry.method, entry.url,
             entry.lastFailure?.kind ?? "-",

@@ -52,11 +52,75 @@ struct ErrorTableTests {
             fields: ["Content-Type": "application/json", "Content-Length": "99999999"], status: 413,
             kind: "body-too-large"),
         // Paths and methods
-        Row(says: "unknown path", method: "GET", path: "/v1/incidents", status: 404, kind: "not-found"),
+        Row(says: "unknown path", method: "GET", path: "/v1/nowhere", status: 404, kind: "not-found"),
         Row(says: "no dashboard", method: "GET", path: "/", status: 404, kind: "not-found"),
+        Row(says: "unknown command", path: "/v1/pending/\(known)/pause", status: 404, kind: "not-found"),
         Row(
-            says: "a command of a later version", path: "/v1/pending/\(known)/force", status: 404,
+            says: "force of many", path: "/v1/pending/force", fields: isJSON, body: "{\"all\":true}",
+            status: 405, kind: "method-not-allowed"),
+        Row(
+            says: "GET of a reload that cannot be asked for", method: "GET", path: "/v1/reload", status: 404,
             kind: "not-found"),
+        Row(
+            says: "a reload that cannot be asked for", path: "/v1/reload", status: 404, kind: "not-found"),
+        Row(
+            says: "a configuration that is not shown", method: "GET", path: "/v1/config", status: 404,
+            kind: "not-found"),
+        // Explain
+        Row(
+            says: "explain of an unknown entry", method: "GET", path: "/v1/pending/\(unknown)/explain",
+            status: 404, kind: "unknown-entry"),
+        Row(
+            says: "explain of what is no id", method: "GET", path: "/v1/pending/nonsense/explain",
+            status: 404, kind: "unknown-entry"),
+        Row(
+            says: "explain with a parameter", method: "GET", path: "/v1/pending/\(known)/explain?deep=1",
+            status: 400, kind: "bad-parameter"),
+        Row(
+            says: "POST of explain", path: "/v1/pending/\(known)/explain", status: 405,
+            kind: "method-not-allowed"),
+        // Incidents
+        Row(
+            says: "unknown incident", method: "GET", path: "/v1/incidents/\(unknown)", status: 404,
+            kind: "unknown-incident"),
+        Row(
+            says: "not an incident's id", method: "GET", path: "/v1/incidents/nonsense", status: 404,
+            kind: "unknown-incident"),
+        Row(
+            says: "retry of an unknown incident", path: "/v1/incidents/\(unknown)/retry", status: 404,
+            kind: "unknown-incident"),
+        Row(
+            says: "an entry's id for an incident's", path: "/v1/incidents/\(known)/cancel", status: 404,
+            kind: "unknown-incident"),
+        Row(
+            says: "a malformed command for an incident", path: "/v1/incidents/\(unknown)/cancel",
+            fields: isJSON, body: "{", status: 400, kind: "malformed-body"),
+        Row(
+            says: "a form for an incident", path: "/v1/incidents/\(unknown)/cancel",
+            fields: ["Content-Type": "text/plain"], status: 415, kind: "unsupported-media-type"),
+        Row(
+            says: "hold of an incident", path: "/v1/incidents/\(unknown)/hold", status: 404,
+            kind: "not-found"),
+        Row(
+            says: "GET of a command for an incident", method: "GET", path: "/v1/incidents/\(unknown)/retry",
+            status: 405, kind: "method-not-allowed"),
+        Row(says: "POST of the incidents", path: "/v1/incidents", status: 405, kind: "method-not-allowed"),
+        Row(
+            says: "incidents with a parameter", method: "GET", path: "/v1/incidents?limit=1", status: 400,
+            kind: "bad-parameter"),
+        // Commands that its state does not take
+        Row(
+            says: "release of what is not held", path: "/v1/pending/\(known)/release", status: 409,
+            kind: "conflict"),
+        Row(
+            says: "force of what was never sent", path: "/v1/pending/\(known)/force", fields: isJSON,
+            body: "{\"acknowledge\":\"duplicate-risk\"}", status: 409, kind: "conflict"),
+        Row(
+            says: "a number as acknowledgement", path: "/v1/pending/\(known)/force", fields: isJSON,
+            body: "{\"acknowledge\":1}", status: 400, kind: "malformed-body"),
+        Row(
+            says: "hold of another revision", path: "/v1/pending/\(known)/hold",
+            fields: ["If-Match": "\"77\""], status: 412, kind: "stale"),
         Row(says: "unknown id", path: "/v1/pending/\(unknown)/retry", status: 404, kind: "unknown-entry"),
         Row(says: "not an id", path: "/v1/pending/nonsense/cancel", status: 404, kind: "unknown-entry"),
         Row(

@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
 import Testing
 
 @testable import LayoverAdmin
@@ -78,9 +80,14 @@ struct EventStreamTests {
             try await follow(harness) { blocks in
                 let snapshot = try await blocks.nextEvent()
                 #expect(snapshot.name == "snapshot")
+                #expect(
+                    Set(snapshot.data.keys) == ["data", "counts", "nextCursor", "incidents", "reachability"])
                 #expect((snapshot.data["data"] as? [[String: Any]])?.count == 1)
                 #expect((snapshot.data["counts"] as? [String: Int])?["waiting"] == 1)
                 #expect((snapshot.data["reachability"] as? [String: Any])?["mode"] as? String == "auto")
+
+                let incidents = snapshot.data["incidents"] as? [[String: Any]] ?? []
+                #expect(incidents.map { $0["origin"] as? String } == ["http://shop.example"])
 
                 harness.park(2)
                 let parked = try await blocks.nextEvent()
@@ -96,6 +103,56 @@ struct EventStreamTests {
                 let changed = try await blocks.nextEvent()
                 #expect(changed.name == "reachability.changed")
                 #expect(changed.data["mode"] as? String == "offline")
+            }
+        }
+    }
+
+    @Test func incidentOpensChangesAndCloses() async throws {
+        let clock = ManualClock()
+        try await AdminHarness.with(clock: clock) { harness in
+            try await follow(harness) { blocks in
+                let snapshot = try await blocks.nextEvent()
+                #expect((snapshot.data["incidents"] as? [Any])?.isEmpty == true)
+
+                harness.park(1, policy: AdminHarness.patient)
+                #expect(try await blocks.nextEvent().name == "request.parked")
+                let opened = try await blocks.nextEvent()
+                #expect(opened.name == "incident.opened")
+                #expect(opened.data["waiting"] as? Int == 1)
+                #expect(
+                    (opened.data["cause"] as? [String: String]) == [
+                        "kind": "connection_refused", "phase": "connecting",
+                    ])
+
+                harness.park(2, policy: AdminHarness.patient)
+                #expect(try await blocks.nextEvent().name == "request.parked")
+                clock.advance(by: .milliseconds(250))
+                await harness.engine.timerFired()
+                let updated = try await blocks.nextEvent()
+                #expect(updated.name == "incident.updated")
+                #expect(updated.data["id"] as? String == opened.data["id"] as? String)
+                #expect(updated.data["waiting"] as? Int == 2)
+
+                let id = try #require(opened.data["id"] as? String)
+                #expect(try await harness.post("/v1/incidents/\(id)/cancel").status == 200)
+                // The outage is over with its last entry, which is told of in the same breath.
+                var names: [String] = []
+                for _ in 1...3 { names.append(try await blocks.nextEvent().name ?? "") }
+                #expect(names.sorted() == ["incident.closed", "request.ended", "request.ended"])
+            }
+        }
+    }
+
+    @Test func reloadIsTold() async throws {
+        try await AdminHarness.with { harness in
+            try await follow(harness) { blocks in
+                _ = try await blocks.nextEvent()
+                await harness.engine.reloaded(
+                    ReloadReport(at: Timestamp(nanoseconds: 0), appliedKeys: ["log.level"]))
+                let reloaded = try await blocks.nextEvent()
+                #expect(reloaded.name == "config.reloaded")
+                #expect(Set(reloaded.data.keys) == ["at", "applied", "needsRestart", "errors"])
+                #expect(reloaded.data["applied"] as? [String] == ["log.level"])
             }
         }
     }

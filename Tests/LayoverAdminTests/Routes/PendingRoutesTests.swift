@@ -1,3 +1,4 @@
+import Foundation
 import LayoverCore
 import Testing
 
@@ -23,14 +24,15 @@ struct PendingRoutesTests {
             #expect(entry.json["url"] as? String == "http://shop.example/cart?token=***&page=2")
             #expect(entry.json["createdAt"] as? String == "2026-01-01T00:00:04.000Z")
             #expect(entry.json["parkedAt"] as? String == "2026-01-01T00:00:05.000Z")
-            #expect(entry.json["actions"] as? [String] == ["retry", "cancel"])
+            #expect(entry.json["actions"] as? [String] == ["retry", "cancel", "hold"])
+            #expect((entry.json["incident"] as? String)?.count == 32)
             let failure = entry.json["lastFailure"] as? [String: Any] ?? [:]
             #expect(
                 Set(failure.keys) == ["kind", "phase", "evidence", "message", "at", "curlCode", "osError"])
             #expect(failure["kind"] as? String == "connection_refused")
             let client = entry.json["client"] as? [String: Any] ?? [:]
             #expect(Set(client.keys) == ["address", "connected", "userAgent"])
-            #expect(entry.text.contains("\"ticket\":null") && entry.text.contains("\"incident\":null"))
+            #expect(entry.text.contains("\"ticket\":null") && entry.text.contains("\"why\":null"))
             #expect(entry["ETag"] == "\"\(entry.json["revision"] as? Int ?? -1)\"")
         }
     }
@@ -126,6 +128,7 @@ struct PendingRoutesTests {
                 body: "{\"reason\":\"no longer needed\"}")
 
             #expect(answer.json["state"] as? String == "cancelled")
+            #expect(answer.json["incident"] is NSNull, "what has ended waits in no outage")
             #expect((answer.json["client"] as? [String: Any])?["connected"] as? Bool == false)
             #expect(exchange.calls == [.end(.cancelled(reason: "no longer needed"))])
             #expect(

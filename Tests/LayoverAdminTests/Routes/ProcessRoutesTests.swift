@@ -1,3 +1,4 @@
+import Foundation
 import LayoverCore
 import LayoverEngine
 import Synchronization
@@ -14,7 +15,6 @@ struct ProcessRoutesTests {
             sources.metrics = metrics
             sources.proxyURLs = { ["http://127.0.0.1:8080"] }
             sources.limits = { [LimitUse(name: "connections", max: 10, used: 2)] }
-            sources.configurationErrors = { ["routes.x: unknown key"] }
         }) { harness in
             harness.park(1)
             let status = try await harness.send("GET", "/v1/status").json
@@ -24,7 +24,10 @@ struct ProcessRoutesTests {
             #expect(status["draining"] as? Bool == false)
             #expect((status["counts"] as? [String: Int])?["waiting"] == 1)
             #expect(status["shutOrigins"] as? [String] == ["http://shop.example"])
-            #expect(status["configurationErrors"] as? [String] == ["routes.x: unknown key"])
+            #expect(status["configurationErrors"] as? [String] == [])
+            #expect(status["lastReload"] is NSNull)
+            #expect(status["incidents"] as? Int == 1)
+            #expect((status["totals"] as? [String: Int])?["incidents"] == 1)
             #expect((status["totals"] as? [String: Int])?["requests"] == 7)
             let limits = status["limits"] as? [String: [String: Any]] ?? [:]
             #expect(limits["connections"]?["used"] as? Int == 2)
@@ -100,9 +103,11 @@ struct ProcessRoutesTests {
                     $0.hasPrefix("# HELP layover_") || $0.hasPrefix("# TYPE layover_")
                         || $0.hasPrefix("layover_")
                 })
+            #expect(!answer.text.contains("config_last_reload"))
             for line in [
                 "layover_answers_total{class=\"2xx\"} 2", "layover_attempts_total 5",
                 "layover_entries{state=\"waiting\"} 1", "layover_entries{state=\"undecided\"} 0",
+                "layover_incidents 1", "layover_incidents_total 1", "layover_entries{state=\"held\"} 0",
                 "layover_held_clients 1", "layover_shut_gates 1", "layover_entries_parked_total 1",
                 "layover_reachability{state=\"unknown\"} 1", "layover_reachability_mode{mode=\"auto\"} 1",
                 "layover_limit_max{limit=\"entries\"} 100000",
@@ -129,7 +134,11 @@ struct ProcessRoutesTests {
     }
 
     @Test func documentListsExactlyTheRoutesThatExist() async throws {
-        try await AdminHarness.with(sources: { $0.drain = {} }) { harness in
+        try await AdminHarness.with(sources: { sources in
+            sources.drain = {}
+            sources.reload = { ReloadReport(at: Timestamp(nanoseconds: 0)) }
+            sources.configuration = { [] }
+        }) { harness in
             var listed: Set<String> = []
             var path = ""
             for line in try await harness.send("GET", "/openapi.yaml").text.split(separator: "\n") {

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import Retry
 import Synchronization
 
 @testable import LayoverAdmin
@@ -18,14 +19,13 @@ struct AdminHarness {
 
     /// Runs a test with a harness of its own.
     static func with(
-        options: AdminOptions = AdminOptions(),
+        options: AdminOptions = AdminOptions(), clock: any EngineClock = FixedClock(),
         sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (AdminHarness) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let clock = FixedClock()
         let engine = Engine(
             eventLoop: group.next(), clock: clock,
             reachability: Reachability(hasProbe: false, now: clock.now()), logger: logger)
@@ -49,7 +49,9 @@ struct AdminHarness {
     @discardableResult
     func park(
         _ number: UInt64, method: String = "GET", url: String = "http://shop.example/cart",
-        host: String = "shop.example", failure: Failure? = .refused
+        host: String = "shop.example", failure: Failure? = .refused,
+        parking: Verdict.Parking = .init(delay: .seconds(30), shutsGate: true), policy: Policy = .standard,
+        automaticLeft: Int? = nil, attempts: [AttemptRecord] = []
     ) -> (id: EntryID, exchange: RecordingExchange) {
         let exchange = RecordingExchange()
         let id = Self.id(number)
@@ -57,12 +59,28 @@ struct AdminHarness {
             .parked(
                 NewEntry(
                     id: id, method: method, url: url, origin: Origin(scheme: .http, host: host),
+                    policy: policy,
                     client: .init(address: "127.0.0.1:5", userAgent: "curl/8"),
                     createdAt: Timestamp(nanoseconds: 4_000_000_000 + Int64(number)),
-                    attemptCount: 1, requestByteCount: 12, failure: failure,
-                    parking: .init(delay: .seconds(30), shutsGate: true)),
+                    attemptCount: failure == nil ? 0 : 1, automaticLeft: automaticLeft,
+                    requestByteCount: 12, attempts: attempts, failure: failure, parking: parking),
                 exchange))
         return (id, exchange)
+    }
+
+    /// Parks a request that may have been applied, so that a person has to decide.
+    @discardableResult
+    func parkUndecided(_ number: UInt64) -> (id: EntryID, exchange: RecordingExchange) {
+        park(
+            number, method: "POST", failure: .terminated,
+            parking: .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied))
+    }
+
+    /// A policy whose first canary goes after half a minute, without jitter.
+    static var patient: Policy {
+        var policy = Policy(name: "patient")
+        policy.delay = DelaySchedule(.constant(.seconds(30)), jitter: .none)
+        return policy
     }
 
     static func id(_ number: UInt64) -> EntryID {
@@ -141,4 +159,10 @@ extension Failure {
     static let refused = Failure(
         phase: .connecting, kind: .connectionRefused, evidence: .neverSent,
         message: "Connection refused by shop.example.", curlCode: 7, osError: 111)
+
+    /// The origin closed the connection after the request had been sent.
+    static let terminated = Failure(
+        phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied,
+        message: "The connection closed before an answer came.", curlCode: 52, bytesSent: 180,
+        localAddress: "127.0.0.1:40000", remoteAddress: "192.0.2.1:80")
 }

@@ -7,6 +7,8 @@ final class RecordingExchange: HeldExchange {
     enum Call: Hashable {
         case start(AttemptTrigger)
         case abandonConnecting
+        case dropAnswer
+        case deliverAnswer(Verdict.DeliverReason)
         case end(EntryEnd)
         case refuse(limit: String)
     }
@@ -17,6 +19,8 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger) { record(.start(trigger)) }
     func abandonConnecting() { record(.abandonConnecting) }
+    func dropAnswer() { record(.dropAnswer) }
+    func deliverAnswer(_ reason: Verdict.DeliverReason) { record(.deliverAnswer(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
     func refuse(limit: String, value: Int) { record(.refuse(limit: limit)) }
 

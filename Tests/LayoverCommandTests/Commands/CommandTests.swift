@@ -28,7 +28,9 @@ struct CommandTests {
             let unknown = String(repeating: "f", count: 32)
             for arguments in [
                 ["cancel", id], ["retry", unknown], ["show", unknown], ["retry", id, unknown],
-                ["show", "ff"],
+                ["show", "ff"], ["explain", unknown], ["hold", id], ["release", unknown],
+                ["force", unknown, "--acknowledge", "duplicate-risk"], ["incidents", "retry", unknown],
+                ["incidents", "cancel", "ff"], ["reload"],
             ] {
                 await #expect { try await run(arguments + ["--admin-url", admin.url]) } throws: {
                     Layover.telling($0) == 3
@@ -44,6 +46,8 @@ struct CommandTests {
                 ["status"], ["status", "--json"], ["pending"],
                 ["pending", "--json", "--host", "shop.example"],
                 ["pending", "--state", "held"], ["show", id], ["show", "a", "--json"], ["healthcheck"],
+                ["explain", id], ["explain", "a", "--json"], ["incidents"], ["incidents", "--json"],
+                ["incidents", "list"], ["pending", "--state", "undecided"],
                 ["version"],
                 ["env", "--shell", "fish"], ["env", "--unset"],
             ] {
@@ -65,7 +69,10 @@ struct CommandTests {
 
     @Test(arguments: [
         ["status"], ["pending"], ["pending", "--watch"], ["show", "a"], ["cancel", "--all"], ["auto"],
-        ["healthcheck"],
+        ["healthcheck"], ["hold", "--all"], ["release", "a"],
+        ["force", "a", "--acknowledge", "duplicate-risk"],
+        ["explain", "a"], ["incidents"], ["incidents", "retry", "a"], ["reload"],
+        ["config", "show", "--running"],
     ])
     func nobodyThereExitsWithTwo(arguments: [String]) async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.

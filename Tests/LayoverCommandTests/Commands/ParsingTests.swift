@@ -8,16 +8,21 @@ struct ParsingTests {
         arguments: [
             [], ["nonsense"], ["pending", "--colour"], ["show"], ["retry"], ["retry", "a", "--all"],
             ["cancel", "--host"],
+            ["hold"], ["release", "a", "--host", "b"], ["force", "a"],
+            ["force", "--acknowledge", "duplicate-risk"],
+            ["explain"], ["incidents", "retry"], ["incidents", "nonsense"], ["config"], ["config", "hide"],
             ["exec"], ["exec", "--"], ["env", "--shell", "tcsh"],
         ] as [[String]])
     func wrongUsageExitsWithOne(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: {
-            Layover.telling($0) == (arguments.isEmpty ? 0 : 1)
+            Layover.telling($0) == (arguments.isEmpty || arguments == ["config"] ? 0 : 1)
         }
     }
 
     @Test(arguments: [
         ["--help"], ["help"], ["--version"], ["pending", "--help"], ["--generate-completion-script", "bash"],
+        ["--generate-completion-script", "zsh"], ["--generate-completion-script", "fish"],
+        ["incidents", "--help"], ["incidents", "retry", "--help"], ["force", "--help"],
     ])
     func askingForHelpExitsWithZero(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: { Layover.telling($0) == 0 }
@@ -27,10 +32,18 @@ struct ParsingTests {
         let names = Layover.configuration.subcommands.map { $0._commandName }
         #expect(
             names == [
-                "run", "check-config", "status", "pending", "show", "retry", "cancel", "online", "offline",
-                "auto",
-                "env", "exec", "healthcheck", "version",
+                "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
+                "hold", "release", "force", "incidents", "online", "offline", "auto", "reload", "env", "exec",
+                "healthcheck", "version",
             ])
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func completionKnowsEveryCommand(shell: String) {
+        let script = Layover.completionScript(for: CompletionShell(rawValue: shell) ?? .bash)
+        for name in ["hold", "release", "force", "explain", "incidents", "reload", "config"] {
+            #expect(script.contains(name), "\(name)")
+        }
     }
 
     @Test(arguments: [

@@ -16,6 +16,7 @@ struct LiveAdmin {
 
     static func with(
         token: String? = nil, heartbeat: Duration = .seconds(15),
+        sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (LiveAdmin) async throws -> Void
     ) async throws {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -31,6 +32,7 @@ struct LiveAdmin {
         options.heartbeat = heartbeat
         var sources = AdminSources(engine: engine)
         sources.proxyURLs = { ["http://127.0.0.1:18080"] }
+        change(&sources)
         let (ports, found) = AsyncStream<Int>.makeStream()
         let service = AdminService(options: options, sources: sources, logger: logger) { found.yield($0) }
         let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: logger))
@@ -62,10 +64,10 @@ struct LiveAdmin {
 
     /// Parks a request.
     @discardableResult
-    func park(_ number: UInt64, host: String = "shop.example") -> EntryID {
-        let failure = Failure(
-            phase: .connecting, kind: .connectionRefused, evidence: .neverSent, message: "Connection refused."
-        )
+    func park(
+        _ number: UInt64, host: String = "shop.example", failure: Failure = .refused,
+        parking: Verdict.Parking = .init(delay: .seconds(600), shutsGate: false)
+    ) -> EntryID {
         let id = Self.id(number)
         let now = engine.clock.now()
         engine.post(
@@ -73,10 +75,32 @@ struct LiveAdmin {
                 NewEntry(
                     id: id, method: "GET", url: "http://\(host)/cart",
                     origin: Origin(scheme: .http, host: host), client: .init(address: "127.0.0.1:5"),
-                    createdAt: now, attemptCount: 1, failure: failure,
-                    parking: .init(delay: .seconds(600), shutsGate: false)),
+                    createdAt: now, attemptCount: 1, attempts: [Self.record(failure, parking, at: now)],
+                    failure: failure, parking: parking),
                 SilentExchange()))
         return id
+    }
+
+    /// Parks a request that may have been applied, so that a person has to decide.
+    @discardableResult
+    func parkUndecided(_ number: UInt64) -> EntryID {
+        park(
+            number,
+            failure: Failure(
+                phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied,
+                message: "The connection closed before an answer came.", curlCode: 52, bytesSent: 180,
+                localAddress: "127.0.0.1:40000", remoteAddress: "192.0.2.1:80"),
+            parking: .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied))
+    }
+
+    private static func record(
+        _ failure: Failure, _ parking: Verdict.Parking, at time: Timestamp
+    ) -> AttemptRecord {
+        var record = AttemptRecord(number: 1, trigger: .arrival, startedAt: time)
+        record.endedAt = time + .milliseconds(12)
+        record.failure = failure
+        record.verdict = .park(parking)
+        return record
     }
 
     /// An id whose first digits are the number's.
@@ -85,10 +109,17 @@ struct LiveAdmin {
     }
 }
 
+extension Failure {
+    static let refused = Failure(
+        phase: .connecting, kind: .connectionRefused, evidence: .neverSent, message: "Connection refused.")
+}
+
 /// A held exchange that does as it is told and says nothing.
 private final class SilentExchange: HeldExchange {
     func start(_ trigger: AttemptTrigger) {}
     func abandonConnecting() {}
+    func dropAnswer() {}
+    func deliverAnswer(_ reason: Verdict.DeliverReason) {}
     func end(_ end: EntryEnd, retryAfter: Duration?) {}
     func refuse(limit: String, value: Int) {}
 }

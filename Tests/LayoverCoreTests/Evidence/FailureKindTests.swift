@@ -29,6 +29,13 @@ struct FailureKindTests {
         let kinds = names.split(separator: " ").map { FailureKind(rawValue: String($0)) }
         #expect(!kinds.contains(nil))
         #expect(kinds.compactMap { $0?.recommendedStatus } == kinds.map { _ in status })
-        #expect(FailureKind.allCases.count { $0.recommendedStatus == status } == kinds.count)
+        let registered = FailureKind.allCases.filter { $0 != .httpResponseStatus }
+        #expect(registered.count { $0.recommendedStatus == status } == kinds.count)
+    }
+
+    /// The registry of RFC 9209 has no word for a complete answer with a status that nobody wants.
+    @Test(arguments: FailureKind.allCases)
+    func everyErrorTypeIsRegistered(kind: FailureKind) {
+        #expect(kind.errorType == (kind == .httpResponseStatus ? "destination_unavailable" : kind.rawValue))
     }
 }

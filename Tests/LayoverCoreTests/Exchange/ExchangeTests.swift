@@ -83,7 +83,7 @@ struct ExchangeTests {
         let post = RequestSummary(method: "POST", body: .captured)
         #expect(
             exchange.verdict(on: aborted, sending: post, using: &generator)
-                == .park(.init(delay: .zero, shutsGate: false)))
+                == .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged)))
         // The next one is judged like any other.
         _ = exchange.attemptStarted(trigger: .reachability)
         #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))

@@ -24,7 +24,8 @@ struct OriginGateTests {
         #expect(!gate.isShut)
         #expect(room(gate) == 8)
         #expect(room(gate, freshUnderWay: 5) == 3)
-        #expect(room(gate, freshUnderWay: 9) == 0)
+        // However many fresh requests there are, the backlog makes progress.
+        #expect(room(gate, freshUnderWay: 9) == 1)
         #expect(room(OriginGate(windowMax: 0)) == 1)
     }
 
@@ -71,7 +72,7 @@ struct OriginGateTests {
             gate.answered()
             rooms.append(room(gate))
         }
-        #expect(rooms == [2, 3, 4, 4, 4])
+        #expect(rooms == [1, 2, 3, 4, 4])
     }
 
     @Test mutating func afterAnAnswerDelaysStartAgain() {

@@ -110,11 +110,11 @@ struct ParkingTests {
     // MARK: Views
 
     @Test mutating func countsAreThoseOfTheEntries() {
-        #expect(bench.set.counts == [.waiting: 0, .attempting: 0])
+        #expect(bench.set.counts == [.waiting: 0, .attempting: 0, .held: 0, .undecided: 0])
         _ = bench.parked()
         _ = bench.parked(nil)
         _ = bench.parked(nil)
-        #expect(bench.set.counts == [.waiting: 2, .attempting: 1])
+        #expect(bench.set.counts == [.waiting: 2, .attempting: 1, .held: 0, .undecided: 0])
         #expect(bench.set.heldCount == 3)
         #expect(bench.set.liveEntries.count == 3)
     }

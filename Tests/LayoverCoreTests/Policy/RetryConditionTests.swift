@@ -41,12 +41,12 @@ struct RetryConditionTests {
     @Test(
         arguments: [
             "connectivity", "dns", "connect", "timeout", "reset", "tls-handshake", "100", "503", "599",
-        ] + FailureKind.allCases.map(\.rawValue))
+        ] + FailureKind.allCases.filter { $0 != .httpResponseStatus }.map(\.rawValue))
     func wordsAreReadAndWritten(word: String) {
         #expect(RetryCondition(word)?.word == word)
     }
 
-    @Test(arguments: ["", "DNS", "tls", "99", "600", "-503", " 503", "5xx", "connection-refused"])
+    @Test(arguments: ["", "DNS", "tls", "99", "600", "-503", " 503", "5xx", "connection-refused", "http_response_status"])
     func otherWordsAreRefused(word: String) {
         #expect(RetryCondition(word) == nil)
     }

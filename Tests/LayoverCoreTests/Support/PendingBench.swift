@@ -5,7 +5,8 @@ import Retry
 
 /// A pending set with a clock that a test moves, and short names for the facts.
 ///
-/// Reports are left out of the actions; what was reported last is in `reports`.
+/// Actions that only tell people or the monitor something are left out; what the last fact told is in
+/// `reports`, `incidents` and `gates`.
 struct PendingBench {
     static let origin = Origin(scheme: .http, host: "a.example")
 
@@ -13,6 +14,8 @@ struct PendingBench {
     var now = Timestamp.at(.seconds(1000))
     var generator = SeededGenerator(seed: 1)
     var reports: [EntryEventKind] = []
+    var incidents: [(kind: IncidentEventKind, incident: Incident)] = []
+    var gates: [PendingAction] = []
 
     init(limits: PendingLimits = .init()) { set = PendingSet(limits: limits) }
 
@@ -24,7 +27,16 @@ struct PendingBench {
 
     mutating func kept(_ actions: [PendingAction]) -> [PendingAction] {
         reports = actions.compactMap { if case .report(let kind, _) = $0 { kind } else { nil } }
-        return actions.filter { if case .report = $0 { false } else { true } }
+        incidents = actions.compactMap {
+            if case .incident(let kind, let incident) = $0 { (kind, incident) } else { nil }
+        }
+        gates = actions.filter { if case .gate = $0 { true } else { false } }
+        return actions.filter {
+            switch $0 {
+            case .report, .incident, .gate: false
+            default: true
+            }
+        }
     }
 
     // MARK: Facts
@@ -32,33 +44,51 @@ struct PendingBench {
     /// An exchange joins after its first attempt failed; nil: its gate was known to be shut.
     mutating func park(
         _ failure: Failure? = .refused, origin: Origin = origin, delay: Duration = .seconds(1),
-        policy: Policy = .fixture()
+        policy: Policy = .fixture(), asks: UndecidedReason? = nil, isExposed: Bool = false
     ) -> (EntryID, [PendingAction]) {
         let id = EntryID(using: &generator)
         let new = NewEntry(
             id: id, method: "GET", url: "\(origin)/", origin: origin, policy: policy,
             client: .init(address: "127.0.0.1"), createdAt: now, attemptCount: failure == nil ? 0 : 1,
-            automaticLeft: policy.automaticAttemptsMax, failure: failure,
-            parking: .init(delay: delay, shutsGate: failure?.shutsGate ?? false))
+            automaticLeft: policy.automaticAttemptsMax.map { asks == nil ? $0 : 0 }, isExposed: isExposed,
+            failure: failure,
+            parking: .init(
+                delay: delay, shutsGate: failure?.shutsGate ?? false, asks: asks, rule: rule(failure, asks)))
         return (id, kept(set.parked(new, now: now, using: &generator)))
     }
 
     /// As `park`, where the actions do not matter.
     mutating func parked(
         _ failure: Failure? = .refused, origin: Origin = origin, delay: Duration = .seconds(1),
-        policy: Policy = .fixture()
+        policy: Policy = .fixture(), asks: UndecidedReason? = nil, isExposed: Bool = false
     ) -> EntryID {
-        park(failure, origin: origin, delay: delay, policy: policy).0
+        park(failure, origin: origin, delay: delay, policy: policy, asks: asks, isExposed: isExposed).0
+    }
+
+    private func rule(_ failure: Failure?, _ asks: UndecidedReason?) -> Verdict.ParkingRule {
+        switch asks {
+        case .maybeApplied: .onMaybeApplied
+        case .exhausted: .onExhausted
+        case nil: failure == nil ? .gate : failure?.evidence == .answered ? .status : .retryOn
+        }
     }
 
     mutating func fail(
-        _ id: EntryID, _ failure: Failure = .refused, delay: Duration = .seconds(1)
+        _ id: EntryID, _ failure: Failure = .refused, delay: Duration = .seconds(1),
+        asks: UndecidedReason? = nil, rule: Verdict.ParkingRule = .retryOn, automaticLeft: Int? = nil
     ) -> [PendingAction] {
         let count = (set.entry(id, now: now)?.attemptCount ?? 0) + 1
         return kept(
             set.attemptFailed(
-                id, failure: failure, parking: .init(delay: delay, shutsGate: failure.shutsGate),
-                attemptCount: count, automaticLeft: nil, isBodyReplayable: true, now: now, using: &generator))
+                id, failure: failure,
+                parking: .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule),
+                attemptCount: count, automaticLeft: automaticLeft, isBodyReplayable: true, now: now,
+                using: &generator))
+    }
+
+    /// A status that is retried.
+    mutating func status(_ id: EntryID, _ status: Int = 503, delay: Duration = .seconds(1)) -> [PendingAction] {
+        fail(id, .answered(status), delay: delay, rule: .status)
     }
 
     mutating func answer(_ id: EntryID) -> [PendingAction] {
@@ -97,10 +127,29 @@ struct PendingBench {
     }
 
     mutating func command(
-        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
+        acknowledgement: String? = nil
     ) -> (PendingSet.CommandResult, [PendingAction]) {
-        let (result, actions) = set.commanded(command, id, revision: revision, reason: reason, now: now)
+        let (result, actions) = set.commanded(
+            command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
         return (result, kept(actions))
+    }
+
+    mutating func command(
+        _ command: EntryCommand, incident: IncidentID
+    ) -> (PendingSet.CommandResult, [PendingAction]) {
+        let (result, actions) = set.commanded(command, incident: incident, now: now)
+        return (result, kept(actions))
+    }
+
+    mutating func portal(_ isBehindPortal: Bool) -> [PendingAction] {
+        kept(set.portalChanged(isBehindPortal: isBehindPortal, now: now))
+    }
+
+    mutating func reroute(_ id: EntryID, route: String? = nil, policy: Policy) -> [PendingAction] {
+        kept(
+            set.rerouted(
+                id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax, now: now))
     }
 
     // MARK: Views

@@ -72,22 +72,24 @@ struct EngineTests {
         #expect(exchange.next() == [.start(.reachability)])
     }
 
-    @Test func freshAttemptsCountInTheWindow() async {
+    @Test func besideFreshAttemptsOneReplayGoesOnAndTheOthersWaitForRoom() async {
         var limits = PendingLimits()
-        limits.perOriginAttemptCountMax = 2
+        limits.perOriginAttemptCountMax = 8
         let bench = await EngineBench(limits: limits)
-        let exchange = bench.exchange()
+        let (first, second) = (bench.exchange(), bench.exchange())
         let broken = Failure(
             phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
-        await bench.park(exchange, failure: broken)
-        bench.engine.post(.freshUnderWay(EngineBench.origin, changedBy: 2))
+        // Two failures leave a window of two.
+        for exchange in [first, second] { await bench.park(exchange, failure: broken) }
+        bench.engine.post(.freshUnderWay(EngineBench.origin, changedBy: 7))
         await bench.settle()
         await bench.advance(by: .seconds(5))
-        #expect(exchange.next() == [], "two fresh ones fill it")
-        #expect(await bench.engine.entry(exchange.id)?.waitingFor == .turn)
+        #expect(first.next() == [.start(.dueTime)], "the backlog makes progress however many fresh ones there are")
+        #expect(second.next() == [], "eight are under way")
+        #expect(await bench.engine.entry(second.id)?.waitingFor == .turn)
         bench.engine.post(.freshUnderWay(EngineBench.origin, changedBy: -1))
         await bench.settle()
-        #expect(exchange.next() == [.start(.dueTime)])
+        #expect(second.next() == [.start(.dueTime)])
     }
 
     // MARK: Commands

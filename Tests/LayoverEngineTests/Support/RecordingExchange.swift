@@ -7,6 +7,8 @@ final class RecordingExchange: HeldExchange {
     enum Told: Sendable, Hashable {
         case start(AttemptTrigger)
         case abandonConnecting
+        case dropAnswer
+        case deliverAnswer(Verdict.DeliverReason)
         case end(EntryEnd, retryAfter: Duration?)
         case refuse(String, Int)
     }
@@ -18,6 +20,8 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger) { told.update { $0.append(.start(trigger)) } }
     func abandonConnecting() { told.update { $0.append(.abandonConnecting) } }
+    func dropAnswer() { told.update { $0.append(.dropAnswer) } }
+    func deliverAnswer(_ reason: Verdict.DeliverReason) { told.update { $0.append(.deliverAnswer(reason)) } }
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         told.update { $0.append(.end(end, retryAfter: retryAfter)) }
     }
@@ -39,10 +43,20 @@ final class RecordingLoop: ExchangeLoop {
         case networkChanged
     }
 
+    /// What the loop was told of the network as a whole, each time.
+    struct Network: Sendable, Hashable {
+        var isAway: Bool
+        var isDoubted: Bool
+    }
+
     let told = Watched<[Told]>([])
+    let network = Watched<[Network]>([])
 
     func announce(_ origin: Origin, _ notice: OriginNotice) { told.update { $0.append(.announce(origin, notice)) } }
     func setOffline(_ isOffline: Bool) { told.update { $0.append(.offline(isOffline)) } }
+    func setNetwork(isAway: Bool, isDoubted: Bool) {
+        network.update { $0.append(Network(isAway: isAway, isDoubted: isDoubted)) }
+    }
     func networkChanged() { told.update { $0.append(.networkChanged) } }
 
     func next() -> [Told] {

@@ -16,12 +16,18 @@ final class UpstreamRig: Sendable {
 
     init(
         guard addressGuard: any AddressGuard = OpenGuard(),
+        resolver: NameResolver? = nil,
         adjust: (inout UpstreamOptions) -> Void = { _ in }
     ) throws {
         eventLoop = group.next()
         var options = UpstreamOptions(addressGuard: addressGuard)
         adjust(&options)
-        let upstream = try LibcurlUpstream(options: options)
+        let upstream =
+            if let resolver {
+                try LibcurlUpstream(options: options, resolver: resolver)
+            } else {
+                try LibcurlUpstream(options: options)
+            }
         guard let worker = try upstream.makeWorker(for: eventLoop, batchEnded: {}) as? Worker else {
             throw RigError.unexpectedWorker
         }
@@ -94,7 +100,7 @@ final class UpstreamRig: Sendable {
     }
 }
 
-enum RigError: Error { case unexpectedWorker }
+enum RigError: Error { case unexpectedWorker, noSocket }
 
 /// Refuses nothing.
 struct OpenGuard: AddressGuard {

@@ -5,35 +5,48 @@ import Testing
 /// What a pending set must have told so far, kept apart from it: the checks of the random walk.
 struct PendingModel {
     enum Standing: Equatable {
+        /// `waiting` is also whoever is held or undecided.
         case offered, waiting, attempting, responding, ended
     }
 
     var standing: [EntryID: Standing] = [:]
-    private var origins: [EntryID: Origin] = [:]
-    private var revisions: [EntryID: Int] = [:]
-    private(set) var notices: [Origin: OriginNotice] = [:]
+    var origins: [EntryID: Origin] = [:]
+    var revisions: [EntryID: Int] = [:]
+    var notices: [Origin: OriginNotice] = [:]
+    var shutGates: Set<Origin> = []
+    var incidents: Set<IncidentID> = []
     /// Attempts that were to be given up if they were still connecting.
     var abandoned: Set<EntryID> = []
+    /// Who was held or undecided after the last step: only a command starts those.
+    var stopped: Set<EntryID> = []
+    /// Who must not be started but by a person or as a first attempt, while there is a portal.
+    var exposed: Set<EntryID> = []
+    /// Questions that a person answered with force: they are in no incident until they fail anew.
+    var wasForced: Set<EntryID> = []
+    /// Whom the step at hand is about.
+    var meant: Set<EntryID> = []
     var isDraining = false
 
     func all(_ wanted: Standing) -> [EntryID] {
         standing.filter { $0.value == wanted }.keys.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
     }
 
-    mutating func offered(_ id: EntryID, origin: Origin) {
+    mutating func offered(_ id: EntryID, origin: Origin, isExposed: Bool) {
         standing[id] = .offered
         origins[id] = origin
+        if isExposed { exposed.insert(id) }
+        meant = [id]
     }
 
     // MARK: Actions
 
     /// - Returns: The origins to which an attempt was started, and whether one was a replay.
-    mutating func take(_ actions: [PendingAction], _ place: Comment) -> [Origin: Bool] {
+    mutating func take(_ actions: [PendingAction], from set: PendingSet, _ place: Comment) -> [Origin: Bool] {
         var started: [Origin: Bool] = [:]
         for action in actions {
             switch action {
             case .start(let id, let trigger):
-                #expect(standing[id] == .waiting, "started: \(place)")
+                check(start: id, by: trigger, in: set, place)
                 standing[id] = .attempting
                 abandoned.remove(id)
                 if let origin = origins[id] {
@@ -49,6 +62,17 @@ struct PendingModel {
             case .abandonConnecting(let id):
                 #expect(standing[id] == .attempting || standing[id] == .responding, "abandoned: \(place)")
                 abandoned.insert(id)
+            case .dropAnswer(let id):
+                #expect(standing[id] == .waiting, "an answer was dropped: \(place)")
+            case .deliverAnswer(let id, _):
+                // One that never joined is done; a replay is under way until its answer is delivered.
+                #expect(standing[id] == .offered || standing[id] == .waiting, "delivered: \(place)")
+                standing[id] = standing[id] == .offered ? .ended : .responding
+            case .incident(let kind, let incident):
+                told(kind, incident, place)
+            case .gate(let origin, let isShut):
+                #expect(shutGates.contains(origin) != isShut, "a gate was told twice: \(place)")
+                if isShut { shutGates.insert(origin) } else { shutGates.remove(origin) }
             case .announce(let origin, let notice):
                 #expect(notices[origin, default: .forgotten] != notice, "announced: \(place)")
                 notices[origin] = notice
@@ -57,6 +81,16 @@ struct PendingModel {
             }
         }
         return started
+    }
+
+    private func check(start id: EntryID, by trigger: AttemptTrigger, in set: PendingSet, _ place: Comment) {
+        #expect(standing[id] == .waiting, "started: \(place)")
+        #expect(!isDraining && set.mode != .offline, "started though nothing may: \(place)")
+        #expect(!stopped.contains(id) || meant.contains(id), "started unasked: \(place)")
+        let isFirst = trigger == .arrival || trigger == .canary && meant.contains(id)
+        if set.isBehindPortal, exposed.contains(id), trigger != .admin {
+            #expect(isFirst, "shown to a portal: \(place)")
+        }
     }
 
     private mutating func reported(_ kind: EntryEventKind, _ id: EntryID, _ place: Comment) {
@@ -72,38 +106,16 @@ struct PendingModel {
         }
     }
 
-    // MARK: After each step
-
-    mutating func check(_ set: PendingSet, started: [Origin: Bool], _ place: Comment) {
-        let live = standing.filter { [.waiting, .attempting, .responding].contains($0.value) }
-        #expect(Set(set.entries.keys) == Set(live.keys), place)
-        for entry in set.entries.values {
-            let isWaiting = standing[entry.id] == .waiting
-            #expect(entry.state == (isWaiting ? .waiting : .attempting), place)
-            #expect(entry.revision >= revisions[entry.id] ?? 1, place)
-            revisions[entry.id] = entry.revision
+    private mutating func told(_ kind: IncidentEventKind, _ incident: Incident, _ place: Comment) {
+        switch kind {
+        case .opened:
+            #expect(incidents.insert(incident.id).inserted, "opened twice: \(place)")
+            #expect(incident.waiting > 0, "opened without members: \(place)")
+        case .updated:
+            #expect(incidents.contains(incident.id) && incident.waiting > 0, "updated: \(place)")
+        case .closed:
+            #expect(incidents.remove(incident.id) != nil, "closed: \(place)")
+            #expect(incident.waiting == 0, "closed with members: \(place)")
         }
-        let waitingCount = live.count { $0.value == .waiting }
-        #expect(set.counts == [.waiting: waitingCount, .attempting: live.count - waitingCount], place)
-        #expect(set.heldCount == live.count, place)
-        for (origin, line) in set.lines {
-            let here = live.filter { origins[$0.key] == origin }
-            #expect(line.entryCount == here.count, place)
-            #expect(line.underWay == here.count { $0.value != .waiting }, place)
-            check(line, origin, started: started[origin], place)
-        }
-        #expect(live.keys.allSatisfy { id in origins[id].map { set.lines[$0] != nil } ?? false }, place)
-    }
-
-    private func check(_ line: OriginLine, _ origin: Origin, started: Bool?, _ place: Comment) {
-        if line.gate.isShut {
-            if started != nil { #expect(line.underWay == 1, "more than a canary: \(place)") }
-        } else if started == true {
-            #expect(line.underWay <= line.gate.window, "over the window: \(place)")
-        }
-        guard !isDraining else { return }
-        let notice = notices[origin, default: .forgotten]
-        #expect(notice == (line.gate.isShut ? .shut : .watched), place)
-        #expect(line.gate.isShut || line.entryCount > 0, "an idle line is kept: \(place)")
     }
 }

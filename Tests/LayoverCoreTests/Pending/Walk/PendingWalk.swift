@@ -36,7 +36,7 @@ struct PendingWalk {
         for case .start(let id, .dueTime) in actions {
             #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
         }
-        let started = model.take(actions, place)
+        let started = model.take(actions, from: set, place)
         model.check(set, started: started, place)
         step += 1
     }
@@ -49,9 +49,11 @@ struct PendingWalk {
             case ..<25: park()
             case ..<60: attemptComesToSomething()
             case ..<75: wait()
-            case ..<83: command()
+            case ..<82: command()
+            case ..<84: commandToIncident()
             case ..<88: network()
-            case ..<94: lateWord()
+            case ..<92: lateWord()
+            case ..<94: reroute()
             default: loops()
             }
         }
@@ -66,20 +68,34 @@ struct PendingWalk {
             chance(20) ? .seconds(Int.random(in: 1...40, using: &generator)) : .seconds(1_000_000)
         policy.lifetime = .seconds(2_000_000)
         if chance(10) { policy.delay = DelaySchedule(.immediate) }
+        if chance(40) { policy.onExhausted = .ask }
+        policy.name = chance(50) ? "one" : "other"
+        policy.budget =
+            chance(10) ? nil : .init(ratio: policy.name == "one" ? 0.5 : 0, minimum: policy.name == "one" ? 1 : 3)
         return policy
     }
 
     private mutating func randomFailure() -> Failure {
         switch Int.random(in: 0..<10, using: &generator) {
-        case ..<6: .refused
-        case ..<9: .reset
+        case ..<5: .refused
+        case ..<7: .reset
+        case ..<9: .answered(503)
         default: .fixture(.httpResponseTimeout, phase: .awaitingResponse, evidence: .maybeApplied)
         }
     }
 
     private mutating func parking(for failure: Failure?) -> Verdict.Parking {
         let delay = Duration.milliseconds(Int.random(in: 0...60_000, using: &generator))
-        return .init(delay: chance(15) ? .zero : delay, shutsGate: failure?.shutsGate ?? false)
+        let shutsGate = failure?.shutsGate ?? false
+        if failure?.evidence == .maybeApplied, chance(20) {
+            return .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)
+        }
+        if failure != nil, chance(8) {
+            return .init(delay: .zero, shutsGate: shutsGate, asks: .exhausted, rule: .onExhausted)
+        }
+        return .init(
+            delay: chance(15) ? .zero : delay, shutsGate: shutsGate,
+            rule: failure == nil ? .gate : failure?.evidence == .answered ? .status : .retryOn)
     }
 
     private mutating func park() {
@@ -87,15 +103,15 @@ struct PendingWalk {
         let policy = randomPolicy()
         let failure = chance(40) ? nil : randomFailure()
         let id = EntryID(using: &generator)
-        let parking = parking(for: failure)
-        model.offered(id, origin: origin)
+        let (parking, isExposed) = (parking(for: failure), chance(30))
+        model.offered(id, origin: origin, isExposed: isExposed)
         patience[id] = policy.holdMax > .seconds(100)
         take(
             set.parked(
                 NewEntry(
                     id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
                     client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
-                    failure: failure, parking: parking),
+                    isExposed: isExposed, failure: failure, parking: parking),
                 now: now, using: &generator))
     }
 
@@ -115,9 +131,13 @@ struct PendingWalk {
 
     private mutating func fail(_ id: EntryID) {
         let cutOff = Failure.fixture(.proxyInternalError, phase: .connecting)
-        let failure = model.abandoned.contains(id) && chance(70) ? cutOff : randomFailure()
+        let isCutOff = model.abandoned.contains(id) && chance(70)
+        let failure = isCutOff ? cutOff : randomFailure()
         model.standing[id] = .waiting
-        let parking = parking(for: failure)
+        model.wasForced.remove(id)
+        let parking =
+            isCutOff
+            ? .init(delay: .zero, shutsGate: false, rule: .networkChanged) : parking(for: failure)
         take(
             set.attemptFailed(
                 id, failure: failure, parking: parking, attemptCount: 2, automaticLeft: nil,
@@ -125,6 +145,7 @@ struct PendingWalk {
     }
 
     private mutating func end(_ id: EntryID) {
+        model.wasForced.remove(id)
         let state =
             [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
         let failure = state == .delivered || chance(30) ? nil : randomFailure()
@@ -151,18 +172,57 @@ struct PendingWalk {
         guard let id = live.randomElement(using: &generator), let entry = set.entry(id, now: now) else {
             return
         }
-        let isStale = chance(10)
+        let (isStale, isAcknowledged) = (chance(10), chance(80))
         let (result, actions) = set.commanded(
-            command, id, revision: isStale ? entry.revision + 1 : entry.revision, now: now)
-        #expect(result == (isStale ? .stale : entry.actions.contains(command) ? .done : .conflict), place)
+            command, id, revision: isStale ? entry.revision + 1 : entry.revision,
+            acknowledgement: isAcknowledged ? EntryCommand.duplicateRisk : nil, now: now)
+        let expected: PendingSet.CommandResult =
+            isStale ? .stale
+            : !entry.actions.contains(command) ? .conflict
+            : command == .force && !isAcknowledged ? .unacknowledged : .done
+        #expect(result == expected, place)
         #expect(result == .done || actions.isEmpty, place)
+        if result == .done {
+            model.meant = [id]
+            if command == .force { model.wasForced.insert(id) }
+        }
+        take(actions)
+    }
+
+    private mutating func commandToIncident() {
+        guard let incident = set.incidents(now: now).randomElement(using: &generator) else { return }
+        #expect(incident.waiting > 0 && incident.actions == [.retry, .cancel], place)
+        let command: EntryCommand = chance(70) ? .retry : .cancel
+        model.meant = Set(set.entries.values.filter { $0.incident == incident.id }.map(\.id))
+        let attempting = Set(model.all(.attempting) + model.all(.responding))
+        let (result, actions) = set.commanded(command, incident: incident.id, now: now)
+        #expect(result == .done, place)
+        if command == .cancel {
+            #expect(set.entries.values.allSatisfy { $0.incident != incident.id }, "a member is left: \(place)")
+        } else {
+            let left = set.entries.values.filter { $0.incident == incident.id && !attempting.contains($0.id) }
+            #expect(left.allSatisfy { $0.state == .waiting || $0.state == .attempting }, place)
+        }
         take(actions)
     }
 
     private mutating func network() {
-        if chance(50) { return take(set.reachable(now: now)) }
-        let mode: ReachabilityMode = set.mode == .offline || chance(50) ? .auto : .offline
-        take(set.modeChanged(to: mode, now: now))
+        switch Int.random(in: 0..<10, using: &generator) {
+        case ..<4: take(set.reachable(now: now))
+        case ..<6: take(set.portalChanged(isBehindPortal: !set.isBehindPortal, now: now))
+        case ..<8: set.isNetworkAway.toggle()
+        default:
+            let mode: ReachabilityMode = set.mode == .offline || chance(50) ? .auto : .offline
+            take(set.modeChanged(to: mode, now: now))
+        }
+    }
+
+    private mutating func reroute() {
+        let live = model.all(.waiting) + model.all(.attempting)
+        guard let id = live.randomElement(using: &generator) else { return }
+        let policy = randomPolicy()
+        patience[id] = policy.holdMax > .seconds(100)
+        take(set.rerouted(id, route: "new", policy: policy, automaticLeft: nil, now: now))
     }
 
     /// Words about an entry that came to its end change nothing.
@@ -196,6 +256,8 @@ struct PendingWalk {
     /// From now on every origin answers: whatever is alive is delivered, in good time.
     mutating func recover() {
         take(set.modeChanged(to: .auto, now: now))
+        take(set.portalChanged(isBehindPortal: false, now: now))
+        decide()
         for (origin, count) in fresh { take(set.freshUnderWay(origin, changedBy: -count, now: now)) }
         let start = now
         let patient = set.entries.keys.filter { patience[$0] == true }
@@ -213,6 +275,21 @@ struct PendingWalk {
         #expect(now - start <= .seconds(61), "somebody waited too long: \(place)")
         for id in patient { #expect(set.entry(id, now: now)?.state == .delivered, place) }
         #expect(set.lines.values.allSatisfy { $0.entryCount == 0 && $0.underWay == 0 }, place)
+    }
+
+    /// Somebody answers every question, and stops nobody any more.
+    private mutating func decide() {
+        for entry in Array(set.entries.values) {
+            guard let command = [EntryCommand.release, .force, .retry].first(where: entry.actions.contains),
+                entry.state == .held || entry.state == .undecided
+            else { continue }
+            model.meant = [entry.id]
+            if command == .force { model.wasForced.insert(entry.id) }
+            let (result, actions) = set.commanded(
+                command, entry.id, acknowledgement: EntryCommand.duplicateRisk, now: now)
+            #expect(result == .done, place)
+            take(actions)
+        }
     }
 
     /// Whatever is alive ends: at once or with its attempt.

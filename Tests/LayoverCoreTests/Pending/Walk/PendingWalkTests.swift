@@ -17,4 +17,13 @@ struct PendingWalkTests {
         walk.run(stepCount: 200)
         walk.drain()
     }
+
+    /// Short lives, many of them: what goes wrong soon goes wrong in every order of few facts.
+    @Test func manyShortLivesKeepThePromises() {
+        for seed in Seeds.row(2000) {
+            var walk = PendingWalk(seed: seed &+ 7_000_000_000)
+            walk.run(stepCount: 30)
+            if seed.isMultiple(of: 2) { walk.recover() } else { walk.drain() }
+        }
+    }
 }

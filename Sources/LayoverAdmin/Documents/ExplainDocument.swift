@@ -1,0 +1,94 @@
+import LayoverCore
+
+/// The timeline of an entry: what was tried, what came of it, which rule said what, and what it waits for.
+package struct ExplainDocument: Codable, Sendable {
+    package var id: String
+    /// The oldest first. Of very many only the first and the newest are kept.
+    package var attempts: [AttemptDocument]
+    /// Attempts between the first and the newest that are not kept.
+    package var droppedCount: Int
+    package var now: StandingDocument
+}
+
+/// One attempt of an entry that has come to its end.
+package struct AttemptDocument: Codable, Sendable {
+    package var number: Int
+    package var trigger: String
+    package var startedAt: String
+    @OrNull package var endedAt: String?
+    /// Where it failed; null where it did not.
+    @OrNull package var phase: String?
+    @OrNull package var kind: String?
+    @OrNull package var evidence: String?
+    /// A sentence about its failure.
+    @OrNull package var message: String?
+    /// Of its answer; null where there was none.
+    @OrNull package var status: Int?
+    /// Bytes of the request that were handed to the kernel.
+    @OrNull package var bytesSent: Int64?
+    @OrNull package var reusedConnection: Bool?
+    @OrNull package var localAddress: String?
+    @OrNull package var remoteAddress: String?
+    @OrNull package var curlCode: Int32?
+    @OrNull package var osError: Int32?
+    /// What the rules said about it, in a word.
+    @OrNull package var verdict: String?
+    /// The rule that said so.
+    @OrNull package var rule: String?
+    /// What verdict and rule mean, as a sentence.
+    @OrNull package var text: String?
+}
+
+/// How an entry stands now.
+package struct StandingDocument: Codable, Sendable {
+    package var state: String
+    @OrNull package var waitingFor: String?
+    @OrNull package var why: String?
+    /// When that ends by itself; null where it does not, and for what has ended.
+    @OrNull package var until: String?
+    /// All of it for people.
+    package var text: String
+}
+
+extension ExplainDocument {
+    init(_ entry: Entry, reachability: ReachabilityView, wall: WallTime) {
+        self.init(
+            id: entry.id.description,
+            attempts: entry.attempts.records.map { AttemptDocument($0, wall: wall) },
+            droppedCount: entry.attempts.droppedCount,
+            now: StandingDocument(entry, reachability: reachability, wall: wall))
+    }
+}
+
+extension AttemptDocument {
+    init(_ record: AttemptRecord, wall: WallTime) {
+        let (failure, connection) = (record.failure, record.connection)
+        self.init(
+            number: record.number, trigger: record.trigger.rawValue,
+            startedAt: wall.text(of: record.startedAt), endedAt: record.endedAt.map(wall.text(of:)),
+            phase: failure?.phase.rawValue, kind: failure?.kind.rawValue,
+            evidence: record.evidence?.rawValue, message: failure?.message, status: record.status,
+            // A status that is not delivered is a failure that knows nothing of its connection.
+            bytesSent: connection?.bytesSent ?? failure?.bytesSent,
+            reusedConnection: connection?.reusedConnection ?? failure?.reusedConnection,
+            localAddress: connection?.localAddress ?? failure?.localAddress,
+            remoteAddress: connection?.remoteAddress ?? failure?.remoteAddress,
+            curlCode: failure?.curlCode, osError: failure?.osError,
+            verdict: record.verdict?.word, rule: record.verdict?.rule, text: record.verdict?.sentence)
+    }
+}
+
+extension StandingDocument {
+    init(_ entry: Entry, reachability: ReachabilityView, wall: WallTime) {
+        let until: Timestamp? =
+            switch entry.state {
+            case .waiting: entry.nextAttemptAt ?? entry.expiresAt
+            case .held, .undecided: entry.expiresAt
+            case .attempting, .delivered, .cancelled, .expired, .failed: nil
+            }
+        self.init(
+            state: entry.state.rawValue, waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue,
+            until: until.map(wall.text(of:)),
+            text: StandingText(entry: entry, reachability: reachability, wall: wall).text)
+    }
+}

@@ -1,0 +1,59 @@
+import LayoverCore
+
+/// An incident as programs see it. Names are the contract's.
+package struct IncidentDocument: Codable, Sendable {
+    package struct Cause: Codable, Sendable {
+        package var kind: String
+        package var phase: String
+    }
+
+    package var id: String
+    /// `network` or `origin`.
+    package var scope: String
+    /// As a URL without a path; `host:port` where it was a tunnel. Null for the network.
+    @OrNull package var origin: String?
+    /// Null while nobody has tried.
+    @OrNull package var cause: Cause?
+    package var since: String
+    package var waiting: Int
+    @OrNull package var automaticLeft: Int?
+    @OrNull package var nextAttemptAt: String?
+    package var manualOnly: Bool
+    package var actions: [String]
+}
+
+extension IncidentDocument {
+    init(_ incident: Incident, wall: WallTime) {
+        let (scope, origin): (String, String?) =
+            switch incident.scope {
+            case .network: ("network", nil)
+            case .origin(let origin): ("origin", origin.description)
+            }
+        self.init(
+            id: incident.id.description, scope: scope, origin: origin,
+            cause: incident.cause.map { Cause(kind: $0.kind.rawValue, phase: $0.phase.rawValue) },
+            since: wall.text(of: incident.since), waiting: incident.waiting,
+            automaticLeft: incident.automaticLeft,
+            nextAttemptAt: incident.nextAttemptAt.map(wall.text(of:)), manualOnly: incident.manualOnly,
+            actions: incident.actions.map(\.rawValue))
+    }
+
+    /// What is left of it once nothing waits in it any more, as the event that closes it says.
+    var closed: IncidentDocument {
+        var closed = self
+        closed.waiting = 0
+        closed.automaticLeft = 0
+        closed.nextAttemptAt = nil
+        closed.manualOnly = true
+        closed.actions = []
+        return closed
+    }
+}
+
+/// All open incidents.
+package struct IncidentListDocument: Codable, Sendable {
+    /// The oldest first.
+    package var data: [IncidentDocument]
+    /// There is one page.
+    @OrNull package var nextCursor: String?
+}

@@ -1,0 +1,23 @@
+import Hummingbird
+import HummingbirdCore
+import LayoverEngine
+
+/// The configuration: what is in force, and reading it anew.
+extension AdminRoutes {
+    func addConfigurationRoutes(to router: Router<BasicRequestContext>) {
+        if let configuration = sources.configuration {
+            router.get("/v1/config") { request, _ in
+                try refuseParameters(request)
+                return try json(ConfigurationDocument(configuration()))
+            }
+        }
+        guard let reload = sources.reload else { return }
+        router.post("/v1/reload") { request, _ in
+            try refuseParameters(request)
+            _ = try await input.document(CommandRequest.self, of: request)
+            let report = await reload()
+            guard report.errors.isEmpty else { throw Problem.configuration(report.errors) }
+            return try json(ReloadDocument(report, wall: wall))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import LayoverEngine
+
+/// Incidents: outages, and everything that waits in them.
+extension AdminRoutes {
+    func addIncidentRoutes(to router: Router<BasicRequestContext>) {
+        router.get("/v1/incidents") { request, _ in
+            try refuseParameters(request)
+            let data = await engine.incidents().map { IncidentDocument($0, wall: wall) }
+            return try json(IncidentListDocument(data: data, nextCursor: nil))
+        }
+        router.get("/v1/incidents/{id}") { request, context in
+            try refuseParameters(request)
+            return try json(IncidentDocument(try await incident(context), wall: wall))
+        }
+        for command in [EntryCommand.retry, .cancel] {
+            router.post("/v1/incidents/{id}/\(command.rawValue)") { request, context in
+                try await performForIncident(command, request, context)
+            }
+        }
+    }
+
+    private func performForIncident(
+        _ command: EntryCommand, _ request: Request, _ context: BasicRequestContext
+    ) async throws -> Response {
+        try refuseParameters(request)
+        let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
+        let before = try await incident(context)
+        let (result, after) = await engine.command(command, incident: before.id, reason: order.reason)
+        guard result == .done else { throw Problem.unknownIncident }
+        guard let after else { return try json(IncidentDocument(before, wall: wall).closed) }
+        return try json(IncidentDocument(after, wall: wall))
+    }
+
+    /// The open incident that the path names.
+    private func incident(_ context: BasicRequestContext) async throws -> Incident {
+        guard let id = context.parameters.get("id").flatMap({ IncidentID($0) }),
+            let incident = await engine.incidents().first(where: { $0.id == id })
+        else { throw Problem.unknownIncident }
+        return incident
+    }
+}

@@ -1,0 +1,15 @@
+/// One key of the configuration that is in force, as `/v1/config` shows it.
+package struct ConfigurationValue: Sendable {
+    /// Dotted: `policies.default.holdMax`.
+    package var key: String
+    /// JSON text, as a file would spell the value. Whoever fills it in masks secrets.
+    package var value: String
+    /// Where it comes from: `default`, the name of a file or of a variable.
+    package var source: String
+
+    package init(key: String, value: String, source: String) {
+        self.key = key
+        self.value = value
+        self.source = source
+    }
+}

@@ -1,0 +1,91 @@
+import LayoverCore
+
+/// Says for people how an entry stands: what it waits for and until when, or how it ended.
+struct StandingText {
+    let entry: Entry
+    let reachability: ReachabilityView
+    let wall: WallTime
+
+    var text: String {
+        switch entry.state {
+        case .waiting: sentences(waiting, deadline)
+        case .attempting: "Attempt \(entry.attemptCount + 1) is under way to \(entry.origin)."
+        case .held:
+            sentences(
+                "A person stopped its automatic attempts: release lets them go on, retry sends it now.",
+                deadline)
+        case .undecided: sentences(undecided, deadline)
+        case .delivered: "Its client got the answer \(ending)."
+        case .cancelled:
+            "Given up \(ending): by a person, because its client left, or because the proxy stopped."
+        case .expired: sentences("Expired \(ending): it had waited as long as it may.", lastFailure)
+        case .failed: failed
+        }
+    }
+
+    // MARK: While it lives
+
+    private var waiting: String {
+        switch entry.waitingFor {
+        case .network: network
+        case .origin: sentences("Waits for \(entry.origin) to be reachable again.", nextTry)
+        case .turn: "Waits for its turn: as many requests are under way to \(entry.origin) as may be."
+        case .time, nil: sentences("Waits for its time.", lastFailure, nextTry)
+        }
+    }
+
+    private var network: String {
+        if reachability.mode == .offline {
+            let reason = reachability.reason.map { " (\($0))" } ?? ""
+            return "Waits because an admin said offline\(reason)."
+        }
+        // What is shown as due goes; without a time it is kept from whoever answers in its origin's place.
+        if reachability.state == .portal, entry.nextAttemptAt == nil {
+            return "Waits for the captive portal to go away, which must not see its body or credentials."
+        }
+        return sentences("Waits for the network to come back.", nextTry)
+    }
+
+    private var nextTry: String {
+        guard let at = entry.nextAttemptAt else { return "It is not tried by itself." }
+        return "The next attempt is due at \(wall.text(of: at))"
+            + (entry.waitingFor == .time ? "." : " at the latest.")
+    }
+
+    private var undecided: String {
+        switch entry.why {
+        case .maybeApplied:
+            "The origin may have acted on it, so it is not sent again by itself: a person decides, with force or cancel."
+        case .exhausted: "All automatic attempts are used up: a person decides, with retry or cancel."
+        case nil: "A person decides."
+        }
+    }
+
+    private var deadline: String {
+        "If nothing comes of it by \(wall.text(of: entry.expiresAt)), its client gets a 504."
+    }
+
+    // MARK: Its end
+
+    private var ending: String {
+        guard let endedAt = entry.endedAt else { return "after \(attempts)" }
+        let waited = ((endedAt - entry.parkedAt).inSeconds * 1000).rounded() / 1000
+        return "at \(wall.text(of: endedAt)), after \(attempts) and \(waited) s of waiting"
+    }
+
+    private var attempts: String { entry.attemptCount == 1 ? "1 attempt" : "\(entry.attemptCount) attempts" }
+
+    private var lastFailure: String? { entry.lastFailure?.message }
+
+    private func sentences(_ all: String?...) -> String { all.compactMap(\.self).joined(separator: " ") }
+
+    private var failed: String {
+        let rule: String? =
+            switch entry.attempts.records.last?.verdict {
+            case .fail(let reason): "No other attempt was made: \(reason.clause)."
+            case .standIn: "Its client got the policy's stand-in answer."
+            case .againOnNewConnection, .park, .deliver, nil: nil
+            }
+        return sentences("Failed \(ending).", lastFailure, rule)
+    }
+}

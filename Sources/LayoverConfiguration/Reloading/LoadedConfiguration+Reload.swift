@@ -1,0 +1,46 @@
+extension LoadedConfiguration {
+    /// What changes when the new configuration replaces this one. Secrets are compared and not shown.
+    package func changes(to new: LoadedConfiguration) -> ConfigurationChanges {
+        let ofPolicies = Self.changes(Schema.policy, from: policies, to: new.policies) { .policy($0) }
+        let ofRoutes = Self.changes(Schema.route, from: routes, to: new.routes) { .route($0) }
+        return ConfigurationChanges(
+            Self.changes(Schema.global, of: .global, from: settings, to: new.settings) + ofPolicies + ofRoutes
+        )
+    }
+
+    /// What is in force once the new configuration was loaded into a running process: its keys that take
+    /// effect at once, and this one's that need a restart.
+    ///
+    /// Compare the next reload with the result, so that what still needs a restart is said again.
+    package func reloaded(as new: LoadedConfiguration) -> LoadedConfiguration {
+        var inForce = settings
+        inForce.routes = new.settings.routes
+        for key in Schema.global where key.effect == .atOnce { key.copy(new.settings, &inForce) }
+        let restartPaths = Set(Schema.global.filter { $0.effect == .afterRestart }.map(\.path))
+        let kept = entries.filter { restartPaths.contains($0.parts) }
+        let keptByPath = Dictionary(kept.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        return LoadedConfiguration(
+            settings: inForce, entries: new.entries.map { keptByPath[$0.path] ?? $0 }, warnings: new.warnings,
+            policies: new.policies, routes: new.routes)
+    }
+
+    private static func changes<Root>(
+        _ keys: [Key<Root>], of section: KeyAddress.Section, from old: Root, to new: Root
+    ) -> [(path: String, effect: ReloadEffect)] {
+        keys.filter { !$0.isSame(old, new) }
+            .map { (KeyAddress(section: section, key: $0.path).path, $0.effect) }
+    }
+
+    private static func changes<Root>(
+        _ keys: [Key<Root>], from old: [String: Root], to new: [String: Root],
+        in section: (String) -> KeyAddress.Section
+    ) -> [(path: String, effect: ReloadEffect)] {
+        Set(old.keys).union(new.keys).flatMap { name -> [(path: String, effect: ReloadEffect)] in
+            let section = section(name)
+            guard let before = old[name], let after = new[name] else {
+                return [(section.path.joined(separator: "."), .atOnce)]
+            }
+            return changes(keys, of: section, from: before, to: after)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// The attempts of one exchange, for its timeline: the first ones and the newest, in bounded memory.
+package struct AttemptLog: Sendable, Hashable {
+    /// Oldest records that are kept for ever. Default: 10.
+    private static let firstCountMax = 10
+    /// Newest records that are kept besides. Default: 40.
+    private static let lastCountMax = 40
+
+    package private(set) var records: [AttemptRecord] = []
+    /// Records between the first and the newest that were dropped.
+    package private(set) var droppedCount = 0
+
+    package init() {}
+
+    package mutating func append(_ record: AttemptRecord) {
+        records.append(record)
+        guard records.count > Self.firstCountMax + Self.lastCountMax else { return }
+        records.remove(at: Self.firstCountMax)
+        droppedCount += 1
+    }
+
+    /// What was to be a retry became something else after all.
+    mutating func amendLast(_ verdict: Verdict) {
+        guard !records.isEmpty else { return }
+        records[records.count - 1].verdict = verdict
+    }
+
+    package mutating func append(contentsOf new: [AttemptRecord]) {
+        for record in new { append(record) }
+    }
+}

@@ -1,0 +1,41 @@
+/// What people are shown of one attempt: how far it got, and what the rules said about it.
+package struct AttemptRecord: Sendable, Hashable {
+    /// From 1, within its exchange.
+    package var number: Int
+    package var trigger: AttemptTrigger
+    package var startedAt: Timestamp
+    /// Nil while it is under way.
+    package var endedAt: Timestamp?
+    /// Nil where it did not fail.
+    package var failure: Failure?
+    /// The status of its answer; nil where there was none.
+    package var status: Int?
+    /// How the connection of an attempt that did not fail was.
+    package var connection: ConnectionFacts?
+    /// Nil while it is under way.
+    package var verdict: Verdict?
+
+    package init(number: Int, trigger: AttemptTrigger, startedAt: Timestamp) {
+        self.number = number
+        self.trigger = trigger
+        self.startedAt = startedAt
+    }
+
+    package var evidence: Evidence? { failure?.evidence ?? (endedAt == nil ? nil : .answered) }
+}
+
+/// What is known of the connection that an attempt used.
+package struct ConnectionFacts: Sendable, Hashable {
+    package var localAddress: String?
+    package var remoteAddress: String?
+    package var reusedConnection: Bool
+    /// Bytes of the request, head and body, that were handed to the kernel.
+    package var bytesSent: Int64
+
+    package init(localAddress: String?, remoteAddress: String?, reusedConnection: Bool, bytesSent: Int64) {
+        self.localAddress = localAddress
+        self.remoteAddress = remoteAddress
+        self.reusedConnection = reusedConnection
+        self.bytesSent = bytesSent
+    }
+}

@@ -1,0 +1,43 @@
+/// One outage as people see it: everything that waits because of the same trouble.
+///
+/// Opened by the first entry that is parked, joined by the rest, closed when none is left. What it shows
+/// beside its members is derived from them whenever somebody asks.
+package struct Incident: Sendable, Hashable {
+    /// What is away.
+    package enum Scope: Sendable, Hashable {
+        /// The network as a whole, or an admin said so.
+        case network
+        case origin(Origin)
+    }
+
+    /// The first failure that was seen in it.
+    package struct Cause: Sendable, Hashable {
+        package var kind: FailureKind
+        package var phase: FailurePhase
+    }
+
+    package let id: IncidentID
+    package let scope: Scope
+    package let since: Timestamp
+    /// Nil while nobody has tried: the gate was shut, or an admin said offline.
+    package internal(set) var cause: Cause?
+    /// Entries that wait in it.
+    package internal(set) var waiting: Int
+    /// Automatic attempts until nothing goes on without a person; nil when one of them has no limit. Those
+    /// under `onExhausted: ask` ask together, as soon as the first of them has used up its own.
+    package internal(set) var automaticLeft: Int?
+    /// When the first of them goes by itself; nil when none does.
+    package internal(set) var nextAttemptAt: Timestamp?
+    /// Whether nothing goes on without a person.
+    package internal(set) var manualOnly: Bool
+
+    /// The commands that are allowed now.
+    package var actions: [EntryCommand] { waiting > 0 ? [.retry, .cancel] : [] }
+}
+
+/// The events of incidents, by their names on the event stream.
+package enum IncidentEventKind: String, Sendable, Hashable, CaseIterable {
+    case opened = "incident.opened"
+    case updated = "incident.updated"
+    case closed = "incident.closed"
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import LayoverAdmin
+import LayoverConfiguration
+
+/// `layover config`
+struct Config: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the configuration.", subcommands: [ShowConfig.self])
+}
+
+/// `layover config show`: every key with its value; secrets are masked.
+struct ShowConfig: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show every key as run would read it, or as the running proxy has it.")
+
+    @OptionGroup var source: ConfigurationOptions
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "Say of each value where it comes from.") var sources = false
+    @Flag(help: "Ask the running proxy.") var running = false
+    @Flag(help: "One JSON object a line.") var json = false
+
+    func run() async throws {
+        let values = running ? try await asked() : try loaded()
+        StandardOutput.write(json ? values.map(Self.object) : Self.lines(values, sources: sources))
+    }
+
+    private func loaded() throws -> [ConfigurationValue] {
+        try source.load().entries.map {
+            ConfigurationValue(key: $0.path, value: $0.value.text, source: $0.source.description)
+        }
+    }
+
+    private func asked() async throws -> [ConfigurationValue] {
+        let answer = try await connection.client().send(AdminCall("/v1/config"))
+        return try answer.decoded(ConfigurationDocument.self).data.map {
+            ConfigurationValue(key: $0.key, value: try $0.value.text, source: $0.source)
+        }
+    }
+
+    static func lines(_ values: [ConfigurationValue], sources: Bool) -> [String] {
+        values.map { Terminal.safe("\($0.key) = \($0.value)" + (sources ? " (\($0.source))" : "")) }
+    }
+
+    private static func object(_ value: ConfigurationValue) -> String {
+        let (key, source) = (AnyJSON.text(value.key), AnyJSON.text(value.source))
+        return
+            "{\"key\":\((try? key.text) ?? "null"),\"value\":\(value.value),\"source\":\((try? source.text) ?? "null")}"
+    }
+}

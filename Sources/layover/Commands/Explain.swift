@@ -1,0 +1,21 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// `layover explain`
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what was tried for an entry, which rule said what, and what it waits for.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+    @Argument(help: "An id, or its beginning.") var id: String
+
+    func run() async throws {
+        let client = try connection.client()
+        let id = try await EntryNames(client: client).resolved(id)
+        let answer = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))/explain"))
+        let document = try answer.decoded(ExplainDocument.self)
+        StandardOutput.write(json ? [answer.text] : Timeline(document: document).lines)
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// `layover incidents`: outages, and everything that waits in them.
+struct Incidents: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List outages; retry or cancel all that waits in one.",
+        subcommands: [ListIncidents.self, RetryIncident.self, CancelIncident.self],
+        defaultSubcommand: ListIncidents.self)
+}
+
+/// `layover incidents list`
+struct ListIncidents: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the outages that are open.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object a line.") var json = false
+
+    func run() async throws {
+        let answer = try await connection.client().send(AdminCall("/v1/incidents"))
+        let incidents = try answer.decoded(IncidentListDocument.self).data
+        guard json else {
+            return StandardOutput.write(
+                IncidentTable(incidents: incidents, now: Date()).lines(.standardOutput()))
+        }
+        StandardOutput.write(try incidents.map(Self.line))
+    }
+
+    static func line(_ incident: IncidentDocument) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(incident), as: UTF8.self)
+    }
+}
+
+/// `layover incidents retry`
+struct RetryIncident: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Attempt everything that waits in an outage now.")
+
+    @OptionGroup var order: IncidentOrder
+
+    func run() async throws { try await order.run("retry") }
+}
+
+/// `layover incidents cancel`
+struct CancelIncident: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Give up everything that waits in an outage.")
+
+    @OptionGroup var order: IncidentOrder
+
+    func run() async throws { try await order.run("cancel") }
+}
+
+/// A command for an incident.
+struct IncidentOrder: ParsableArguments {
+    private struct Body: Encodable {
+        var reason: String?
+    }
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+    @Option(help: "Words that are kept with the command.") var reason: String?
+    @Argument(help: "An id, or its beginning.") var id: String
+
+    func run(_ command: String) async throws {
+        let client = try connection.client()
+        let id = try await IncidentNames(client: client).resolved(id)
+        let answer = try await client.send(
+            AdminCall("POST", "/v1/incidents/\(AdminCall.escaped(id))/\(command)", body: Body(reason: reason))
+        )
+        let incident = try answer.decoded(IncidentDocument.self)
+        StandardOutput.write(json ? answer.text : "\(incident.id) \(incident.waiting) waiting")
+    }
+}

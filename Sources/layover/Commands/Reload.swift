@@ -1,0 +1,36 @@
+import ArgumentParser
+import LayoverAdmin
+
+/// `layover reload`
+struct Reload: AsyncParsableCommand {
+    private struct Order: Encodable {}
+
+    static let configuration = CommandConfiguration(
+        abstract: "Have the running proxy read its configuration anew.",
+        discussion: "A file with errors changes nothing; then the exit code is 1.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+
+    func run() async throws {
+        let answer = try await connection.client().answer(to: AdminCall("POST", "/v1/reload", body: Order()))
+        guard answer.status < 300 else {
+            let errors = (try? answer.decoded(ProblemDocument.self))?.errors ?? []
+            guard !errors.isEmpty else { throw answer.failure }
+            for error in errors { StandardError.write("error: \(Terminal.safe(error))") }
+            throw ExitCode(answer.failure.code.rawValue)
+        }
+        let report = try answer.decoded(ReloadDocument.self)
+        StandardOutput.write(json ? [answer.text] : Self.lines(report))
+    }
+
+    static func lines(_ report: ReloadDocument) -> [String] {
+        guard !report.applied.isEmpty || !report.needsRestart.isEmpty else {
+            return ["configuration read: nothing has changed"]
+        }
+        var facts = Facts()
+        for key in report.applied { facts.add("in force", key) }
+        for key in report.needsRestart { facts.add("after a restart", key) }
+        return facts.lines
+    }
+}

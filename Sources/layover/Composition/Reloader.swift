@@ -1,0 +1,69 @@
+import LayoverAdmin
+import LayoverConfiguration
+import LayoverEngine
+import LayoverProxy
+import Logging
+import NIOCore
+import Synchronization
+
+/// Reads the configuration anew while the proxy runs: on SIGHUP and when the admin API says so.
+///
+/// What has an error changes nothing. One reload at a time.
+actor Reloader {
+    private let source: ConfigurationSource
+    private let parts: ProxyParts
+    private let level: LogThreshold
+    /// What is in force.
+    private nonisolated let current: Mutex<LoadedConfiguration>
+
+    init(_ loaded: LoadedConfiguration, from source: ConfigurationSource, parts: ProxyParts, level: LogThreshold) {
+        self.source = source
+        self.parts = parts
+        self.level = level
+        current = Mutex(loaded)
+    }
+
+    /// Every key that is in force, secrets masked.
+    nonisolated var values: [ConfigurationValue] {
+        current.withLock { $0.entries }.map {
+            ConfigurationValue(key: $0.path, value: $0.value.text, source: $0.source.description)
+        }
+    }
+
+    func reload() async -> ReloadReport {
+        var report = ReloadReport(at: parts.engine.clock.now())
+        do throws(ConfigurationErrors) {
+            let new = try source.load()
+            for warning in new.warnings { parts.logger.warning("configuration", metadata: ["warning": "\(warning)"]) }
+            let before = current.withLock { $0 }
+            let changes = before.changes(to: new)
+            report.appliedKeys = changes.atOnce
+            report.restartKeys = changes.afterRestart
+            let inForce = before.reloaded(as: new)
+            current.withLock { $0 = inForce }
+            await adopt(inForce.settings)
+        } catch {
+            report.errors = error.errors.map(\.description)
+        }
+        await parts.engine.reloaded(report)
+        tell(report)
+        return report
+    }
+
+    private func adopt(_ settings: Settings) async {
+        level.set(settings.log.level)
+        let rules = ProxyRules(settings, installation: "")
+        for loop in parts.loops { try? await loop.adopt(rules).get() }
+    }
+
+    private func tell(_ report: ReloadReport) {
+        for error in report.errors { parts.logger.error("configuration not reloaded", metadata: ["error": "\(error)"]) }
+        guard report.errors.isEmpty else { return }
+        parts.logger.notice(
+            "configuration reloaded",
+            metadata: [
+                "applied": "\(report.appliedKeys.joined(separator: " "))",
+                "needsRestart": "\(report.restartKeys.joined(separator: " "))",
+            ])
+    }
+}

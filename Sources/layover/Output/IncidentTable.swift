@@ -1,0 +1,29 @@
+import Foundation
+import LayoverAdmin
+
+/// Incidents as a table.
+struct IncidentTable {
+    let incidents: [IncidentDocument]
+    let now: Date
+
+    func lines(_ terminal: Terminal) -> [String] {
+        guard !incidents.isEmpty else { return ["no incident is open"] }
+        var table = Table([
+            .init(title: "ID"), .init(title: "WHAT IS AWAY", isFlexible: true),
+            .init(title: "WAITING", isRight: true), .init(title: "AGE", isRight: true),
+            .init(title: "NEXT", isRight: true), .init(title: "LEFT", isRight: true), .init(title: "CAUSE"),
+        ])
+        for incident in incidents { table.add(cells(of: incident)) }
+        return table.lines(width: terminal.width)
+    }
+
+    private func cells(of incident: IncidentDocument) -> [String] {
+        [
+            String(incident.id.prefix(EntryTable.idCount)), incident.origin ?? incident.scope,
+            String(incident.waiting), TimeText.distance(incident.since, from: now),
+            incident.manualOnly ? "by hand" : TimeText.distance(incident.nextAttemptAt, from: now),
+            incident.automaticLeft.map(String.init) ?? "-",
+            incident.cause.map { "\($0.kind) while \($0.phase)" } ?? "-",
+        ]
+    }
+}

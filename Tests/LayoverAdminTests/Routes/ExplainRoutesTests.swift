@@ -1,0 +1,213 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import Testing
+
+@testable import LayoverAdmin
+
+struct ExplainRoutesTests {
+    private static let keys: Set<String> = [
+        "number", "trigger", "startedAt", "endedAt", "phase", "kind", "evidence", "message", "status",
+        "bytesSent", "reusedConnection", "localAddress", "remoteAddress", "curlCode", "osError", "verdict",
+        "rule", "text",
+    ]
+    private static let parking = Verdict.Parking(delay: .seconds(30), shutsGate: true)
+
+    private static func record(
+        _ number: Int, _ trigger: AttemptTrigger, _ verdict: Verdict,
+        _ change: (inout AttemptRecord) -> Void
+    ) -> AttemptRecord {
+        var record = AttemptRecord(
+            number: number, trigger: trigger, startedAt: Timestamp(nanoseconds: 4_000_000_000))
+        record.endedAt = Timestamp(nanoseconds: 4_250_000_000)
+        record.verdict = verdict
+        change(&record)
+        return record
+    }
+
+    private func now(_ harness: AdminHarness, _ id: EntryID) async throws -> [String: Any] {
+        try await harness.send("GET", "/v1/pending/\(id)/explain").json["now"] as? [String: Any] ?? [:]
+    }
+
+    @Test func timelineHasEveryFieldOfTheContract() async throws {
+        try await AdminHarness.with { harness in
+            let failed = Self.record(1, .arrival, .park(Self.parking)) { $0.failure = .terminated }
+            let id = harness.park(1, failure: .terminated, parking: Self.parking, attempts: [failed]).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
+            #expect(answer.status == 200)
+            #expect(Set(answer.json.keys) == ["id", "attempts", "droppedCount", "now"])
+            #expect(answer.json["id"] as? String == id.description)
+            #expect(answer.json["droppedCount"] as? Int == 0)
+            let attempts = answer.json["attempts"] as? [[String: Any]] ?? []
+            let attempt = try #require(attempts.first)
+            #expect(attempts.count == 1)
+            #expect(Set(attempt.keys) == Self.keys)
+            #expect(attempt["number"] as? Int == 1)
+            #expect(attempt["trigger"] as? String == "arrival")
+            #expect(attempt["startedAt"] as? String == "2026-01-01T00:00:04.000Z")
+            #expect(attempt["endedAt"] as? String == "2026-01-01T00:00:04.250Z")
+            #expect(attempt["phase"] as? String == "awaitingResponse")
+            #expect(attempt["kind"] as? String == "connection_terminated")
+            #expect(attempt["evidence"] as? String == "maybeApplied")
+            #expect(attempt["bytesSent"] as? Int == 180)
+            #expect(attempt["reusedConnection"] as? Bool == false)
+            #expect(attempt["localAddress"] as? String == "127.0.0.1:40000")
+            #expect(attempt["remoteAddress"] as? String == "192.0.2.1:80")
+            #expect(attempt["curlCode"] as? Int == 52)
+            #expect(attempt["osError"] is NSNull && attempt["status"] is NSNull)
+            #expect(attempt["verdict"] as? String == "park")
+            #expect(attempt["rule"] as? String == "retryOn")
+            #expect(attempt["text"] as? String == "Parked: the policy's retryOn lists this failure.")
+            let now = answer.json["now"] as? [String: Any] ?? [:]
+            #expect(Set(now.keys) == ["state", "waitingFor", "why", "until", "text"])
+        }
+    }
+
+    @Test func answerHasItsStatusAndItsConnection() async throws {
+        try await AdminHarness.with { harness in
+            let answered = Self.record(
+                1, .arrival, .park(.init(delay: .seconds(1), shutsGate: false, rule: .status))
+            ) {
+                $0.status = 503
+                $0.failure = .answered(503)
+                $0.connection = ConnectionFacts(
+                    localAddress: "10.0.0.1:5", remoteAddress: "10.0.0.2:80", reusedConnection: true,
+                    bytesSent: 99)
+            }
+            let id = harness.park(
+                1, failure: .answered(503),
+                parking: .init(delay: .seconds(1), shutsGate: false, rule: .status),
+                attempts: [answered]
+            ).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
+            let attempt = try #require((answer.json["attempts"] as? [[String: Any]])?.first)
+            #expect(attempt["status"] as? Int == 503)
+            #expect(attempt["evidence"] as? String == "answered")
+            #expect(attempt["bytesSent"] as? Int == 99)
+            #expect(attempt["reusedConnection"] as? Bool == true)
+            #expect(attempt["remoteAddress"] as? String == "10.0.0.2:80")
+            #expect(attempt["rule"] as? String == "status")
+        }
+    }
+
+    @Test func droppedAttemptsAreCounted() async throws {
+        try await AdminHarness.with { harness in
+            let records = (1...60).map {
+                Self.record($0, .dueTime, .park(Self.parking)) { $0.failure = .refused }
+            }
+            let id = harness.park(1, attempts: records).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain").json
+            #expect(answer["droppedCount"] as? Int == 10)
+            #expect((answer["attempts"] as? [Any])?.count == 50)
+        }
+    }
+
+    // MARK: Now
+
+    @Test func waitingSaysForWhatAndUntilWhen() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1).id
+            let now = try await now(harness, id)
+            #expect(now["state"] as? String == "waiting")
+            #expect(now["waitingFor"] as? String == "origin")
+            let until = try #require(now["until"] as? String)
+            #expect(
+                now["text"] as? String
+                    == "Waits for http://shop.example to be reachable again. The next attempt is due at \(until) at the latest. "
+                    + "If nothing comes of it by 2026-01-01T00:10:05.000Z, its client gets a 504.")
+        }
+    }
+
+    @Test func waitForTimeNamesTheFailureAndTheTime() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(
+                1, failure: .answered(503),
+                parking: .init(delay: .seconds(7), shutsGate: false, rule: .status)
+            ).id
+            let now = try await now(harness, id)
+            #expect(now["waitingFor"] as? String == "time")
+            #expect(now["until"] as? String == "2026-01-01T00:00:12.000Z")
+            #expect(
+                (now["text"] as? String)?.hasPrefix(
+                    "Waits for its time. The origin answered with status 503. The next attempt is due at 2026-01-01T00:00:12.000Z."
+                ) == true)
+        }
+    }
+
+    @Test func offlineNamesTheAdminAndTheReason() async throws {
+        try await AdminHarness.with { harness in
+            _ = await harness.engine.setMode(.offline, reason: "train")
+            let id = harness.park(
+                1, failure: nil, parking: .init(delay: .zero, shutsGate: false, rule: .gate)
+            ).id
+            let now = try await now(harness, id)
+            #expect(now["waitingFor"] as? String == "network")
+            #expect(
+                (now["text"] as? String)?.hasPrefix("Waits because an admin said offline (train).") == true)
+            #expect(now["until"] as? String == "2026-01-01T00:10:05.000Z")
+        }
+    }
+
+    @Test func attemptHeldAndUndecidedSayWhoGoesOn() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1).id
+            _ = try await harness.post("/v1/pending/\(id)/hold")
+            let held = try await now(harness, id)
+            #expect((held["text"] as? String)?.contains("release lets them go on") == true)
+            #expect(held["until"] as? String == "2026-01-01T00:10:05.000Z")
+            _ = try await harness.post("/v1/pending/\(id)/retry")
+            let attempting = try await now(harness, id)
+            #expect(attempting["text"] as? String == "Attempt 2 is under way to http://shop.example.")
+            #expect(attempting["until"] is NSNull)
+            let undecided = try await now(harness, harness.parkUndecided(2).id)
+            #expect(undecided["why"] as? String == "maybeApplied")
+            #expect((undecided["text"] as? String)?.contains("with force or cancel") == true)
+        }
+    }
+
+    @Test func endedEntryIsExplainedToo() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1).id
+            let cancelled = harness.park(2).id
+            _ = try await harness.post("/v1/pending/\(id)/retry")
+            let certificate = Failure(
+                phase: .securing, kind: .tlsCertificateError, evidence: .neverSent,
+                message: "The certificate is bad.")
+            let record = Self.record(2, .admin, .fail(.notInRetryOn)) { $0.failure = certificate }
+            harness.engine.post(
+                .ended(
+                    id, .failed, certificate,
+                    AttemptTally(
+                        attemptCount: 2, automaticLeft: nil, isBodyReplayable: true, records: [record])))
+            _ = try await harness.post("/v1/pending/\(cancelled)/cancel")
+
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")
+            #expect((answer.json["attempts"] as? [[String: Any]])?.last?["verdict"] as? String == "fail")
+            let now = answer.json["now"] as? [String: Any] ?? [:]
+            #expect(now["state"] as? String == "failed")
+            #expect(now["until"] is NSNull)
+            #expect(
+                now["text"] as? String
+                    == "Failed at 2026-01-01T00:00:05.000Z, after 2 attempts and 0.0 s of waiting. The certificate is bad. "
+                    + "No other attempt was made: retryOn does not list this failure.")
+            let other = try await self.now(harness, cancelled)
+            #expect(
+                (other["text"] as? String)?.hasPrefix("Given up at 2026-01-01T00:00:05.000Z, after 1 attempt")
+                    == true)
+        }
+    }
+
+    @Test func everyVerdictHasASentence() {
+        let parkings = [
+            Verdict.ParkingRule.retryOn, .status, .networkChanged, .onMaybeApplied, .onExhausted, .gate,
+        ]
+        .map { Verdict.park(.init(delay: .zero, shutsGate: false, rule: $0)) }
+        let verdicts =
+            parkings + Verdict.DeliverReason.allCases.map { .deliver($0) }
+            + Verdict.FailReason.allCases.map { .fail($0) }
+            + [.againOnNewConnection, .standIn(StandInResponse(status: 200))]
+        let sentences = verdicts.map(\.sentence)
+        #expect(sentences.allSatisfy { $0.hasSuffix(".") && $0.first?.isUppercase == true })
+        #expect(Set(sentences).count == sentences.count)
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import LayoverAdmin
+import LayoverCore
+import LayoverEngine
+import Testing
+
+@testable import layover
+
+/// What a person decides: hold, release, force, incidents, reload, and what is shown for it.
+struct DecisionCommandTests {
+    @Test func entriesAreHeldAndReleased() async throws {
+        try await LiveAdmin.with { admin in
+            let ids = [admin.park(0xa), admin.park(0xb, host: "b.example")]
+            try await run(["hold", "a", "b", "--admin-url", admin.url])
+            for id in ids { #expect(await admin.engine.entry(id)?.state == .held) }
+            try await run(["release", "--host", "b.example", "--admin-url", admin.url])
+            #expect(await admin.engine.entry(ids[0])?.state == .held)
+            #expect(await admin.engine.entry(ids[1])?.state == .waiting)
+        }
+    }
+
+    @Test func forceNeedsTheWords() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.parkUndecided(0xa)
+            await #expect {
+                try await run(["force", "a", "--acknowledge", "yes", "--admin-url", admin.url])
+            } throws: {
+                Layover.telling($0) == 1
+            }
+            #expect(await admin.engine.entry(id)?.state == .undecided)
+            try await run(["force", "a", "--acknowledge", "duplicate-risk", "--admin-url", admin.url])
+            #expect(await admin.engine.entry(id)?.state == .attempting)
+        }
+    }
+
+    @Test func incidentsAreListedRetriedAndCancelled() async throws {
+        try await LiveAdmin.with { admin in
+            let ids = [admin.park(0xa), admin.park(0xb)]
+            let incident = try #require(await admin.engine.incidents().first)
+            let document = try await admin.client().send(AdminCall("/v1/incidents")).decoded(
+                IncidentListDocument.self)
+            let lines = IncidentTable(incidents: document.data, now: Date()).lines(.plain)
+            #expect(lines[0].hasPrefix("ID            WHAT IS AWAY         WAITING"))
+            #expect(lines[1].hasPrefix("\(incident.id.description.prefix(12))  http://shop.example        2"))
+            #expect(lines[1].hasSuffix("connection_refused while connecting"))
+            #expect(IncidentTable(incidents: [], now: Date()).lines(.plain) == ["no incident is open"])
+            #expect(
+                try ListIncidents.line(document.data[0]).hasPrefix("{\"actions\":[\"retry\",\"cancel\"],"))
+
+            try await run(["incidents", "retry", incident.id.description, "--json", "--admin-url", admin.url])
+            let states = [await admin.engine.entry(ids[0])?.state, await admin.engine.entry(ids[1])?.state]
+            #expect(states.contains(.attempting))
+            try await run([
+                "incidents", "cancel", String(incident.id.description.prefix(6)), "--reason", "enough",
+                "--admin-url",
+                admin.url,
+            ])
+            for id in ids { #expect(await admin.engine.entry(id)?.state == .cancelled) }
+        }
+    }
+
+    @Test func explainIsATimeline() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.parkUndecided(0xa)
+            let answer = try await admin.client().send(AdminCall("/v1/pending/\(id)/explain"))
+            let lines = Timeline(document: try answer.decoded(ExplainDocument.self)).lines
+            #expect(lines.count == 6)
+            #expect(lines[0] == id.description)
+            #expect(lines[1].hasPrefix("1     20"))
+            #expect(
+                lines[1].hasSuffix(
+                    " arrival, 12 ms: connection_terminated while awaitingResponse (maybeApplied)"))
+            #expect(
+                lines[2] == "      127.0.0.1:40000 to 192.0.2.1:80, new connection, 180 bytes sent, curl 52")
+            #expect(lines[3] == "      The connection closed before an answer came.")
+            #expect(
+                lines[4]
+                    == "      ask by onMaybeApplied: Left to a person: it may have been applied, and must not be sent twice."
+            )
+            #expect(lines[5].hasPrefix("now   The origin may have acted on it"))
+        }
+    }
+
+    @Test func attemptsThatAreNotKeptStandWhereTheyWere() throws {
+        let attempts = [1, 2, 4, 45, 46].map { number in
+            "{\"number\":\(number),\"trigger\":\"dueTime\",\"startedAt\":\"2026-01-01T00:00:00.000Z\"}"
+        }
+        let text =
+            "{\"id\":\"x\",\"attempts\":[\(attempts.joined(separator: ","))],\"droppedCount\":40,"
+            + "\"now\":{\"state\":\"waiting\",\"text\":\"Waits.\"}}"
+        // Absent and null say the same to a reader of ours.
+        let document = try AdminAnswer(status: 200, body: Data(Self.withNulls(text).utf8)).decoded(
+            ExplainDocument.self)
+        let lines = Timeline(document: document).lines
+        #expect(lines.firstIndex(of: "      … 40 attempts that are not kept …") == 4)
+        #expect(lines.last == "now   Waits.")
+    }
+
+    private static func withNulls(_ text: String) -> String {
+        let names = [
+            "endedAt", "phase", "kind", "evidence", "message", "status", "bytesSent", "reusedConnection",
+            "localAddress", "remoteAddress", "curlCode", "osError", "verdict", "rule", "text",
+        ]
+        let nulls = names.map { ",\"\($0)\":null" }.joined()
+        return text.replacingOccurrences(of: "00.000Z\"}", with: "00.000Z\"\(nulls)}")
+            .replacingOccurrences(
+                of: "\"state\":\"waiting\"",
+                with: "\"state\":\"waiting\",\"waitingFor\":null,\"why\":null,\"until\":null")
+    }
+
+    @Test func listAndShowSayWhyAPersonIsAsked() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.parkUndecided(0xa)
+            let list = try await admin.client().send(
+                AdminCall("/v1/pending", query: [("state", "undecided")]))
+            let table = EntryTable(entries: try list.decoded(PendingDocument.self).data, now: Date()).lines(
+                .plain)
+            #expect(table[1].hasPrefix("a00000000000  undecided  maybeApplied"))
+            let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(
+                EntryDocument.self)
+            #expect(Show.lines(entry, now: Date()).contains("state         undecided: maybeApplied"))
+            #expect(Show.lines(entry, now: Date()).contains("commands      force cancel"))
+            let waiting = admin.park(0xb)
+            let other = try await admin.client().send(AdminCall("/v1/pending/\(waiting)")).decoded(
+                EntryDocument.self)
+            let incident = try #require(other.incident)
+            #expect(Show.lines(other, now: Date()).contains("incident      \(incident)"))
+        }
+    }
+
+    @Test func statusShowsIncidentsAndWhatCameOfTheReload() async throws {
+        try await LiveAdmin.with { admin in
+            let calm = try await Self.status(admin)
+            #expect(calm.contains("incidents  none"))
+            admin.park(0xa)
+            await admin.engine.reloaded(
+                ReloadReport(
+                    at: admin.engine.clock.now(), errors: ["routes.x: unknown key", "log.level: no level"]))
+            let lines = try await Self.status(admin)
+            #expect(lines.contains("incidents      1 open"))
+            #expect(lines.contains("configuration  routes.x: unknown key"))
+            #expect(lines.contains("configuration  log.level: no level"))
+            await admin.engine.reloaded(
+                ReloadReport(at: admin.engine.clock.now(), restartKeys: ["proxy.listen"]))
+            #expect(try await Self.status(admin).contains("restart needed  proxy.listen"))
+        }
+    }
+
+    private static func status(_ admin: LiveAdmin) async throws -> [String] {
+        let document = try await admin.client().send(AdminCall("/v1/status")).decoded(StatusDocument.self)
+        return Status.lines(document, .plain)
+    }
+
+    // MARK: Configuration
+
+    @Test func reloadExitsWithOneWhereTheFileIsBad() async throws {
+        try await LiveAdmin.with(sources: { sources in
+            sources.reload = {
+                ReloadReport(at: Timestamp(nanoseconds: 0), errors: ["routes.x: unknown key"])
+            }
+        }) { admin in
+            await #expect { try await run(["reload", "--admin-url", admin.url]) } throws: {
+                Layover.telling($0) == 1
+            }
+        }
+    }
+
+    @Test func reloadSaysWhatIsInForce() async throws {
+        try await LiveAdmin.with(sources: { sources in
+            sources.reload = {
+                ReloadReport(
+                    at: Timestamp(nanoseconds: 0), appliedKeys: ["log.level"], restartKeys: ["proxy.listen"])
+            }
+        }) { admin in
+            try await run(["reload", "--admin-url", admin.url])
+            try await run(["reload", "--json", "--admin-url", admin.url])
+            let document = try await admin.client().send(
+                AdminCall("POST", "/v1/reload", body: [String: String]())
+            )
+            .decoded(ReloadDocument.self)
+            #expect(
+                Reload.lines(document) == ["in force         log.level", "after a restart  proxy.listen"])
+        }
+    }
+
+    @Test func configurationIsShownAloneOrFromTheRunningProxy() async throws {
+        let values = [ConfigurationValue(key: "log.level", value: "\"info\"", source: "config.json")]
+        #expect(ShowConfig.lines(values, sources: false) == ["log.level = \"info\""])
+        #expect(ShowConfig.lines(values, sources: true) == ["log.level = \"info\" (config.json)"])
+        try await run(["config", "show", "--sources"])
+        try await run(["config", "show", "--json"])
+        await #expect { try await run(["config", "show", "--config", "/nonexistent.json"]) } throws: {
+            Layover.telling($0) == 1
+        }
+        try await LiveAdmin.with(sources: { $0.configuration = { values } }) { admin in
+            try await run(["config", "show", "--running", "--json", "--admin-url", admin.url])
+        }
+        try await LiveAdmin.with { admin in
+            await #expect {
+                try await run(["config", "show", "--running", "--admin-url", admin.url])
+            } throws: {
+                Layover.telling($0) == 3
+            }
+        }
+    }
+}

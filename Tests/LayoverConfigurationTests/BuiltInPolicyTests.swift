@@ -1,0 +1,60 @@
+import LayoverCore
+import Retry
+import Testing
+
+@testable import LayoverConfiguration
+
+/// The policies that are there without a file, and what a file can do to them.
+@Suite struct BuiltInPolicyTests {
+    private static let available = Policy.builtIns.filter { $0.mode != .defer }
+
+    @Test(arguments: Policy.builtIns)
+    func eachIsInTheFilesTermsWhatItIsInTheCore(policy: Policy) {
+        #expect(PolicySettings(policy).policy(named: policy.name) == policy)
+    }
+
+    @Test(arguments: available)
+    func eachIsThereWithoutAFile(policy: Policy) throws {
+        #expect(try load("{}").settings.routes.policies[policy.name] == policy)
+    }
+
+    @Test(arguments: available)
+    func aRouteMayNameEach(policy: Policy) throws {
+        let loaded = try load(#"{"routes": {"r": {"policy": "\#(policy.name)"}}}"#)
+        #expect(loaded.settings.routes.route(named: "r")?.policy == policy)
+    }
+
+    @Test(arguments: available)
+    func whatAFileLeavesUnsaidComesFromTheBuiltInOne(policy: Policy) throws {
+        let text = #"{"policies": {"default": {"lifetime": "9h"}, "\#(policy.name)": {"holdMax": "7s"}}}"#
+        guard policy.name != "default" else { return }
+        var expected = policy
+        expected.holdMax = .seconds(7)
+        #expect(try load(text).settings.routes.policies[policy.name] == expected)
+    }
+
+    @Test func aVariableChangesABuiltInPolicy() throws {
+        let loaded = try load(
+            "{}",
+            environment: ["LAYOVER_POLICIES_ASK_DELAY_EVERY": "5s", "LAYOVER_POLICIES_AI_PRIORITY": "0"])
+        #expect(loaded.warnings == [])
+        #expect(loaded.settings.routes.policies["ask"]?.delay == DelaySchedule(.constant(.seconds(5))))
+        #expect(loaded.settings.routes.policies["ai"]?.priority == 0)
+        #expect(
+            loaded.sources["policies.ask.delay.every"] == .environment("LAYOVER_POLICIES_ASK_DELAY_EVERY"))
+    }
+
+    @Test func anotherDelayReplacesThatOfABuiltInPolicy() throws {
+        let loaded = try load(#"{"policies": {"ask": {"delay": {"type": "exponential"}}}}"#)
+        let ask = loaded.settings.routes.policies["ask"]
+        #expect(ask?.delay == Policy.standard.delay)
+        #expect(ask?.onExhausted == .ask)
+    }
+
+    @Test func aKeyThatDoesNotGoWithTheDelayOfABuiltInPolicyIsRefused() {
+        #expect(
+            complaints(#"{"policies": {"ask": {"delay": {"max": "1m"}}}}"#) == [
+                "config.json: policies.ask.delay.max: does not go with the type \"constant\"."
+            ])
+    }
+}

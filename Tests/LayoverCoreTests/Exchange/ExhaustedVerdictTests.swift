@@ -1,0 +1,176 @@
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+/// What follows the last automatic attempt, a failure that may have been applied, and a name that nobody knows.
+struct ExhaustedVerdictTests {
+    private static let standIn = StandInResponse(status: 203, body: "{}")
+    private var generator = SeededGenerator(seed: 1)
+
+    /// The verdict after so many automatic attempts.
+    private mutating func verdict(
+        on failure: Failure, sending request: RequestSummary = .init(method: "GET"), after attempts: Int = 1,
+        isNetworkAway: Bool = false, change: (inout Policy) -> Void = { _ in }
+    ) -> Verdict {
+        var exchange = Exchange(policy: .fixture(change))
+        for _ in 0..<attempts { _ = exchange.attemptStarted(trigger: .dueTime) }
+        return exchange.verdict(on: failure, sending: request, isNetworkAway: isNetworkAway, using: &generator)
+    }
+
+    // MARK: exhausted on a failure
+
+    /// S2a and S4c: at most n attempts, the first included.
+    @Test(arguments: 1...5)
+    mutating func s2aAtMostSoManyAttemptsAreMade(max: Int) {
+        for attempts in 1...6 {
+            let verdict = verdict(on: .refused, after: attempts) { $0.automaticAttemptsMax = max }
+            #expect((verdict == .fail(.exhausted)) == (attempts >= max), "after \(attempts)")
+        }
+    }
+
+    /// S2b: after n failures it ends in success with a stand-in value.
+    @Test mutating func s2bExhaustedEndsInTheStandIn() {
+        for (attempts, expected) in [(1, nil), (2, Self.standIn), (3, Self.standIn)] {
+            let verdict = verdict(on: .refused, after: attempts) {
+                $0.automaticAttemptsMax = 2
+                $0.onExhausted = .standIn(Self.standIn)
+            }
+            if let expected { #expect(verdict == .standIn(expected)) } else { #expect(verdict.word == "park") }
+        }
+    }
+
+    @Test mutating func exhaustedAsksIfThePolicySaysSoAndStillShutsTheGate() {
+        for (failure, shutsGate) in [(Failure.refused, true), (.reset, false)] {
+            let verdict = verdict(on: failure, after: 4) {
+                $0.automaticAttemptsMax = 4
+                $0.onExhausted = .ask
+            }
+            #expect(
+                verdict
+                    == .park(.init(delay: .zero, shutsGate: shutsGate, asks: .exhausted, rule: .onExhausted)))
+        }
+    }
+
+    /// S2c: the preset makes three retries, three seconds apart.
+    @Test mutating func s2cThePresetTriesThreeTimesThreeSecondsApartAndThenAsks() {
+        var exchange = Exchange(policy: .ask)
+        var verdicts: [Verdict] = []
+        for attempt in 1...5 {
+            _ = exchange.attemptStarted(trigger: attempt == 1 ? .arrival : attempt == 5 ? .admin : .dueTime)
+            verdicts.append(exchange.verdict(on: .refused, sending: .init(method: "GET"), using: &generator))
+        }
+        let waits = Verdict.park(.init(delay: .seconds(3), shutsGate: true))
+        let asks = Verdict.park(.init(delay: .zero, shutsGate: true, asks: .exhausted, rule: .onExhausted))
+        #expect(verdicts == [waits, waits, waits, asks, asks])
+        #expect(exchange.automaticLeft == 0)
+    }
+
+    @Test mutating func whatIsNotInRetryOnFailsExhaustedOrNot() {
+        let certificate = Failure.fixture(.tlsCertificateError, phase: .securing)
+        for rule in [Policy.ExhaustedRule.fail, .ask, .standIn(Self.standIn)] {
+            let verdict = verdict(on: certificate, after: 9) {
+                $0.automaticAttemptsMax = 1
+                $0.onExhausted = rule
+            }
+            #expect(verdict == .fail(.notInRetryOn))
+        }
+    }
+
+    // MARK: failure, maybeApplied, not repeatable → `onMaybeApplied`
+
+    @Test mutating func whatMayHaveBeenAppliedIsToldUnlessThePolicyAsks() {
+        let post = RequestSummary(method: "POST", body: .captured)
+        #expect(verdict(on: .reset, sending: post) == .fail(.maybeApplied))
+        #expect(verdict(on: .reset, sending: post) { $0.onMaybeApplied = .fail } == .fail(.maybeApplied))
+        #expect(
+            verdict(on: .reset, sending: post) { $0.onMaybeApplied = .ask }
+                == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)))
+    }
+
+    /// Nobody could send it anyway.
+    @Test(arguments: [RequestSummary.Body.lost, .brokenOff])
+    mutating func aBodyThatIsGoneIsNoQuestion(body: RequestSummary.Body) {
+        let post = RequestSummary(method: "POST", body: body)
+        #expect(verdict(on: .reset, sending: post) { $0.onMaybeApplied = .ask } == .fail(.maybeApplied))
+        let put = RequestSummary(method: "PUT", body: body)
+        #expect(verdict(on: .reset, sending: put) { $0.onMaybeApplied = .ask } == .fail(.bodyNotReplayable))
+    }
+
+    // MARK: Stickiness
+
+    /// A POST that may have been applied never goes again by itself, whatever its later attempts prove.
+    @Test(arguments: Seeds.row(300))
+    mutating func onceMaybeAppliedAlwaysMaybeApplied(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+        let policy = Policy.fixture {
+            $0.onMaybeApplied = .ask
+            $0.retryOn = [.connectivity, .status(503)]
+            if Bool.random(using: &generator) { $0.automaticAttemptsMax = 5 }
+        }
+        var exchange = Exchange(policy: policy)
+        let post = RequestSummary(method: "POST", body: .captured)
+        let failures = [
+            Failure.refused, .reset, .fixture(.dnsError, phase: .resolving),
+            .fixture(.connectionTerminated, phase: .sending),
+            .fixture(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied, reusedConnection: true),
+            .fixture(.tlsCertificateError, phase: .securing),
+        ]
+        var mayHaveBeenApplied = false
+        for _ in 0..<20 {
+            _ = exchange.attemptStarted(trigger: mayHaveBeenApplied ? .admin : .dueTime)
+            exchange.isAbandoned = Int.random(in: 0..<4, using: &generator) == 0
+            guard let failure = failures.randomElement(using: &generator) else { return }
+            if failure.evidence == .maybeApplied { mayHaveBeenApplied = true }
+            let verdict = exchange.verdict(
+                on: failure, sending: post, isNetworkAway: Bool.random(using: &generator), using: &generator)
+            #expect(exchange.mayHaveBeenApplied == mayHaveBeenApplied, "LAYOVER_TEST_SEED=\(seed)")
+            guard mayHaveBeenApplied else { continue }
+            switch verdict {
+            case .park(let parking): #expect(parking.asks == .maybeApplied, "LAYOVER_TEST_SEED=\(seed)")
+            case .fail: break
+            case .againOnNewConnection, .deliver, .standIn: Issue.record("LAYOVER_TEST_SEED=\(seed): \(verdict)")
+            }
+        }
+        // Nor does an answer that is retried change anything about it.
+        #expect(exchange.verdict(on: .init(status: 503), sending: post, using: &generator) == .deliver(.notRepeatable))
+    }
+
+    @Test mutating func whatWasNeverSentBeforeItMayHaveBeenAppliedWaits() {
+        let post = RequestSummary(method: "POST", body: .captured)
+        var exchange = Exchange(policy: .fixture { $0.onMaybeApplied = .ask })
+        var words: [String] = []
+        for failure in [Failure.refused, .refused, .reset, .refused] {
+            _ = exchange.attemptStarted(trigger: .dueTime)
+            words.append(exchange.verdict(on: failure, sending: post, using: &generator).rule)
+        }
+        #expect(words == ["retryOn", "retryOn", "onMaybeApplied", "onMaybeApplied"])
+    }
+
+    // MARK: A name that nobody knows
+
+    private static let unknown = Failure(
+        phase: .resolving, kind: .dnsError, evidence: .neverSent, message: "No such name.", isNameUnknown: true)
+
+    @Test mutating func anUnknownNameFailsWhileTheNetworkIsThere() {
+        #expect(verdict(on: Self.unknown) == .fail(.nameUnknown))
+        #expect(verdict(on: Self.unknown, isNetworkAway: true) == .park(.init(delay: .seconds(1), shutsGate: true)))
+        // A resolver that does not answer says nothing about the name.
+        let silent = Failure.fixture(.dnsError, phase: .resolving)
+        #expect(verdict(on: silent) == .park(.init(delay: .seconds(1), shutsGate: true)))
+    }
+
+    @Test mutating func anUnknownNameOfAnAttemptThatWasGivenUpIsNoVerdict() {
+        var exchange = Exchange(policy: .fixture())
+        _ = exchange.attemptStarted(trigger: .dueTime)
+        exchange.isAbandoned = true
+        let verdict = exchange.verdict(on: Self.unknown, sending: .init(method: "GET"), using: &generator)
+        #expect(verdict == .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged)))
+    }
+
+    @Test mutating func modePassComesBeforeTheName() {
+        #expect(verdict(on: Self.unknown) { $0.mode = .pass } == .fail(.pass))
+        #expect(verdict(on: Self.unknown) { $0.retryOn = [.status(503)] } == .fail(.notInRetryOn))
+    }
+}

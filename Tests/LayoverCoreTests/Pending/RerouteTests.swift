@@ -1,0 +1,84 @@
+import Testing
+
+@testable import LayoverCore
+
+/// After a reload, what waits follows the route that is for it now.
+struct RerouteTests {
+    private var bench = PendingBench()
+
+    @Test mutating func anEntryTakesItsNewRouteAndPolicy() {
+        let id = bench.parked(.reset, delay: .seconds(5))
+        let policy = Policy.fixture {
+            $0.name = "new"
+            $0.automaticAttemptsMax = 7
+            $0.priority = 1
+        }
+        #expect(bench.reroute(id, route: "api", policy: policy) == [])
+        #expect(bench.reports == [.changed])
+        let entry = bench.entry(id)
+        #expect(entry?.route == "api")
+        #expect(entry?.policy == policy)
+        #expect(entry?.automaticLeft == 7)
+        #expect(entry?.revision == 2)
+        #expect(bench.wait(of: id) == .seconds(5))
+        #expect(bench.wait(.seconds(5)) == [.start(id, .dueTime)])
+    }
+
+    @Test mutating func nothingNewIsNoChange() {
+        let id = bench.parked(.reset)
+        #expect(bench.reroute(id, policy: .fixture()) == [])
+        #expect(bench.reports == [])
+        #expect(bench.reroute(EntryID(using: &bench.generator), route: "x", policy: .fixture()) == [])
+    }
+
+    @Test mutating func theEndMovesBothWays() {
+        let long = bench.parked(.reset, delay: .seconds(9999))
+        let short = bench.parked(.reset, delay: .seconds(9999))
+        _ = bench.wait(.seconds(100))
+        _ = bench.reroute(long, policy: .fixture { $0.holdMax = .seconds(900) })
+        _ = bench.reroute(short, policy: .fixture { $0.lifetime = .seconds(200) })
+        // Counted from the moment they were parked.
+        #expect(bench.entry(short)?.expiresAt == bench.now + .seconds(100))
+        #expect(bench.wait(.seconds(99)) == [])
+        #expect(bench.wait(.seconds(1)) == [.end(short, .expired)])
+        #expect(bench.wait(.seconds(699)) == [])
+        #expect(bench.wait(.seconds(1)).first == .end(long, .expired))
+    }
+
+    @Test mutating func whoseTimeIsOverUnderTheNewRuleEndsAtOnce() {
+        let id = bench.parked(.reset, delay: .seconds(9999))
+        _ = bench.wait(.seconds(100))
+        #expect(bench.reroute(id, policy: .fixture { $0.holdMax = .seconds(50) }) == [])
+        #expect(bench.set.nextWakeAt == bench.now)
+        #expect(bench.wait(.zero).first == .end(id, .expired))
+    }
+
+    @Test mutating func anAttemptUnderWayIsLetFinish() {
+        let id = bench.parked(.reset, delay: .seconds(1))
+        _ = bench.wait(.seconds(100))
+        _ = bench.reroute(id, policy: .fixture { $0.holdMax = .seconds(50) })
+        #expect(bench.wait(.seconds(100)) == [])
+        #expect(bench.deliver(id) == [.forgotten()])
+        #expect(bench.state(id) == .delivered)
+    }
+
+    @Test mutating func whoMayBeWokenIsNew() {
+        let patient = Policy.fixture { $0.wakeOnReachable = false }
+        let ids = (0..<2).map { bench.parked(delay: .seconds(50), policy: $0 == 0 ? patient : .fixture()) }
+        _ = bench.reroute(ids[0], policy: .fixture())
+        _ = bench.reroute(ids[1], policy: patient)
+        #expect(bench.originAnswered() == [.watched(), .start(ids[0], .reachability)])
+        #expect(bench.reachable() == [.abandonConnecting(ids[0])])
+        #expect(bench.state(ids[1]) == .waiting)
+    }
+
+    @Test(arguments: [EntryCommand.hold, nil])
+    mutating func whoIsStoppedStaysStopped(command: EntryCommand?) {
+        let id = bench.parked(.reset, asks: command == nil ? .exhausted : nil)
+        if let command { _ = bench.command(command, id) }
+        let before = bench.state(id)
+        #expect(bench.reroute(id, route: "new", policy: .fixture { $0.automaticAttemptsMax = 99 }) == [])
+        #expect(bench.state(id) == before)
+        #expect(bench.wait(.seconds(99)) == [])
+    }
+}

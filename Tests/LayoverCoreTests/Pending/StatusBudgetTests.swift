@@ -1,0 +1,235 @@
+import Testing
+
+@testable import LayoverCore
+
+/// Answers that are asked for again, and the budget that bounds them.
+struct StatusBudgetTests {
+    private var bench = PendingBench()
+    private let unavailable = Failure.answered(503)
+
+    private func policy(ratio: Double = 0, minimum: Int = 2, name: String = "test") -> Policy {
+        .fixture {
+            $0.name = name
+            $0.budget = .init(ratio: ratio, minimum: minimum)
+        }
+    }
+
+    private mutating func inUse(_ name: String = "test") -> Int? {
+        bench.set.lines[PendingBench.origin]?.budgets[name]?.minimumInUse
+    }
+
+    @Test mutating func whatIsAskedForAgainIsNotDelivered() {
+        let (id, actions) = bench.park(unavailable, delay: .seconds(7), policy: policy())
+        #expect(actions == [.dropAnswer(id), .watched()])
+        #expect(bench.shutOrigins.isEmpty)
+        #expect(bench.wait(of: id) == .seconds(7))
+        #expect(bench.entry(id)?.waitingFor == .time)
+        #expect(bench.wait(.seconds(7)) == [.start(id, .dueTime)])
+        #expect(bench.status(id, delay: .seconds(3)) == [.dropAnswer(id)])
+        #expect(bench.wait(.seconds(3)) == [.start(id, .dueTime)])
+        #expect(bench.deliver(id) == [.forgotten()])
+    }
+
+    /// The origin says when; that the way to it is open is nothing new.
+    @Test mutating func reachabilityDoesNotWakeIt() {
+        let id = bench.parked(unavailable, delay: .seconds(7), policy: policy())
+        #expect(bench.reachable() == [])
+        #expect(bench.originAnswered() == [])
+        #expect(bench.command(.retry, id) == (.done, [.start(id, .admin)]))
+    }
+
+    /// Regression: a connection that hung on a network that is gone was not given up.
+    @Test mutating func aRetryThatIsConnectingIsGivenUpLikeAnyOther() {
+        let id = bench.parked(unavailable, policy: policy())
+        _ = bench.wait(.seconds(1))
+        #expect(bench.reachable() == [.abandonConnecting(id)])
+        let cutOff = Failure.fixture(.proxyInternalError, phase: .connecting)
+        #expect(bench.fail(id, cutOff, delay: .zero, rule: .networkChanged) == [.start(id, .reachability)])
+        #expect(inUse() == 0)
+    }
+
+    @Test mutating func aStatusNarrowsTheWindow() {
+        bench = PendingBench(perOriginAttemptCountMax: 8)
+        _ = bench.parked(unavailable, policy: policy())
+        #expect(bench.set.lines[PendingBench.origin]?.gate.window == 4)
+        _ = bench.parked(unavailable, policy: policy())
+        #expect(bench.set.lines[PendingBench.origin]?.gate.window == 2)
+    }
+
+    /// Regression: an answer that is asked for again let one more start before it narrowed the window.
+    @Test mutating func aStatusLetsNobodyStartInBetween() {
+        bench = PendingBench(perOriginAttemptCountMax: 8)
+        let ids = (0..<6).map { _ in bench.parked(.refused, delay: .seconds(1), policy: policy()) }
+        _ = bench.originAnswered() + bench.originAnswered()
+        #expect(bench.set.counts[.attempting] == 2)
+        #expect(bench.status(ids[0]) == [.dropAnswer(ids[0])])
+        #expect(bench.set.counts[.attempting] == 1)
+    }
+
+    // MARK: The budget
+
+    @Test mutating func theMinimumIsThereAtOnceAndTheNextIsDelivered() {
+        let first = bench.parked(unavailable, policy: policy())
+        _ = bench.parked(unavailable, policy: policy())
+        #expect(inUse() == 2)
+        let (third, actions) = bench.park(unavailable, policy: policy())
+        #expect(actions == [.deliverAnswer(third, .budget)])
+        #expect(bench.entry(third) == nil)
+        // What is given back can be had.
+        _ = bench.command(.cancel, first)
+        #expect(bench.park(unavailable, policy: policy()).1.count == 1)
+        #expect(inUse() == 2)
+    }
+
+    @Test mutating func aReplayThatIsNotPaidForIsDelivered() {
+        let waiting = bench.parked(.reset, delay: .seconds(1), policy: policy(minimum: 1))
+        let first = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
+        #expect(bench.wait(.seconds(1)) == [.start(waiting, .dueTime)])
+        #expect(bench.status(waiting) == [.deliverAnswer(waiting, .budget)])
+        // It is under way until its answer is delivered, and waits in nothing.
+        #expect(bench.state(waiting) == .attempting)
+        #expect(bench.entry(waiting)?.incident == nil)
+        #expect(bench.end(waiting) == [])
+        #expect(bench.state(waiting) == .delivered)
+        #expect(bench.entry(first)?.state == .waiting)
+        #expect(inUse() == 1)
+    }
+
+    @Test mutating func requestsEarnTokens() {
+        _ = bench.parked(unavailable, policy: policy(ratio: 0.5, minimum: 1))
+        func park() -> PendingAction? { bench.park(unavailable, policy: policy(ratio: 0.5, minimum: 1)).1.first }
+        guard case .deliverAnswer = park() else { Issue.record("nothing was earned yet"); return }
+        for _ in 0..<4 { _ = bench.fresh(1) }
+        guard case .dropAnswer = park() else { Issue.record("a token was earned"); return }
+        guard case .dropAnswer = park() else { Issue.record("two were earned"); return }
+        guard case .deliverAnswer = park() else { Issue.record("and no more"); return }
+        #expect(inUse() == 1)
+    }
+
+    @Test mutating func policiesAndOriginsHaveTheirOwn() {
+        _ = bench.parked(unavailable, policy: policy(minimum: 1))
+        #expect(bench.park(unavailable, policy: policy(minimum: 1, name: "other")).1.count == 1)
+        let origin = Origin(scheme: .https, host: "a.example")
+        #expect(bench.park(unavailable, origin: origin, policy: policy(minimum: 1)).1.count == 2)
+        #expect(bench.set.count == 3)
+    }
+
+    @Test mutating func withoutABudgetNothingBoundsThem() {
+        for _ in 0..<50 { _ = bench.parked(unavailable, policy: .fixture { $0.budget = nil }) }
+        #expect(bench.set.count == 50)
+    }
+
+    @Test mutating func failuresCostNothing() {
+        for _ in 0..<9 { _ = bench.parked(.reset, policy: policy(minimum: 1)) }
+        #expect(bench.set.count == 9)
+        #expect(bench.set.lines[PendingBench.origin]?.budgets.isEmpty == true)
+    }
+
+    @Test mutating func aSetThatIsFullCostsNothing() {
+        var limits = PendingLimits()
+        limits.entryCountMax = 1
+        bench = PendingBench(limits: limits)
+        _ = bench.parked(.reset, policy: policy())
+        let (id, actions) = bench.park(unavailable, policy: policy())
+        #expect(actions == [.refuse(id, limit: "limits.entries", value: 1)])
+        #expect(inUse() == nil)
+    }
+
+    // MARK: Giving back
+
+    @Test mutating func aPersonsRetryIsFree() {
+        let id = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
+        #expect(inUse() == 1)
+        #expect(bench.command(.retry, id) == (.done, [.start(id, .admin)]))
+        #expect(inUse() == 0)
+        #expect(bench.park(unavailable, policy: policy(minimum: 1)).1.count == 1)
+    }
+
+    @Test(arguments: ["cancel", "end", "reroute", "hold", "drain", "expire"])
+    mutating func whatIsNotUsedIsGivenBack(by fact: String) {
+        let id = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
+        let keeper = bench.parked(.reset, delay: .seconds(9999), policy: .fixture { $0.holdMax = .seconds(10_000) })
+        #expect(inUse() == 1)
+        switch fact {
+        case "cancel": _ = bench.command(.cancel, id)
+        case "end": _ = bench.end(id, as: .cancelled)
+        case "reroute": _ = bench.reroute(id, policy: policy(name: "other"))
+        case "hold": _ = bench.command(.hold, id)
+        case "drain": _ = bench.drain()
+        default: _ = bench.wait(.seconds(50)) + bench.status(id, delay: .seconds(9000)) + bench.wait(.seconds(600))
+        }
+        #expect(inUse() == 0, "\(keeper)")
+    }
+
+    @Test mutating func whatIsUnderWayIsInUseUntilItIsOver() {
+        let id = bench.parked(unavailable, policy: policy(minimum: 1))
+        _ = bench.wait(.seconds(1))
+        #expect(inUse() == 1)
+        _ = bench.answer(id)
+        #expect(inUse() == 1)
+        let other = bench.parked(.reset)
+        _ = bench.end(id)
+        #expect(inUse() == 0, "\(other)")
+    }
+
+    @Test mutating func aTokenForARetryThatWasNotMadeGoesBack() {
+        _ = bench.parked(.reset)
+        let unbounded = policy(ratio: 1, minimum: 0)
+        func tokens() -> Int? { bench.set.lines[PendingBench.origin]?.budgets["test"]?.tokenCount }
+        guard case .deliverAnswer = bench.park(unavailable, policy: unbounded).1.first else {
+            Issue.record("there is no token yet")
+            return
+        }
+        _ = bench.fresh(1)
+        let id = bench.parked(unavailable, delay: .seconds(1), policy: unbounded)
+        #expect(tokens() == 0)
+        _ = bench.command(.cancel, id)
+        #expect(tokens() == 1)
+        let next = bench.parked(unavailable, delay: .seconds(1), policy: unbounded)
+        _ = bench.wait(.seconds(1))
+        // Regression: a reload gave the token of a retry back that was under way.
+        _ = bench.reroute(next, policy: policy(name: "other"))
+        #expect(tokens() == 0)
+    }
+
+    // MARK: Held, late, and stopped
+
+    @Test mutating func aHeldEntryThatAPersonRetriesPaysNothing() {
+        let id = bench.parked(.reset, policy: policy(minimum: 0))
+        _ = bench.command(.hold, id)
+        _ = bench.command(.retry, id)
+        #expect(bench.status(id) == [.dropAnswer(id)])
+        #expect(bench.state(id) == .held)
+    }
+
+    /// Regression: the client of an attempt that ended late got a 504 instead of the origin's answer.
+    @Test mutating func anAnswerAfterTheEndOfTheHoldIsDelivered() {
+        let id = bench.parked(unavailable, policy: .fixture { $0.holdMax = .seconds(10) })
+        #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
+        #expect(bench.wait(.seconds(60)) == [])
+        #expect(bench.status(id) == [.deliverAnswer(id, .limit)])
+        #expect(bench.end(id) == [.forgotten()])
+    }
+
+    @Test mutating func anAnswerWhileTheProxyIsBeingStoppedIsDelivered() {
+        let id = bench.parked(unavailable, policy: policy())
+        _ = bench.wait(.seconds(1))
+        #expect(bench.drain() == [])
+        #expect(bench.status(id) == [.deliverAnswer(id, .limit)])
+        _ = bench.end(id)
+        #expect(bench.state(id) == .delivered)
+    }
+
+    @Test mutating func theRecordSaysWhatBecameOfTheAnswer() {
+        let id = bench.parked(.reset, policy: policy(minimum: 0))
+        _ = bench.wait(.seconds(1))
+        var record = AttemptRecord(number: 2, trigger: .dueTime, startedAt: bench.now)
+        record.verdict = .park(.init(delay: .zero, shutsGate: false, rule: .status))
+        _ = bench.set.attemptFailed(
+            id, failure: unavailable, parking: .init(delay: .zero, shutsGate: false, rule: .status),
+            attemptCount: 2, automaticLeft: nil, isBodyReplayable: true, records: [record], now: bench.now,
+            using: &bench.generator)
+        #expect(bench.entry(id)?.attempts.records.last?.verdict == .deliver(.budget))
+        #expect(bench.entry(id)?.attemptCount == 2)
+    }
+}

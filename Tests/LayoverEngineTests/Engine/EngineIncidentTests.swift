@@ -1,0 +1,243 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+struct EngineIncidentTests {
+    @Test func anOutageOpensIsJoinedAndCloses() async throws {
+        let bench = await EngineBench()
+        let stream = await bench.engine.watch(after: nil).stream
+        let (first, second) = (bench.exchange(), bench.exchange())
+        await bench.park(first)
+        await bench.park(second)
+        let incident = try #require(await bench.engine.incidents().first)
+        #expect(await bench.engine.incidents().count == 1)
+        #expect(incident.scope == .origin(EngineBench.origin))
+        #expect(incident.waiting == 2)
+        #expect(incident.cause?.kind == .connectionRefused)
+        #expect(incident.cause?.phase == .connecting)
+        #expect(await bench.engine.entry(first.id)?.incident == incident.id)
+        #expect(await bench.engine.status().incidentCount == 1)
+        await bench.advance(by: .milliseconds(250))
+
+        for exchange in [first, second] { _ = await bench.engine.command(.cancel, exchange.id) }
+        #expect(await bench.engine.incidents().isEmpty)
+        #expect(await bench.engine.status().incidentCount == 0)
+        #expect(await bench.engine.status().totals.incidentCount == 1)
+        await bench.engine.finishWatching()
+        var told: [String] = []
+        for await event in stream {
+            guard case .incident(let kind, let seen) = event.content else { continue }
+            #expect(event.name == kind.rawValue)
+            #expect(seen.id == incident.id)
+            told.append("\(event.name) \(seen.waiting)")
+        }
+        #expect(told == ["incident.opened 1", "incident.updated 2", "incident.closed 0"])
+    }
+
+    @Test func retryOfAnIncidentSendsWhatItsGateAdmits() async throws {
+        let bench = await EngineBench()
+        let exchanges = (0..<3).map { _ in bench.exchange() }
+        for exchange in exchanges { await bench.park(exchange) }
+        let incident = try #require(await bench.engine.incidents().first)
+        let (result, after) = await bench.engine.command(.retry, incident: incident.id)
+        #expect(result == .done)
+        #expect(after?.waiting == 3)
+        let started = exchanges.flatMap { $0.next() }
+        #expect(started == [.start(.admin)], "one tests the way, the others follow")
+    }
+
+    @Test func cancelOfAnIncidentEndsAllOfItAndNothingElse() async throws {
+        let bench = await EngineBench()
+        let (first, second, other) = (bench.exchange(), bench.exchange(), bench.exchange())
+        await bench.park(first)
+        await bench.park(second)
+        await bench.park(other, to: Origin(scheme: .http, host: "other.test"))
+        let incident = try #require(await bench.engine.entry(first.id)?.incident)
+        let (result, after) = await bench.engine.command(.cancel, incident: incident, reason: "enough")
+        #expect(result == .done)
+        #expect(after == nil)
+        for exchange in [first, second] {
+            let told = exchange.next()
+            #expect(told.count == 1)
+            guard case .end(.cancelled(reason: "enough"), _)? = told.first else {
+                Issue.record("told \(told)")
+                continue
+            }
+        }
+        #expect(other.next() == [])
+        #expect(await bench.engine.command(.cancel, incident: incident).0 == .unknown)
+        #expect(await bench.engine.incidents().count == 1)
+    }
+
+    @Test(arguments: [EntryCommand.hold, .release, .force])
+    func otherCommandsAreNotForIncidents(command: EntryCommand) async throws {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.park(exchange)
+        let incident = try #require(await bench.engine.incidents().first)
+        #expect(await bench.engine.command(command, incident: incident.id).0 == .conflict)
+        #expect(await bench.state(exchange) == .waiting)
+    }
+
+    // MARK: Undecided
+
+    @Test func whatMayHaveBeenAppliedWaitsForForceAndItsWords() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.parkUndecided(exchange)
+        #expect(await bench.state(exchange) == .undecided)
+        #expect(await bench.engine.entry(exchange.id)?.why == .maybeApplied)
+        #expect(await bench.engine.incidents().isEmpty, "a question is no outage")
+        await bench.advance(by: .seconds(100))
+        _ = await bench.engine.hintChanged()
+        #expect(await bench.engine.command(.retry, exchange.id).0 == .conflict)
+        #expect(await bench.engine.command(.force, exchange.id).0 == .unacknowledged)
+        #expect(await bench.engine.command(.force, exchange.id, acknowledgement: "yes").0 == .unacknowledged)
+        #expect(exchange.next() == [], "nothing sends it by itself")
+        let (result, entry) = await bench.engine.command(
+            .force, exchange.id, acknowledgement: EntryCommand.duplicateRisk)
+        #expect(result == .done)
+        #expect(entry?.state == .attempting)
+        #expect(exchange.next() == [.start(.admin)])
+    }
+
+    // MARK: Statuses
+
+    @Test func anAnswerThatIsRetriedIsDroppedAndTheWaitIsForTimeOnly() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.parkStatus(exchange, policy: EngineBench.policy())
+        #expect(exchange.next() == [.dropAnswer])
+        _ = await bench.engine.hintChanged()
+        #expect(exchange.next() == [], "reachability says nothing about a status")
+        await bench.advance(by: .seconds(5))
+        #expect(exchange.next() == [.start(.dueTime)])
+    }
+
+    @Test func anAnswerThatTheBudgetDoesNotCoverIsDelivered() async {
+        let bench = await EngineBench()
+        let policy = EngineBench.policy { $0.budget = .init(ratio: 0, minimum: 1) }
+        let (first, second) = (bench.exchange(), bench.exchange())
+        await bench.parkStatus(first, policy: policy)
+        #expect(first.next() == [.dropAnswer])
+        await bench.parkStatus(second, policy: policy)
+        #expect(second.next() == [.refuse("budget", 0)], "it never joined, so its answer goes out")
+        #expect(await bench.state(second) == nil)
+    }
+
+    // MARK: The network as a whole
+
+    @Test func threeOriginsInARowPutTheNetworkInDoubtAndAnAnswerEndsIt() async {
+        let bench = await EngineBench()
+        for number in 1...3 {
+            await bench.park(bench.exchange(), to: Origin(scheme: .http, host: "origin\(number).test"))
+            #expect(bench.loop.network.value.last?.isDoubted == (number == 3), "after \(number)")
+        }
+        bench.engine.post(.networkAnswered)
+        await bench.settle()
+        #expect(bench.loop.network.value.last == .init(isAway: false, isDoubted: false))
+    }
+
+    @Test func originsOnThisMachineSayNothingAboutTheNetwork() async {
+        let bench = await EngineBench()
+        for port in 1...4 {
+            await bench.park(bench.exchange(), to: Origin(scheme: .http, host: "127.0.0.1", port: port))
+        }
+        #expect(bench.loop.network.value.allSatisfy { !$0.isDoubted })
+    }
+
+    // MARK: Configuration
+
+    @Test func aReloadIsTheNewestOneToldAndShown() async {
+        let bench = await EngineBench()
+        #expect(await bench.engine.status().lastReload == nil)
+        let stream = await bench.engine.watch(after: nil).stream
+        let reports = [
+            ReloadReport(at: bench.clock.now(), appliedKeys: ["log.level"]),
+            ReloadReport(at: bench.clock.now(), errors: ["routes.x: unknown key"]),
+        ]
+        for report in reports { await bench.engine.reloaded(report) }
+        #expect(await bench.engine.status().lastReload == reports[1])
+        await bench.engine.finishWatching()
+        var told: [ReloadReport] = []
+        for await event in stream {
+            guard case .reloaded(let report) = event.content else { continue }
+            #expect(event.name == "config.reloaded")
+            told.append(report)
+        }
+        #expect(told == reports)
+    }
+
+    @Test func aReroutedEntryHasItsNewPolicyAndItsNewDeadline() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.park(exchange)
+        let policy = EngineBench.policy { $0.holdMax = .seconds(20) }
+        bench.engine.post(.rerouted(exchange.id, route: "shop", policy, automaticLeft: 4))
+        await bench.settle()
+        let entry = await bench.engine.entry(exchange.id)
+        #expect(entry?.route == "shop")
+        #expect(entry?.automaticLeft == 4)
+        #expect(entry?.expiresAt == bench.clock.now() + .seconds(20))
+    }
+
+    // MARK: The timeline
+
+    @Test func recordsOfAttemptsAreKeptInOrderAndSoIsTheLastOne() async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.park(exchange)
+        for number in 2...3 {
+            _ = await bench.engine.command(.retry, exchange.id)
+            bench.engine.post(
+                .attemptFailed(
+                    exchange.id, EngineBench.refused, .init(delay: .seconds(5), shutsGate: true),
+                    bench.tally(number)))
+            await bench.settle()
+        }
+        _ = await bench.engine.command(.retry, exchange.id)
+        bench.engine.post(.ended(exchange.id, .delivered, nil, bench.tally(4)))
+        await bench.settle()
+        #expect(await bench.engine.entry(exchange.id)?.attempts.records.map(\.number) == [2, 3, 4])
+    }
+}
+
+extension EngineBench {
+    /// One record and its count.
+    fileprivate func tally(_ number: Int) -> AttemptTally {
+        AttemptTally(
+            attemptCount: number, automaticLeft: nil, isBodyReplayable: true,
+            records: [AttemptRecord(number: number, trigger: .admin, startedAt: clock.now())])
+    }
+
+    /// Parks a request that may have been applied, so that a person has to decide.
+    fileprivate func parkUndecided(_ exchange: RecordingExchange) async {
+        let broken = Failure(
+            phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "Gone.")
+        await park(
+            exchange, broken,
+            .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
+            Self.policy { $0.onMaybeApplied = .ask })
+    }
+
+    /// Parks a request whose answer has a status that its policy retries.
+    fileprivate func parkStatus(_ exchange: RecordingExchange, policy: Policy) async {
+        await park(
+            exchange, .answered(503), .init(delay: .seconds(5), shutsGate: false, rule: .status), policy)
+    }
+
+    private func park(
+        _ exchange: RecordingExchange, _ failure: Failure, _ parking: Verdict.Parking, _ policy: Policy
+    ) async {
+        engine.post(
+            .parked(
+                NewEntry(
+                    id: exchange.id, method: "POST", url: "\(Self.origin)/x", origin: Self.origin,
+                    policy: policy,
+                    client: .init(address: "127.0.0.1"), createdAt: clock.now(), attemptCount: 1,
+                    failure: failure, parking: parking),
+                exchange))
+        await settle()
+    }
+}

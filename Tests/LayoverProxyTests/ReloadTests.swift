@@ -1,0 +1,117 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// What a configuration that was read anew changes for requests that are there already.
+struct ReloadTests {
+    private static func routes(_ delay: Duration, holdMax: Duration = .seconds(600)) -> RouteTable {
+        var policy = Policy(name: "patient")
+        policy.delay = DelaySchedule(.constant(delay))
+        policy.holdMax = holdMax
+        var route = Route(name: "r", policy: policy)
+        route.host = .exact("o.test")
+        return RouteTable(policies: ["patient": policy], routes: [route])
+    }
+
+    private static func adopt(_ routes: RouteTable, _ proxy: TestProxy) async throws {
+        var rules = proxy.loop.rules
+        rules.routes = routes
+        try await proxy.loop.adopt(rules).get()
+        try await proxy.settle()
+    }
+
+    @Test func aWaitingRequestFindsItsRouteAnew() async throws {
+        try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let before = try await proxy.entry()
+            #expect(before.route == "r")
+            #expect(before.policy.name == "patient")
+            try await Self.adopt(RouteTable(), proxy)
+            let after = try #require(await proxy.engine.entry(before.id))
+            #expect(after.route == nil)
+            #expect(after.policy == .standard)
+            #expect(after.url == before.url, "the target is fixed at acceptance")
+            try await Self.adopt(Self.routes(.seconds(1), holdMax: .seconds(5)), proxy)
+            try await proxy.advance(by: .seconds(5))
+            let answer = try await client.answer()
+            #expect(answer.status == 504, "its end has moved with its policy")
+        }
+    }
+
+    @Test func aPolicyThatTheClientNamedStaysWhileItIsThere() async throws {
+        try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
+            _ = try await proxy.client(sending: .get("/", "Layover-Policy: ask"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            #expect(entry.policy.name == "ask")
+            try await Self.adopt(Self.routes(.seconds(2)), proxy)
+            #expect(await proxy.engine.entry(entry.id)?.policy.name == "ask")
+        }
+    }
+
+    @Test func aHeldRequestFindsItsRouteAnewAndStaysHeld() async throws {
+        try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
+            _ = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            #expect(await proxy.engine.command(.hold, entry.id).0 == .done)
+            try await Self.adopt(RouteTable(), proxy)
+            try await proxy.advance(by: .seconds(60))
+            let held = try #require(await proxy.engine.entry(entry.id))
+            #expect(held.state == .held)
+            #expect(held.route == nil)
+            #expect(proxy.upstream.startedCount == 1)
+            _ = await proxy.engine.command(.release, entry.id)
+            try await proxy.nextAttempt("after its release").respond(200, ["Content-Length: 0"])
+            _ = try await proxy.entry(.delivered)
+        }
+    }
+
+    @Test func newRequestsGoByTheNewRoutes() async throws {
+        try await withProxy { proxy in
+            var route = Route(name: "tagged", policy: .standard)
+            route.setFields = [.init(name: "X-Tag", value: "1")]
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 0"])
+            _ = try await client.answer()
+            try await Self.adopt(RouteTable(routes: [route]), proxy)
+            try await client.send(.get("/"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("X-Tag") == ["1"])
+            attempt.respond(200, ["Content-Length: 0"])
+            _ = try await client.answer()
+        }
+    }
+
+    @Test(arguments: ["outbox"])
+    func aPolicyThatDefersIsRefused(name: String) async throws {
+        try await withProxy { proxy in
+            let answer = try await proxy.answer(to: .get("/", "Layover-Policy: \(name)"))
+            #expect(answer.status == 400)
+            #expect(answer.member("detail")?.contains("not in this version") == true)
+        }
+    }
+
+    /// A mistyped host fails fast while the network is there, and is parked while it is away.
+    @Test func anUnknownNameIsParkedOnlyWhileTheNetworkIsAway() async throws {
+        try await withProxy { proxy in
+            let unknown = Failure(
+                phase: .resolving, kind: .dnsError, evidence: .neverSent, message: "No such name.",
+                isNameUnknown: true)
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().deliver([.failed(unknown)])
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "dns_error")
+            proxy.loop.setNetwork(isAway: true, isDoubted: false)
+            _ = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().deliver([.failed(unknown)])
+            _ = try await proxy.entry()
+        }
+    }
+}

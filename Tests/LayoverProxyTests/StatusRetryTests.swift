@@ -1,0 +1,210 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// Answers whose status the policy retries.
+struct StatusRetryTests {
+    private static func rules(_ change: @escaping @Sendable (inout Policy) -> Void) -> (inout ProxyRules) -> Void {
+        { rules in
+            var policy = Policy.standard
+            policy.retryOn = [.connectivity, .status(503), .status(401)]
+            policy.delay = DelaySchedule(.constant(.seconds(1)))
+            change(&policy)
+            rules.routes = RouteTable(policies: ["default": policy])
+        }
+    }
+
+    /// S1f: the pattern extends to other errors: 401, 403, 500 …
+    @Test(arguments: [503, 401])
+    func s1fAStatusInRetryOnIsAskedForAgain(status: Int) async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(status, ["Content-Length: 4"], body: "away")
+            let entry = try await proxy.entry()
+            #expect(entry.lastFailure?.kind == .httpResponseStatus)
+            #expect(entry.lastFailure?.evidence == .answered)
+            #expect(entry.waitingFor == .time)
+            #expect(entry.attempts.records.map(\.status) == [status])
+            try await proxy.advance(by: .seconds(1))
+            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 4"], body: "here")
+            let answer = try await client.answer()
+            #expect(answer.body == "here")
+            #expect(answer["Proxy-Status"] == #"layover; details="attempts=2 waited=1.0s""#)
+            let ended = try await proxy.entry(.delivered)
+            #expect(ended.attempts.records.map(\.status) == [status, 200])
+            #expect(ended.attempts.records.map { $0.verdict?.word } == ["park", "deliver"])
+        }
+    }
+
+    @Test func retryAfterIsWaitedOutAndNotCutShortByReachability() async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
+            _ = try await proxy.entry()
+            _ = await proxy.engine.hintChanged()
+            try await proxy.advance(by: .seconds(29))
+            #expect(proxy.upstream.startedCount == 1)
+            try await proxy.advance(by: .seconds(1))
+            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test(arguments: ["Retry-After: 3601", "X-Should-Retry: false"])
+    func whatTheOriginForbidsIsDeliveredAsItIs(field: String) async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(503, [field, "Content-Length: 4"], body: "away")
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.body == "away")
+            #expect(answer["Proxy-Status"] == nil)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func aRequestThatMayNotBeSentTwiceGetsItsAnswer() async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.respondOnceSent(503, ["Content-Length: 4"], body: "away")
+            #expect(try await client.answer().body == "away")
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func exhaustedOnAStatusTheLastAnswerIsDeliveredWithItsBody() async throws {
+        try await withProxy(rules: Self.rules { $0.automaticAttemptsMax = 2 }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(503, ["Content-Length: 5"], body: "first")
+            _ = try await proxy.entry()
+            try await proxy.advance(by: .seconds(1))
+            try await proxy.nextAttempt("the retry").respond(503, ["Content-Length: 4"], body: "last")
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.body == "last")
+            #expect(try await proxy.entry(.delivered).attemptCount == 2)
+        }
+    }
+
+    @Test func exhaustedUnderAskItWaitsForAPersonAndGoesOnWhenToldTo() async throws {
+        try await withProxy(rules: Self.rules {
+            $0.automaticAttemptsMax = 1
+            $0.onExhausted = .ask
+        }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(503, ["Content-Length: 4"], body: "away")
+            let entry = try await proxy.entry(.undecided)
+            #expect(entry.why == .exhausted)
+            #expect(entry.actions == [.retry, .cancel])
+            try await proxy.advance(by: .seconds(100))
+            #expect(proxy.upstream.startedCount == 1, "no automatic attempt any more")
+            _ = await proxy.engine.command(.retry, entry.id)
+            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    /// S2b: after n failures end in success with a stand-in value.
+    @Test(arguments: [true, false])
+    func s2bAfterNFailuresAStandInIsTheAnswer(byStatus: Bool) async throws {
+        let standIn = StandInResponse(
+            status: 200, fields: [Route.Field(name: "Content-Type", value: "application/json")], body: "[]")
+        try await withProxy(rules: Self.rules {
+            $0.automaticAttemptsMax = 2
+            $0.onExhausted = .standIn(standIn)
+        }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            for number in 1...2 {
+                let attempt = try await proxy.nextAttempt("attempt \(number)")
+                if byStatus { attempt.respond(503, ["Content-Length: 0"]) } else { attempt.fail() }
+                guard number == 1 else { break }
+                _ = try await proxy.entry()
+                try await proxy.advance(by: .seconds(1))
+            }
+            let answer = try await client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.body == "[]")
+            #expect(answer["Content-Type"] == "application/json")
+            #expect(answer["Proxy-Status"]?.contains("stand-in response after 2 attempts") == true)
+            _ = try await proxy.entry(.failed)
+        }
+    }
+
+    @Test func overTheBudgetTheAnswerInHandIsDelivered() async throws {
+        try await withProxy(rules: Self.rules { $0.budget = .init(ratio: 0, minimum: 2) }) { proxy in
+            var clients: [RawClient] = []
+            for number in 1...3 {
+                clients.append(try await proxy.client(sending: .get("/\(number)")))
+                try await proxy.nextAttempt().respond(503, ["Content-Length: 4"], body: "away")
+                try await proxy.settle()
+            }
+            let answer = try await clients[2].answer()
+            #expect(answer.status == 503)
+            #expect(answer.body == "away")
+            #expect(await proxy.engine.liveEntries().count == 2)
+            // A person's retry costs nothing, and its failure finds the budget spent by the other two still.
+            let first = try #require(await proxy.engine.liveEntries().first { $0.url.hasSuffix("/1") })
+            _ = await proxy.engine.command(.retry, first.id)
+            try await proxy.nextAttempt("the retry").respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await clients[0].answer().body == "ok")
+        }
+    }
+
+    @Test func whereALimitForbidsToParkTheAnswerInHandIsDelivered() async throws {
+        var limits = PendingLimits()
+        limits.heldClientCountMax = 0
+        try await withProxy(limits: limits, rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(503, ["Content-Length: 8"])
+            attempt.sendBody("half")
+            try await proxy.settle()
+            attempt.sendBody("rest")
+            attempt.finish()
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.body == "halfrest")
+        }
+    }
+
+    @Test func theRestOfAnAnswerThatIsNotWantedIsCutOff() async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(503, ["Content-Length: 1000000000"])
+            try await attempt.seen.wait("the answer to be dropped") { $0.isCancelled }
+            _ = try await proxy.entry()
+            client.close()
+            _ = try await proxy.entry(.cancelled)
+            try await proxy.advance(by: .seconds(100))
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func whenTheProxyIsStoppedTheAnswerInHandIsDelivered() async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            await proxy.engine.drain()
+            attempt.respond(503, ["Content-Length: 4"], body: "away")
+            #expect(try await client.answer().body == "away")
+        }
+    }
+
+    /// A 2xx to CONNECT would be taken for a tunnel.
+    @Test func aTunnelGetsNoStandIn() async throws {
+        try await withProxy(rules: Self.rules {
+            $0.automaticAttemptsMax = 1
+            $0.onExhausted = .standIn(StandInResponse(status: 200, body: "[]"))
+        }) { proxy in
+            let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
+            try await proxy.nextAttempt().fail()
+            #expect(try await client.answer().status == 502)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Requests that may have been applied, while their client waits for a person.
+struct UndecidedTests {
+    private static let rules: @Sendable (inout ProxyRules) -> Void = { rules in
+        var policy = Policy.standard
+        policy.onMaybeApplied = .ask
+        rules.routes = RouteTable(policies: ["default": policy])
+    }
+
+    private static func undecided(_ proxy: TestProxy) async throws -> (RawClient, Entry) {
+        let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+        let attempt = try await proxy.nextAttempt()
+        #expect(try await attempt.wholeBody() == "abc")
+        attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+        let entry = try await proxy.entry(.undecided)
+        #expect(entry.why == .maybeApplied)
+        #expect(entry.incident == nil, "nothing is away")
+        return (client, entry)
+    }
+
+    @Test func itIsSentAgainOnlyByForceAndWithTheRiskAcknowledged() async throws {
+        try await withProxy(rules: Self.rules) { proxy in
+            let (client, entry) = try await Self.undecided(proxy)
+            _ = await proxy.engine.hintChanged()
+            try await proxy.advance(by: .seconds(300))
+            #expect(await proxy.engine.command(.retry, entry.id).0 == .conflict)
+            #expect(await proxy.engine.command(.force, entry.id).0 == .unacknowledged)
+            #expect(await proxy.engine.command(.force, entry.id, acknowledgement: "yes").0 == .unacknowledged)
+            try await proxy.settle()
+            #expect(proxy.upstream.startedCount == 1)
+            let risk = EntryCommand.duplicateRisk
+            #expect(await proxy.engine.command(.force, entry.id, acknowledgement: risk).0 == .done)
+            let second = try await proxy.nextAttempt("the forced attempt")
+            #expect(try await second.wholeBody() == "abc")
+            second.respond(201, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().status == 201)
+        }
+    }
+
+    /// That the second attempt never got out says nothing about the first.
+    @Test func afterAForcedAttemptThatFailedItAsksAgain() async throws {
+        try await withProxy(rules: Self.rules) { proxy in
+            let (_, entry) = try await Self.undecided(proxy)
+            _ = await proxy.engine.command(.force, entry.id, acknowledgement: EntryCommand.duplicateRisk)
+            try await proxy.nextAttempt("the forced attempt").fail()
+            let again = try await proxy.entry(.undecided)
+            #expect(again.why == .maybeApplied)
+            try await proxy.advance(by: .seconds(300))
+            #expect(proxy.upstream.startedCount == 2)
+        }
+    }
+
+    @Test func cancelTellsTheClient() async throws {
+        try await withProxy(rules: Self.rules) { proxy in
+            let (client, entry) = try await Self.undecided(proxy)
+            _ = await proxy.engine.command(.cancel, entry.id, reason: "booked by hand")
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "cancelled")
+            #expect(answer.member("evidence") == "maybeApplied")
+        }
+    }
+
+    @Test func theClientWaitsNoLongerThanHoldMax() async throws {
+        try await withProxy(rules: Self.rules) { proxy in
+            let (client, _) = try await Self.undecided(proxy)
+            try await proxy.advance(by: .seconds(599))
+            #expect(client.received.value.totalCount == 0)
+            try await proxy.advance(by: .seconds(1))
+            let answer = try await client.answer()
+            #expect(answer.status == 504)
+            #expect(answer.member("evidence") == "maybeApplied")
+        }
+    }
+
+    @Test func aClientThatLeavesCancelsTheQuestion() async throws {
+        try await withProxy(rules: Self.rules) { proxy in
+            let (client, _) = try await Self.undecided(proxy)
+            client.close()
+            _ = try await proxy.entry(.cancelled)
+        }
+    }
+}

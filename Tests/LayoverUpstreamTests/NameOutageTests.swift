@@ -1,0 +1,60 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverUpstream
+
+/// Real lookups over a real link: two network namespaces, the name server in the far one.
+struct NameOutageTests {
+    @Test(.timeLimit(.minutes(1)))
+    func aMistypedNameIsToldFromALinkThatIsDown() async throws {
+        if let refusal = await NetworkPair.refusal() {
+            print("SKIPPED: no outage of names, this process may not make network namespaces: \(refusal)")
+            return
+        }
+        let network = try await NetworkPair()
+        do {
+            try await tellApart(over: network)
+        } catch {
+            await network.remove()
+            throw error
+        }
+        await network.remove()
+    }
+
+    private func tellApart(over network: NetworkPair) async throws {
+        let server = try await onOwnThread {
+            try NetworkNamespace.enter(network.name(.far))
+            return try ScriptedNameServer(address: NetworkPair.farAddress)
+        }
+        defer { server.stop() }
+        let lookUp: @Sendable (String) async throws -> NameOutcome = { name in
+            try await onOwnThread {
+                try NetworkNamespace.enter(network.name(.near))
+                try ResolverOfThread.ask(NetworkPair.farAddress, port: server.port)
+                return SystemLookup.lookUp(name)
+            }
+        }
+        let mistyped = "unknown.layover.test."
+        #expect(try await Self.answerOverALinkThatComesUp { try await lookUp(mistyped) } == .failed(.unknown))
+        #expect(try await lookUp("here.layover.test.") == .addresses("127.0.0.1"))
+        for side in NetworkPair.Side.allCases {
+            try await network.link(side, up: false)
+            #expect(try await lookUp(mistyped) == .failed(.noResolver))
+            #expect(try await lookUp("here.layover.test.") == .failed(.noResolver))
+            try await network.link(side, up: true)
+            #expect(
+                try await Self.answerOverALinkThatComesUp { try await lookUp(mistyped) } == .failed(.unknown))
+        }
+    }
+
+    /// Asks until there is an answer: the kernel takes up to a second until a link that is up has its carrier
+    /// (net/core/link_watch.c).
+    private static func answerOverALinkThatComesUp(
+        _ lookUp: () async throws -> NameOutcome
+    ) async throws -> NameOutcome {
+        let deadline = Deadline(in: .seconds(20))
+        var last = NameOutcome.failed(.noResolver)
+        while last == .failed(.noResolver), !deadline.hasPassed { last = try await lookUp() }
+        return last
+    }
+}

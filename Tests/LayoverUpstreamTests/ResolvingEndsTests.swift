@@ -1,0 +1,109 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverUpstream
+
+/// Ends of attempts that wait for a name, and what is left of their lookups.
+struct ResolvingEndsTests {
+    private static let here = NameOutcome.addresses("127.0.0.1")
+
+    /// The lookup hangs for 20 s, so an end that waited for it would not come in time.
+    @Test(arguments: [true, false])
+    func aHangingLookupDoesNotDelayACancelledAttempt(onlyIfConnecting: Bool) async throws {
+        let gate = Signal()
+        defer { gate.fire() }
+        let lookup = ScriptedLookup(Self.here, gate: gate)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        let record = rig.start(rig.request("POST", port: 80, host: "origin.test"))
+        try await lookup.asked.wait("a lookup") { !$0.isEmpty }
+        let began = ContinuousClock.now
+        if onlyIfConnecting { record.cancelIfConnecting() } else { record.cancel() }
+        let facts = await record.ended()
+        #expect(began.duration(to: .now) < .seconds(5))
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.phase == .resolving)
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(facts.failure?.shutsGate == false)
+        record.cancel()
+        try await rig.stop()
+        #expect(record.facts.terminalCount == 1)
+    }
+
+    @Test func shuttingDownDoesNotWaitForALookup() async throws {
+        let gate = Signal()
+        defer { gate.fire() }
+        let lookup = ScriptedLookup(Self.here, gate: gate)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        let record = rig.start(rig.request("GET", port: 80, host: "origin.test"))
+        try await lookup.asked.wait("a lookup") { !$0.isEmpty }
+        let began = ContinuousClock.now
+        try await rig.stop()
+        #expect(began.duration(to: .now) < .seconds(5))
+        #expect(record.facts.events == ["failed"])
+    }
+
+    @Test func oneOfManyThatWaitIsCancelledAlone() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let gate = Signal()
+        let lookup = ScriptedLookup(Self.here, gate: gate)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        let records = (1...9).map { _ in
+            rig.start(rig.request("GET", port: origin.port, host: "origin.test"))
+        }
+        for record in records where record === records[0] || record === records[8] { record.cancel() }
+        #expect(await records[0].ended().events == ["failed"])
+        #expect(await records[8].ended().events == ["failed"])
+        gate.fire()
+        for record in records[1...7] { #expect(await record.ended().status == 200) }
+        #expect(lookup.asked.value.count == 1)
+        try await rig.stop()
+    }
+
+    /// A thousand names at once, with a silent resolver: the threads are bounded, and in the end gone.
+    @Test func threadsAreBoundedAndEnd() async throws {
+        let gate = Signal()
+        let lookup = ScriptedLookup(.failed(.noResolver), gate: gate)
+        let resolver = lookup.resolver()
+        let rig = try UpstreamRig(resolver: resolver)
+        let records = (1...1000).map { number in
+            rig.start(rig.request("GET", port: 80, host: "name\(number).test"))
+        }
+        try await lookup.asked.wait("eight lookups") { $0.count == 8 }
+        #expect(resolver.threadCount == 8)
+        // Cancelled ones make room, until there are no threads any more.
+        for record in records[..<100] { record.cancel() }
+        for record in records[..<100] { #expect(await record.ended().events == ["failed"]) }
+        try await lookup.asked.wait("more lookups") { $0.count >= 16 }
+        #expect(resolver.threadCount <= 32)
+        gate.fire()
+        for record in records[100...] {
+            #expect(await record.ended().failure?.kind == .dnsError)
+        }
+        try await rig.stop()
+        let deadline = Deadline(in: .seconds(20))
+        while resolver.threadCount > 0, !deadline.hasPassed { await Task.yield() }
+        #expect(resolver.threadCount == 0)
+    }
+
+    @Test func aNameTooManyIsRefusedAtOnce() async throws {
+        let gate = Signal()
+        let lookup = ScriptedLookup(.failed(.noResolver), gate: gate)
+        var limits = ResolverLimits(nameAgeMax: .seconds(10))
+        limits.runningCountMax = 1
+        limits.waitingCountMax = 1
+        let rig = try UpstreamRig(resolver: NameResolver(limits: limits, lookUp: lookup.lookUp))
+        let first = ["a.test", "b.test"].map { rig.start(rig.request("GET", port: 80, host: $0)) }
+        let failure = try #require(await rig.send(rig.request("GET", port: 80, host: "c.test")).failure)
+        #expect(failure.kind == .dnsTimeout)
+        #expect(failure.evidence == .neverSent)
+        #expect(!failure.isNameUnknown)
+        gate.fire()
+        for record in first { #expect(await record.ended().failure?.kind == .dnsError) }
+        try await rig.stop()
+    }
+}

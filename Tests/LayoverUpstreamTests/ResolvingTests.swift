@@ -1,0 +1,283 @@
+import Glibc
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverUpstream
+
+/// Attempts whose origin has a name, with a resolver that does what the test says.
+struct ResolvingTests {
+    private static let here = NameOutcome.addresses("127.0.0.1")
+
+    private func answeringOrigin() throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+    }
+
+    // MARK: Single flight, kept answers
+
+    @Test func aHundredAttemptsForANameShareOneLookup() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let gate = Signal()
+        let lookup = ScriptedLookup(Self.here, gate: gate)
+        let resolver = lookup.resolver()
+        let rigs = try [UpstreamRig(resolver: resolver), UpstreamRig(resolver: resolver)]
+        let records = (0..<100).map { number in
+            let rig = rigs[number % 2]
+            return rig.start(
+                rig.request(number % 3 == 0 ? "POST" : "GET", port: origin.port, host: "origin.test"))
+        }
+        try await lookup.asked.wait("a lookup") { !$0.isEmpty }
+        gate.fire()
+        for record in records { #expect(await record.ended().status == 200) }
+        #expect(lookup.asked.value == ["origin.test"])
+        #expect(origin.received.allSatisfy { $0.contains("Host: origin.test:\(origin.port)\r\n") })
+        for rig in rigs { try await rig.stop() }
+    }
+
+    @Test func aKnownNameIsNotAskedForAgain() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(Self.here, .failed(.unknown))
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        for method in ["GET", "POST", "POST", "GET"] {
+            #expect(await rig.send(rig.request(method, port: origin.port, host: "origin.test")).status == 200)
+        }
+        var dial = rig.request("CONNECT", port: origin.port, scheme: .tunnel, host: "origin.test")
+        dial.purpose = .dial
+        close(try #require(await rig.send(dial).dialled))
+        #expect(lookup.asked.value == ["origin.test"])
+        try await rig.stop()
+    }
+
+    @Test func aKeptAliveConnectionNeedsNoResolver() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(Self.here, .failed(.noResolver))
+        // What is known is forgotten at once.
+        let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
+        let request = rig.request("GET", port: origin.port, host: "origin.test")
+        for _ in 1...3 { #expect(await rig.send(request).status == 200) }
+        #expect(lookup.asked.value.count == 1)
+        #expect(origin.connections.count == 1)
+        // A new connection does, and what libcurl still has is not used.
+        let facts = await rig.send(request, needsFreshConnection: true)
+        #expect(facts.failure?.kind == .dnsError)
+        #expect(lookup.asked.value.count == 2)
+        try await rig.stop()
+    }
+
+    @Test func aDeadConnectionAsksForTheNameInMidAttempt() async throws {
+        // The second request on a connection is read and not answered.
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer()
+            _ = connection.readRequest()
+        }
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(Self.here)
+        let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
+        let request = rig.request("GET", port: origin.port, host: "origin.test")
+        #expect(await rig.send(request).status == 200)
+        let facts = await rig.send(request)
+        #expect(facts.status == 200)
+        #expect(facts.sendings == 2)
+        #expect(facts.terminalCount == 1)
+        #expect(lookup.asked.value.count == 2)
+        try await rig.stop()
+    }
+
+    @Test func aDeadConnectionWhoseNameIsLostMayHaveDelivered() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer()
+            _ = connection.readRequest()
+        }
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(Self.here, .failed(.unknown))
+        let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .zero))
+        let request = rig.request("GET", port: origin.port, host: "origin.test")
+        #expect(await rig.send(request).status == 200)
+        let failure = try #require(await rig.send(request).failure)
+        #expect(failure.evidence == .maybeApplied)
+        #expect(failure.kind == .connectionTerminated)
+        #expect(!failure.isNameUnknown)
+        try await rig.stop()
+    }
+
+    // MARK: Failures
+
+    @Test(arguments: [
+        (NameFailure.unknown, FailureKind.dnsError, true), (.noAddress, .dnsError, false),
+        (.noResolver, .dnsError, false), (.refused, .dnsError, false), (.system(24), .dnsError, false),
+        (.busy, .dnsTimeout, false),
+    ])
+    func failuresAreToldApart(failure: NameFailure, kind: FailureKind, isUnknown: Bool) async throws {
+        let rig = try UpstreamRig(resolver: ScriptedLookup(.failed(failure)).resolver())
+        for purpose in [UpstreamRequest.Purpose.transfer, .dial] {
+            for method in ["GET", "POST"] {
+                var request = rig.request(method, port: 80, host: "origin.test")
+                request.purpose = purpose
+                let facts = await rig.send(request)
+                #expect(facts.events == ["failed"])
+                let found = try #require(facts.failure)
+                #expect(found.phase == .resolving)
+                #expect(found.kind == kind)
+                #expect(found.evidence == .neverSent)
+                #expect(found.isNameUnknown == isUnknown)
+                #expect(found.message == failure.message(about: "origin.test"))
+                #expect(found.bytesSent == 0)
+                #expect(found.remoteAddress == nil)
+            }
+        }
+        try await rig.stop()
+    }
+
+    @Test func aSilentResolverUsesUpTheTimeToConnect() async throws {
+        let gate = Signal()
+        defer { gate.fire() }
+        let lookup = ScriptedLookup(Self.here, gate: gate)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        var request = rig.request("GET", port: 80, host: "origin.test")
+        request.timeouts.connect = .milliseconds(50)
+        let failure = try #require(await rig.send(request).failure)
+        #expect(failure.phase == .resolving)
+        #expect(failure.kind == .dnsTimeout)
+        #expect(failure.evidence == .neverSent)
+        try await rig.stop()
+    }
+
+    @Test(arguments: ["a..b", String(repeating: "a", count: 64)])
+    func whatIsNoNameIsNotAskedFor(host: String) async throws {
+        let lookup = ScriptedLookup(Self.here)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        let failure = try #require(await rig.send(rig.request("GET", port: 80, host: host)).failure)
+        #expect(failure.isNameUnknown)
+        #expect(lookup.asked.value == [])
+        try await rig.stop()
+    }
+
+    // MARK: Addresses
+
+    @Test(arguments: ["localhost", "a.localhost", "localhost.", "127.0.0.1", "127.1", "0x7f000001"])
+    func addressesAndLocalhostAreNotAskedFor(host: String) async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(.failed(.unknown))
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        for method in ["GET", "POST"] {
+            #expect(await rig.send(rig.request(method, port: origin.port, host: host)).status == 200)
+        }
+        #expect(lookup.asked.value == [])
+        try await rig.stop()
+    }
+
+    @Test(arguments: [
+        "origin.test", "origin.test.", "Origin.Test", "-a.test", "_a.test", "1.2.3.4.5", "256.256.256.256",
+    ])
+    func namesAreAskedForOnceAndReached(host: String) async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(Self.here)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        for method in ["GET", "POST"] {
+            #expect(await rig.send(rig.request(method, port: origin.port, host: host)).status == 200)
+        }
+        #expect(lookup.asked.value == [host.lowercased()])
+        try await rig.stop()
+    }
+
+    @Test func allAddressesAreTried() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let rig = try UpstreamRig(
+            resolver: ScriptedLookup(.addresses("[::1],127.0.0.2,127.0.0.1")).resolver())
+        #expect(await rig.send(rig.request("GET", port: origin.port, host: "origin.test")).status == 200)
+        try await rig.stop()
+    }
+
+    @Test func addressThatIsRefusedIsNoOutage() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let rig = try UpstreamRig(
+            guard: AddressTests.PortGuard(port: origin.port), resolver: ScriptedLookup(Self.here).resolver())
+        let facts = await rig.send(rig.request("GET", port: origin.port, host: "origin.test"))
+        #expect(facts.failure?.kind == .destinationIPProhibited)
+        #expect(facts.failure?.shutsGate == false)
+        #expect(origin.connections.isEmpty)
+        try await rig.stop()
+    }
+
+    // MARK: Network changes
+
+    @Test func afterANetworkChangeNamesAreAskedForAnew() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(.addresses("127.0.0.2"), Self.here)
+        let rig = try UpstreamRig(resolver: lookup.resolver())
+        let request = rig.request("GET", port: origin.port, host: "origin.test")
+        #expect(await rig.send(request).failure?.kind == .connectionRefused)
+        rig.eventLoop.execute { rig.worker.networkChanged() }
+        #expect(await rig.send(request).status == 200)
+        #expect(lookup.asked.value.count == 2)
+        try await rig.stop()
+    }
+
+    @Test func whoWaitsForAnAnswerOfAnOlderNetworkAsksAgain() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let gate = Signal()
+        defer { gate.fire() }
+        // The first lookup hangs until the test is over; what it would say is wrong.
+        let lookup = ScriptedLookup(.failed(.unknown), Self.here, gate: gate, blocksOnce: true)
+        let rig = try UpstreamRig(resolver: lookup.resolver(runningCountMax: 1))
+        let records = (1...5).map { _ in
+            rig.start(rig.request("GET", port: origin.port, host: "origin.test"))
+        }
+        try await lookup.asked.wait("a lookup") { !$0.isEmpty }
+        rig.eventLoop.execute { rig.worker.networkChanged() }
+        for record in records { #expect(await record.ended().status == 200) }
+        #expect(lookup.asked.value.count == 2)
+        try await rig.stop()
+    }
+    /// Refuses nothing, but lets the worker's thread stand still before each connect.
+    private struct SlowGuard: AddressGuard {
+        let reached = Signal()
+        let gate = Signal()
+        func refusal(of address: String, port: Int, allow: [String]) -> FailureKind? {
+            reached.fire()
+            gate.block()
+            return nil
+        }
+        func refusal(ofLiteral host: String, port: Int, allow: [String]) -> FailureKind? { nil }
+    }
+
+    @Test func anAnswerOfAnOlderNetworkThatIsUnderWayIsNotUsed() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let gate = Signal()
+        let lookup = ScriptedLookup(.failed(.unknown), Self.here, gate: gate, blocksOnce: true)
+        let resolver = lookup.resolver()
+        let slow = SlowGuard()
+        let rig = try UpstreamRig(guard: slow, resolver: resolver)
+        let waiting = rig.start(rig.request("GET", port: origin.port, host: "origin.test"))
+        try await lookup.asked.wait("a lookup") { !$0.isEmpty }
+        // The thread stands still; the change of the network, then the answer, come into its mailbox.
+        let other = rig.start(rig.request("GET", port: origin.port))
+        #expect(await slow.reached.happened())
+        try await rig.eventLoop.submit { rig.worker.networkChanged() }.get()
+        try await rig.eventLoop.submit {}.get()
+        gate.fire()
+        let deadline = Deadline(in: .seconds(20))
+        while resolver.threadCount > 0, !deadline.hasPassed { await Task.yield() }
+        slow.gate.fire()
+        #expect(await waiting.ended().status == 200)
+        #expect(await other.ended().status == 200)
+        #expect(lookup.asked.value.count == 2)
+        try await rig.stop()
+    }
+}
