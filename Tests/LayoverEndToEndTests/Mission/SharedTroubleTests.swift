@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// The first system of the mission: requests in trouble wait together, and one word is for all of them.
+    @Suite struct SharedTrouble {
+        private struct Incidents: Codable {
+            struct Incident: Codable {
+                struct Cause: Codable {
+                    var kind: String
+                    var phase: String
+                }
+
+                var id: String
+                var scope: String
+                var origin: String?
+                var cause: Cause?
+                var waiting: Int
+                var automaticLeft: Int?
+                var nextAttemptAt: String?
+                var manualOnly: Bool
+                var actions: [String]
+            }
+
+            var data: [Incident]
+        }
+
+        private static func incidents(_ layover: RunningLayover) async throws -> [Incidents.Incident] {
+            let answer = try await layover.call("GET", "/v1/incidents")
+            #expect(answer.status == 200)
+            return try JSONDecoder().decode(Incidents.self, from: answer.body).data
+        }
+
+        /// Three clients whose requests failed for lack of a connection.
+        private static func inTrouble(_ scene: Scene) async throws -> [RunningProcess] {
+            let clients = try (1...3).map { try scene.layover.curl("--include", scene.url("/echo?\($0)")).start() }
+            try await scene.layover.waitForPending("all wait") { $0.waitingCount == 3 }
+            return clients
+        }
+
+        @Test func s1aRetryOfTheIncidentSendsAllOfThemAgain() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let clients = try await Self.inTrouble(scene)
+            let incident = try #require(try await Self.incidents(scene.layover).first)
+            #expect(try await Self.incidents(scene.layover).count == 1, "one for all requests in trouble")
+            #expect(incident.scope == "origin")
+            #expect(incident.origin == "http://127.0.0.1:\(scene.port.number)")
+            #expect(incident.waiting == 3)
+            #expect(incident.cause?.kind == "connection_refused")
+            #expect(incident.cause?.phase == "connecting")
+            #expect(!incident.manualOnly)
+            #expect(incident.actions == ["retry", "cancel"])
+            let origin = try await scene.startOrigin()
+            let answer = try await scene.layover.call("POST", "/v1/incidents/\(incident.id)/retry")
+            #expect(answer.status == 200)
+            for client in clients { #expect(await client.result().output.hasPrefix("HTTP/1.1 200")) }
+            #expect(origin.records.count { $0.target.hasPrefix("/echo") } == 3)
+            #expect(try await Self.incidents(scene.layover).isEmpty, "it is closed when nothing waits in it")
+        }
+
+        @Test func s1aCancelOfTheIncidentFailsAllOfThem() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let clients = try await Self.inTrouble(scene)
+            let incident = try #require(try await Self.incidents(scene.layover).first)
+            _ = try await scene.layover.call(
+                "POST", "/v1/incidents/\(incident.id)/cancel", json: #"{"reason":"not today"}"#)
+            for client in clients {
+                let output = await client.result().output
+                #expect(output.hasPrefix("HTTP/1.1 503"))
+                #expect(output.contains("not today"))
+            }
+        }
+
+        @Test func s1bTheStreamSaysWhichRequestFailed() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let (layover, url) = (scene.layover, scene.url("/echo?which"))
+            let (client, event) = try await onOwnThread {
+                let events = try layover.admin.events()
+                let client = try layover.curl("--request", "PUT", url).start()
+                return (client, try events.next("request.parked", holding: url))
+            }
+            #expect(event.data.contains(#""method":"PUT""#))
+            #expect(event.data.contains(#""kind":"connection_refused""#))
+            #expect(event.data.contains(#""evidence":"neverSent""#))
+            client.signal(SIGKILL)
+        }
+
+        @Test func s1cTheMessageIsVisibleFromTheFirstFailureUntilNothingWaits() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let (layover, url) = (scene.layover, scene.url("/echo"))
+            let (client, opened) = try await onOwnThread {
+                let events = try layover.admin.events()
+                let client = try layover.curl(url).start()
+                return (client, try events.next("incident.opened"))
+            }
+            #expect(opened.data.contains(#""waiting":1"#))
+            let origin = try await scene.startOrigin()
+            _ = try await onOwnThread {
+                let events = try layover.admin.events()
+                _ = try layover.admin.call("POST", "/v1/pending/retry", json: #"{"all":true}"#)
+                return try events.next("incident.closed")
+            }
+            #expect(await client.result().status == 0)
+            #expect(origin.records.count == 1)
+        }
+
+        /// The caller does not know: the same command, with and without the proxy, gives the same bytes.
+        @Test func s1dAnyRequestIsInterceptedAndItsCallerDoesNotKnow() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let client = try scene.layover.curl(scene.url("/large/5000")).start()
+            try await scene.layover.waitForPending("it waits") { $0.waitingCount == 1 }
+            let origin = try await scene.startOrigin()
+            _ = try await scene.layover.call("POST", "/v1/pending/retry", json: #"{"all":true}"#)
+            let through = await client.result()
+            let direct = try await Command("curl", ["--silent", "--noproxy", "*", scene.url("/large/5000")]).run()
+            #expect(through.status == 0)
+            #expect(through.output == direct.output)
+            #expect(origin.records.count == 2)
+        }
+
+        /// Nobody retries: somebody says that the network changed. (The real link is in `NetworkOutage`.)
+        @Test func s1eWhenConnectivityReturnsRetryFiresByItself() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let clients = try await Self.inTrouble(scene)
+            let origin = try await scene.startOrigin()
+            _ = try await scene.layover.call("PUT", "/v1/reachability", json: #"{"hint":"changed"}"#)
+            for client in clients { #expect(await client.result().output.hasPrefix("HTTP/1.1 200")) }
+            #expect(origin.records.count == 3)
+        }
+    }
+}
