@@ -44,7 +44,7 @@ package enum FailureKind: String, CaseIterable, Sendable {
         case .dnsTimeout, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout,
             .httpResponseTimeout:
             504
-        case .destinationUnavailable, .connectionLimitReached: 503
+        case .destinationUnavailable, .connectionLimitReached, .httpResponseStatus: 503
         case .httpRequestError: 400
         case .httpRequestDenied: 403
         case .destinationNotFound, .proxyInternalError, .proxyConfigurationError: 500

@@ -24,6 +24,11 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
     }
 
+    /// Any order, as long as it is always the same.
+    static func isBefore(_ one: Origin, _ other: Origin) -> Bool {
+        (one.host, one.port, one.scheme.rawValue) < (other.host, other.port, other.scheme.rawValue)
+    }
+
     /// `host:port`, with brackets around an IPv6 literal.
     package var authority: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -120,7 +120,7 @@ extension PendingSet {
         guard let id, var line = incidentLines[id], !line.isExhausted else { return }
         line.isExhausted = true
         incidentLines[id] = line
-        for member in line.members { askWithIncident(member, now: now) }
+        for member in line.members.sorted(by: isBefore) { askWithIncident(member, now: now) }
     }
 
     /// Makes a waiting member undecided if its incident is out of attempts.

@@ -102,8 +102,8 @@ extension PendingSet {
         gather(now: now) { set in
             // Who is stopped lets what is under way finish, and starts nothing in its place.
             guard !set.isDraining else { return }
-            for id in set.entries.keys { set.wake(id) }
-            for origin in Array(set.lines.keys) {
+            for id in set.idsInOrder { set.wake(id) }
+            for origin in set.lines.keys.sorted(by: Origin.isBefore) {
                 set.line(of: origin) { $0.gate.mayBeReachable(now: now) }
                 set.dispatch(origin, now: now)
             }
@@ -134,13 +134,13 @@ extension PendingSet {
             let kept = set.keptFromPortal
             set.keptFromPortal = []
             var touched: Set<Origin> = []
-            for place in kept where set.isCurrent(place) {
+            for place in kept.sorted(by: { set.isBefore($0.id, $1.id) }) where set.isCurrent(place) {
                 // It was eligible or waited for the gate; either way its turn had come.
                 set.entries[place.id]?.eligibleBy = nil
                 set.makeEligible(place.id, by: .reachability)
                 if let origin = set.entries[place.id]?.origin { touched.insert(origin) }
             }
-            for origin in touched { set.dispatch(origin, now: now) }
+            for origin in touched.sorted(by: Origin.isBefore) { set.dispatch(origin, now: now) }
         }
     }
 
@@ -177,7 +177,7 @@ extension PendingSet {
     package mutating func drained(now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             set.isDraining = true
-            for (id, entry) in set.entries where entry.state != .attempting {
+            for id in set.idsInOrder where set.entries[id]?.state != .attempting {
                 set.finish(id, as: .cancelled, now: now)
                 set.actions.append(.end(id, .draining))
             }

@@ -18,7 +18,7 @@ extension PendingSet {
                     touched.insert(origin)
                 }
             }
-            for origin in touched { set.dispatch(origin, now: now) }
+            for origin in touched.sorted(by: Origin.isBefore) { set.dispatch(origin, now: now) }
         }
     }
 

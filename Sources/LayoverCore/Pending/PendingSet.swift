@@ -90,6 +90,15 @@ package struct PendingSet: Sendable {
     /// The origins whose gate is shut.
     package var shutOrigins: [Origin] { lines.filter { $0.value.gate.isShut }.map(\.key) }
 
+    /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
+    /// of a dictionary.
+    var idsInOrder: [EntryID] { entries.values.sorted { $0.sequence < $1.sequence }.map(\.id) }
+
+    /// Whether one came before another.
+    func isBefore(_ one: EntryID, _ other: EntryID) -> Bool {
+        (entries[one]?.sequence ?? 0) < (entries[other]?.sequence ?? 0)
+    }
+
     // MARK: Working on a fact
 
     /// Runs one fact and hands out what is to be done.

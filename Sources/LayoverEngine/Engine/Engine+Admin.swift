@@ -74,6 +74,8 @@ extension Engine {
     package func setMode(_ mode: ReachabilityMode, reason: String?) -> ReachabilityView {
         let now = clock.now()
         for loop in loops { loop.setOffline(mode == .offline) }
+        // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
+        if mode == .offline { perform(pending.modeChanged(to: mode, now: now)) }
         perform(reachability.learned(.mode(mode, reason: reason), now: now))
         perform(pending.modeChanged(to: mode, now: now))
         armTimer()

@@ -12,10 +12,8 @@ extension Engine {
     ) -> [CommandResult] {
         let now = clock.now()
         defer { armTimer() }
-        return ids.map { id in
-            let (result, actions) = pending.commanded(command, id, reason: reason, now: now)
-            perform(actions)
-            return result
-        }
+        let (results, actions) = pending.commanded(command, each: ids, reason: reason, now: now)
+        perform(actions)
+        return results
     }
 }

@@ -112,7 +112,12 @@ extension ClientConnection {
         }
     }
 
-    /// Once a second.
+    /// Whether `tick` may have something to do.
+    func wantsTick(now: NIODeadline) -> Bool {
+        stallDeadline != nil || writtenByteCountLeft > 0 || deadline.map { $0 <= now } == true
+    }
+
+    /// Once a second, if it is wanted: does what is overdue.
     func tick(now: NIODeadline) {
         if hasStalled(now: now) { return breakOff(isCloseDelimited: true) }
         guard let deadline, deadline <= now else { return }

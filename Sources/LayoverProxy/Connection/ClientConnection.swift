@@ -30,6 +30,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     static let lingerMax: TimeAmount = .seconds(5)
 
     let loop: ProxyLoop
+    /// Its place among all connections of its loop, from 1. The loop sets it.
+    var number = 0
     var phase = Phase.idle
     var decoder: RequestDecoder
     var input = ByteBuffer()

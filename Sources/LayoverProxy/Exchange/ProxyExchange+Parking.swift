@@ -161,9 +161,13 @@ extension ProxyExchange: HeldExchange {
 
     /// The engine has taken the entry out of the set already.
     private func endedByEngine(_ end: EntryEnd, retryAfter: Duration?) {
-        guard phase != .done else { return }
         let id = entry
         entry = nil
+        if phase == .done {
+            // Its client has left, and its attempt was to be let finish.
+            if let attempt, let id { aborted = (attempt, id) }
+            return cancelAttempt()
+        }
         if phase == .offering, end == .draining { return deliverOffered() }
         offered = nil
         if let attempt, let id { aborted = (attempt, id) }

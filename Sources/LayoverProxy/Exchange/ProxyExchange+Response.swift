@@ -44,7 +44,7 @@ extension ProxyExchange {
             loop.engine.post(.answered(entry, takeTally()))
         } else if loop.notice(for: request.origin) != nil {
             loop.engine.post(.originAnswered(request.origin))
-        } else if loop.isNetworkDoubted {
+        } else if loop.isNetworkDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }
     }

@@ -67,9 +67,11 @@ extension ProxyExchange {
         phase = .attempting
         passOn(offered.head)
         for event in offered.rest {
-            guard attempt != nil else { return }
+            guard attempt != nil else { break }
             receiveRest(event)
         }
+        // Not within a batch of the worker, which would flush at its end.
+        connection?.flushNow()
     }
 
     /// Answers in place of the origin.

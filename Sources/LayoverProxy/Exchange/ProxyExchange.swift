@@ -166,13 +166,15 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
             record(.fail(.responseBegan), failure: failure)
             return responseBroke(failure)
         }
+        // An attempt that is made once more is made for the same reason.
+        let trigger = begun?.trigger ?? .arrival
         let verdict = rules.verdict(
             on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
         record(verdict, failure: failure)
         switch verdict {
         case .againOnNewConnection:
             rules.hasTriedNewConnection = true
-            startAttempt(.arrival, onNewConnection: true)
+            startAttempt(trigger, onNewConnection: true)
         case .park(let parking):
             park(failure: failure, parking: parking)
         case .standIn where request.purpose == .dial:

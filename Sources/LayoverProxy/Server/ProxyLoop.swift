@@ -40,7 +40,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// request would cost more than all else that is done for them.
     private(set) var coarseNow: NIODeadline
     private var unflushed: [ClientConnection] = []
-    private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var connections: [Int: ClientConnection] = [:]
+    /// Connections that were ever opened: the number of the newest.
+    private var connectionNumber = 0
     private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
     private var ticks: RepeatedTask?
     private var whenIdle: EventLoopPromise<Void>?
@@ -105,7 +107,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.rules.routes = new.routes
             self.rules.attempt = new.attempt
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
-            for connection in self.connections.values { connection.adoptedRules() }
+            for connection in self.inOrder(self.connections.values) { connection.adoptedRules() }
         }
     }
 
@@ -113,7 +115,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.execute {
             self.worker?.networkChanged()
             // Those in the pending set are the engine's to abandon.
-            for connection in self.connections.values {
+            for connection in self.inOrder(self.connections.values) {
                 if let exchange = connection.exchange, exchange.entry == nil { exchange.abandonIfConnecting() }
             }
         }
@@ -142,15 +144,22 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     // MARK: Connections
 
     func opened(_ connection: ClientConnection) {
-        connections[ObjectIdentifier(connection)] = connection
+        connectionNumber += 1
+        connection.number = connectionNumber
+        connections[connection.number] = connection
         metrics.connectionCount.increment()
         metrics.openConnectionCount.store(connections.count, ordering: .relaxed)
     }
 
     func closed(_ connection: ClientConnection) {
-        connections[ObjectIdentifier(connection)] = nil
+        connections[connection.number] = nil
         metrics.openConnectionCount.store(connections.count, ordering: .relaxed)
         if isDraining, connections.isEmpty { finishDraining() }
+    }
+
+    /// The oldest first: what is done to many must not hang on the order of a dictionary.
+    private func inOrder(_ connections: some Collection<ClientConnection>) -> [ClientConnection] {
+        connections.sorted { $0.number < $1.number }
     }
 
     /// Connections whose head is being timed, for tests.
@@ -169,7 +178,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     func tick(now: NIODeadline) {
         // What was flushed outside of a batch would be held until the next one.
         flush()
-        for connection in connections.values { connection.tick(now: now) }
+        for connection in inOrder(connections.values.filter { $0.wantsTick(now: now) }) { connection.tick(now: now) }
         for tunnel in tunnels.values { tunnel.tick(now: now, coarseNow: coarseNow, idleMax: tunnelIdleTimeout) }
     }
 
@@ -198,7 +207,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             let promise = self.whenIdle ?? self.eventLoop.makePromise(of: Void.self)
             self.whenIdle = promise
             self.isDraining = true
-            for connection in self.connections.values { connection.drain() }
+            for connection in self.inOrder(self.connections.values) { connection.drain() }
             if self.connections.isEmpty { self.finishDraining() }
             return promise.futureResult
         }
@@ -208,7 +217,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package func shutDown() -> EventLoopFuture<Void> {
         eventLoop.submit {
             self.ticks?.cancel()
-            for connection in self.connections.values { connection.closeNow() }
+            for connection in self.inOrder(self.connections.values) { connection.closeNow() }
             for tunnel in self.tunnels.values { tunnel.close() }
             self.worker?.shutDown()
             self.worker = nil

@@ -8,13 +8,26 @@ import Testing
     /// To write the tables anew: `UPDATE_DOCS=1 swift test --filter LayoverCoreTests`.
     @Test func theDocumentSaysWhatTheMachinesDo() throws {
         let file = repository.appending(path: "docs/state-machines.md")
-        let expected = Self.introduction + [StateTable.entry, .gate, .reachability].map(\.markdown).joined(separator: "\n")
+        let tables = [StateTable.entry, .gate, .reachability].map(\.markdown)
+        let expected = Self.introduction + tables.joined(separator: "\n")
         let written = try? String(contentsOf: file, encoding: .utf8)
         guard written != expected else { return }
         if ProcessInfo.processInfo.environment["UPDATE_DOCS"] == "1" {
             try expected.write(to: file, atomically: true, encoding: .utf8)
         } else {
             Issue.record("docs/state-machines.md is behind the machines; run this test with UPDATE_DOCS=1")
+        }
+    }
+
+    @Test func everyStateThatIsReachedHasItsColumn() {
+        for table in [StateTable.entry, .gate, .reachability] {
+            for state in table.states {
+                for event in table.events {
+                    let next = table[state, event].next
+                    // A window that has grown by one is between two columns.
+                    #expect(table.states.contains(next) || next == "open (3)", "\(state), \(event): \(next)")
+                }
+            }
         }
     }
 

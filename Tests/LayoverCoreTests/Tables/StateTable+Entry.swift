@@ -80,7 +80,8 @@ private struct EntryTrial {
 
     static func attempt(_ event: String, in state: String) -> StateTable.Cell {
         var bench = PendingBench()
-        guard let place = places.first(where: { $0.name == state }), let step = events.first(where: { $0.name == event })
+        guard let place = places.first(where: { $0.name == state }),
+            let step = events.first(where: { $0.name == event })
         else { return .init(next: "?", actions: []) }
         let id = place.place(&bench)
         let revision = bench.entry(id)?.revision

@@ -8,8 +8,8 @@ extension StateTable {
         StateTable(
             name: "The gate of an origin",
             introduction: """
-                Room for four at once. `open (n)` admits n replays, `shut, waiting` nobody, and `shut, canary due` one. \
-                However many fresh requests are under way, an open gate admits one replay.
+                Room for four at once. `open (n)` admits n replays, `shut, waiting` nobody, and `shut, canary \
+                due` one. However many fresh requests are under way, an open gate admits one replay.
                 """,
             states: ["open (4)", "open (2)", "open (1)", "shut, waiting", "shut, canary due"],
             events: [
@@ -52,7 +52,7 @@ private struct GateTrial {
     }
 
     var name: String {
-        if gate.isShut { return gate.admits(underWay: 0, freshUnderWay: 0, now: now) ? "shut, canary due" : "shut, waiting" }
-        return "open (\(gate.window))"
+        guard gate.isShut else { return "open (\(gate.window))" }
+        return gate.admits(underWay: 0, freshUnderWay: 0, now: now) ? "shut, canary due" : "shut, waiting"
     }
 }

@@ -6,8 +6,8 @@ extension StateTable {
         StateTable(
             name: "Reachability",
             introduction: """
-                Mode `auto` (unless the column says otherwise), with a probe; changes of links as they stand at the end of \
-                their window. What the monitor tells the engine stands after the arrow, in its order: `changed` (tell \
+                Mode `auto` (unless the column says otherwise), with a probe; changes of links as they stand at \
+                the end of their window. What the monitor tells the engine stands after the arrow, in its order: `changed` (tell \
                 people), `networkChanged` (drop connections and names), `wake` (ways may be open), `probe`.
                 """,
             states: ReachabilityTrial.places.map(\.name), events: ReachabilityTrial.events.map(\.name)
@@ -32,6 +32,7 @@ private struct ReachabilityTrial {
         ("online", ReachabilityBench.home, { _ in [] }),
         ("limited (doubted)", ReachabilityBench.home, { bench in away.flatMap { bench.learn($0) } }),
         ("limited (probe failed)", ReachabilityBench.home, learn(failedProbe)),
+        ("limited (no route)", ReachabilityBench.cable, { _ in [] }),
         ("portal", ReachabilityBench.home, learn(.probed(.portal(status: 302)))),
         ("offline (no link)", ReachabilityBench.nothing, { _ in [] }),
         ("offline (admin)", ReachabilityBench.home, learn(.mode(.offline, reason: nil))),
@@ -53,7 +54,8 @@ private struct ReachabilityTrial {
     ]
 
     static func attempt(_ event: String, in state: String) -> StateTable.Cell {
-        guard let place = places.first(where: { $0.name == state }), let step = events.first(where: { $0.name == event })
+        guard let place = places.first(where: { $0.name == state }),
+            let step = events.first(where: { $0.name == event })
         else { return .init(next: "?", actions: []) }
         var bench = ReachabilityBench(hasProbe: true, links: place.links)
         // The probe that is due at once has been made, as far as this table goes.
@@ -68,10 +70,13 @@ private struct ReachabilityTrial {
         if machine.mode != .auto { return "\(state.rawValue) (admin)" }
         return switch state {
         case .offline: "offline (no link)"
-        case .limited: machine.isDoubted && machine.detail?.hasPrefix("The last") == true
-            ? "limited (doubted)" : machine.detail?.hasPrefix("The probe") == true
-                ? "limited (probe failed)" : "limited (no route)"
+        case .limited: "limited (\(limit(of: machine)))"
         default: state.rawValue
         }
+    }
+
+    private static func limit(of machine: Reachability) -> String {
+        if machine.detail?.hasPrefix("The probe") == true { return "probe failed" }
+        return machine.detail?.hasPrefix("The last") == true ? "doubted" : "no route"
     }
 }

@@ -17,6 +17,7 @@ extension EndToEnd {
 
         static let configuration = """
             {
+              "proxy": { "threads": 1 },
               "timeouts": { "firstByte": "250ms" },
               "policies": {
                 "default": { "delay": { "type": "constant", "every": "10ms", "jitter": "none" } },
