@@ -3,9 +3,10 @@
 SHELL := /bin/sh
 CONFIG ?= config.json
 TESTS ?=
+SEED ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench check format setup release container container-trial clean
+.PHONY: help run test sim mutants bench check format setup release container container-trial clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +19,13 @@ test: ## Install what is missing, then build and pass every test, the end-to-end
 	scripts/check.py
 	swift build --build-tests
 	@scripts/test.sh $(TESTS)
+
+sim: ## Run the simulation alone; SEED=n runs one seed once more and shows its end
+	swift build --build-tests
+	SIM_SEED=$(SEED) scripts/test.sh --filter LayoverSimulationTests
+
+mutants: ## Break one rule after the other and see the simulation fail (about half an hour)
+	scripts/mutants.sh
 
 bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about five minutes)
 	@scripts/setup.sh build bench

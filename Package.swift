@@ -101,6 +101,14 @@ let package = Package(
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverTestSupport", nioEmbedded]),
+        // Optimized, because it lives through thousands of seeds.
+        .testTarget(
+            name: "LayoverSimulationTests",
+            dependencies: [
+                "LayoverProxy", "LayoverEngine", "LayoverCore", "LayoverHTTP", "Retry", "LayoverTestSupport",
+                nioCore, nioPosix, nioEmbedded, logging,
+            ],
+            swiftSettings: [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         .testTarget(
             name: "LayoverAdminTests",
             dependencies: ["LayoverAdmin", "LayoverEngine", "LayoverTestSupport", nioEmbedded, nioPosix]),
@@ -113,3 +121,13 @@ let package = Package(
 )
 
 if hasMimalloc { package.targets.append(.systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"])])) }
+
+// `make mutants` builds the simulation again and again, and nothing else.
+if ProcessInfo.processInfo.environment["LAYOVER_ONLY"] == "simulation" {
+    let needed = [
+        "Retry", "LayoverHTTP", "LayoverCore", "LayoverEngine", "LayoverProxy", "LayoverTestSupport",
+        "LayoverSimulationTests",
+    ]
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { $0.name == "layover" }
+}

@@ -1,0 +1,227 @@
+import LayoverTestSupport
+import NIOCore
+import NIOEmbedded
+
+@testable import LayoverProxy
+
+/// One connection to the proxy port, and the requests that it makes.
+final class SimulatedClient {
+    let number: Int
+    let requests: [RequestTruth]
+    let channel: EmbeddedChannel
+    let connection: ClientConnection
+    private var socket: ClientSocket!
+    unowned let simulation: Simulation
+    private var generator: SeededGenerator
+    private let pipelines: Bool
+
+    private var outbox: [UInt8] = []
+    private var reader = AnswerReader()
+    private var sentRequestCount = 0
+    /// Requests that are answered whole.
+    private(set) var answeredCount = 0
+    private(set) var hasLeft = false
+    private(set) var hasClosedOutput = false
+    /// Whether the connection is over, whoever ended it.
+    private(set) var isClosed = false
+    private(set) var sawClose = false
+    private(set) var sawTruncation = false
+    private var isPumping = false
+    private var answerNumber: Int?
+    /// The request whose body waits for its 100.
+    private var waitsForContinue: RequestTruth?
+
+    init(number: Int, requests: [RequestTruth], loop: ProxyLoop, embedded: EmbeddedEventLoop, simulation: Simulation) {
+        self.number = number
+        self.requests = requests
+        self.simulation = simulation
+        generator = SeededGenerator(seed: simulation.seed &* 7919 &+ UInt64(number))
+        pipelines = Int.random(in: 0..<4, using: &generator) == 0
+        channel = EmbeddedChannel(loop: embedded)
+        connection = ClientConnection(loop: loop)
+    }
+
+    func connect() throws {
+        socket = ClientSocket(
+            setWritable: { [unowned channel] in channel.isWritable = $0 },
+            changed: { [weak self] in
+                guard let self, !self.isPumping else { return }
+                self.isPumping = true
+                self.simulation.later(.zero) { [weak self] in self?.pump() }
+            })
+        channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 40_000)
+        try channel.pipeline.syncOperations.addHandler(socket)
+        try channel.pipeline.syncOperations.addHandler(connection)
+        channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 8080), promise: nil)
+        sendNext()
+    }
+
+    /// The request that is to be answered next.
+    var current: RequestTruth? { answeredCount < requests.count ? requests[answeredCount] : nil }
+
+    /// Whether nothing of an answer waits for the client to take it.
+    var isTakingAll: Bool { socket.isTaking }
+
+    /// Whether all that it wrote has arrived.
+    var isIdle: Bool { outbox.isEmpty && !isPumping }
+
+    // MARK: Sending
+
+    private func wait(_ range: ClosedRange<Int>) -> Duration {
+        .milliseconds(Int.random(in: range, using: &generator) / 5 * 5)
+    }
+
+    private func later(_ wait: Duration, _ work: @escaping (SimulatedClient) -> Void) {
+        simulation.later(wait) { [weak self] in
+            if let self, !self.hasLeft, !self.isClosed { work(self) }
+        }
+    }
+
+    private func sendNext() {
+        guard sentRequestCount < requests.count, !hasClosedOutput else { return }
+        let request = requests[sentRequestCount]
+        sentRequestCount += 1
+        let head = Array(request.head.utf8)
+        simulation.trace { "c\(self.number) sends r\(request.number) \(request.method) \(request.origin)" }
+        let cut = Int.random(in: 0..<6, using: &generator) == 0 ? Int.random(in: 1..<head.count, using: &generator) : nil
+        if let cut {
+            send(head[..<cut])
+            later(wait(0...50)) { me in
+                me.send(head[cut...])
+                me.sendBody(of: request)
+            }
+        } else {
+            send(head[...])
+            sendBody(of: request)
+        }
+    }
+
+    private func sendBody(of request: RequestTruth) {
+        guard let count = request.bodyByteCount else { return sent(request) }
+        if request.expectsContinue {
+            waitsForContinue = request
+            // RFC 9110 section 10.1.1: a client must not wait for ever.
+            later(wait(500...3000)) { $0.goOn(with: request, count: count) }
+        } else {
+            sendBody(of: request, from: 0, count: count)
+        }
+    }
+
+    private func goOn(with request: RequestTruth, count: Int) {
+        guard waitsForContinue === request else { return }
+        waitsForContinue = nil
+        sendBody(of: request, from: 0, count: count)
+    }
+
+    private func sendBody(of request: RequestTruth, from start: Int, count: Int) {
+        guard start < count else {
+            if request.isChunked { send(Array("0\r\n\r\n".utf8)[...]) }
+            return sent(request)
+        }
+        let isWhole = Bool.random(using: &generator)
+        let end = isWhole ? count : min(count, start + Int.random(in: 1...700, using: &generator))
+        let bytes = (start..<end).map { request.bodyByte(at: $0) }
+        if request.isChunked { send(Array("\(String(bytes.count, radix: 16))\r\n".utf8)[...]) }
+        send(bytes[...])
+        if request.isChunked { send([13, 10]) }
+        later(end == count ? .zero : wait(0...400)) { $0.sendBody(of: request, from: end, count: count) }
+    }
+
+    private func sent(_ request: RequestTruth) {
+        request.isSent = true
+        if pipelines, !request.isConnect { sendNext() }
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>) {
+        outbox.append(contentsOf: bytes)
+        pump()
+    }
+
+    // MARK: Both ways
+
+    /// Moves what may be moved.
+    private func pump() {
+        isPumping = false
+        guard !isClosed else { return }
+        if !outbox.isEmpty, socket.wantsBytes, channel.isActive, !hasClosedOutput {
+            let count = min(outbox.count, 2048)
+            let bytes = ByteBuffer(bytes: outbox[..<count])
+            outbox.removeFirst(count)
+            socket.tookRead()
+            channel.pipeline.fireChannelRead(bytes)
+            channel.pipeline.fireChannelReadComplete()
+        }
+        receive()
+        if !isClosed, !outbox.isEmpty, socket.wantsBytes, channel.isActive, !hasClosedOutput { simulation.later(.zero) { [weak self] in self?.pump() } }
+    }
+
+    private func receive() {
+        while let bytes = try? channel.readOutbound(as: ByteBuffer.self) { reader.append(bytes.readableBytesView) }
+        while let event = reader.next(isHead: { current?.method == "HEAD" }) { take(event) }
+        if socket.isOutputClosed || !channel.isActive { closedByProxy() }
+    }
+
+    private func take(_ event: AnswerReader.Event) {
+        switch event {
+        case .interim(let status):
+            if status == 100, let current, let count = current.bodyByteCount { goOn(with: current, count: count) }
+        case .head(let answer):
+            simulation.trace { "c\(self.number) gets \(answer.status) for \(answer.requestNumber.map { "r\($0)" } ?? "-")" }
+            simulation.referee.answerBegan(answer, client: self)
+        case .complete(let answer):
+            simulation.referee.answered(answer, client: self)
+            answeredCount += 1
+            if waitsForContinue === requests[answeredCount - 1] { waitsForContinue = nil }
+            if answer.closes { sawClose = true }
+            later(wait(0...300)) { me in
+                if me.sentRequestCount <= me.answeredCount { me.answeredCount < me.requests.count ? me.sendNext() : me.finish() }
+            }
+        case .malformed(let detail):
+            simulation.breach("everyAnswerIsWellFormed", "c\(number): \(detail)")
+        }
+    }
+
+    private func finish() {
+        if Bool.random(using: &generator) { leave() }
+    }
+
+    private func closedByProxy() {
+        guard !isClosed else { return }
+        isClosed = true
+        sawTruncation = reader.isInAnswer
+        simulation.trace { "c\(self.number) is closed by the proxy" }
+        simulation.referee.closedByProxy(self)
+        if channel.isActive { channel.close(promise: nil) }
+    }
+
+    // MARK: What clients do
+
+    func leave() {
+        guard !isClosed, !hasLeft else { return }
+        hasLeft = true
+        isClosed = true
+        simulation.trace { "c\(self.number) leaves" }
+        channel.close(promise: nil)
+    }
+
+    func closeOutput() {
+        // What was sent before arrives before.
+        guard !isClosed, !hasClosedOutput, outbox.isEmpty else { return }
+        hasClosedOutput = true
+        simulation.trace { "c\(self.number) closes its sending side" }
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        receive()
+    }
+
+    func stopTaking() {
+        guard !isClosed else { return }
+        simulation.trace { "c\(self.number) takes nothing" }
+        socket.isTaking = false
+    }
+
+    func takeAgain() {
+        guard !isClosed, !socket.isTaking else { return }
+        simulation.trace { "c\(self.number) takes again" }
+        socket.takeAgain()
+    }
+}

@@ -1,0 +1,180 @@
+@testable import LayoverCore
+@testable import LayoverEngine
+
+/// After each fact that the engine takes.
+extension Referee {
+    func checkEngine() {
+        guard simulation.breaches.isEmpty else { return }
+        let pending = simulation.engine.assumeIsolated { $0.pending }
+        countsAreTheSumOfEntries(pending)
+        everyEntryEndsOnce(pending)
+        let started = startedEntries(pending)
+        for entry in started {
+            windowsAreKept(entry, pending)
+            whatStandsStillStays(entry)
+            portalsGetNothingExposed(entry, pending)
+            nothingStartsWhileStopped(entry, pending)
+            statusesWaitTheirTime(entry)
+        }
+        windowsStartAtOne(pending)
+        incidentsAreTheirMembers(pending)
+        budgetsAreBalanced(pending)
+        exchangesAreEntries(pending)
+        look(pending, started: started)
+    }
+
+    /// The entries of which the last fact started an attempt.
+    private func startedEntries(_ pending: PendingSet) -> [Entry] {
+        pending.entries.values.filter { entry in
+            entry.state == .attempting && seen[entry.id].map { $0.state != .attempting || $0.placement != entry.placement } ?? true
+        }
+    }
+
+    private func look(_ pending: PendingSet, started: [Entry]) {
+        for entry in started {
+            simulation.count("replays")
+            if asked.remove(entry.id) != nil {
+                goingAsAsked.insert(entry.id)
+            } else if seen[entry.id]?.state != .attempting {
+                goingAsAsked.remove(entry.id)
+            }
+            forced.remove(entry.id)
+        }
+        // Cut off and not made anew yet, because it is not its turn.
+        for id in goingAsAsked where pending.entries[id]?.eligibleBy == .admin { asked.insert(id) }
+        for id in seen.keys where pending.entries[id] == nil { gone.insert(id) }
+        seen = pending.entries.mapValues {
+            Seen(
+                state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
+                waitsForStatus: $0.waitsForStatus, attemptCount: $0.attemptCount)
+        }
+        gates = pending.lines.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
+    }
+
+    private func countsAreTheSumOfEntries(_ pending: PendingSet) {
+        var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
+        for entry in pending.entries.values {
+            live[entry.origin, default: 0] += 1
+            if entry.state == .attempting { underWay[entry.origin, default: 0] += 1 }
+            if entry.state.isFinal { breach("countsAreTheSumOfEntries", "\(name(entry)) is in the set") }
+        }
+        for (origin, line) in pending.lines {
+            if line.entryCount != live[origin, default: 0] || line.underWay != underWay[origin, default: 0] {
+                breach(
+                    "countsAreTheSumOfEntries",
+                    "\(origin): \(line.entryCount) entries, \(line.underWay) under way, really \(live[origin, default: 0]) and \(underWay[origin, default: 0])")
+            }
+        }
+        if live.contains(where: { pending.lines[$0.key] == nil }) { breach("countsAreTheSumOfEntries", "an origin has no line") }
+        if pending.heldCount != pending.entries.count { breach("countsAreTheSumOfEntries", "\(pending.heldCount) held") }
+        if pending.count > pending.limits.entryCountMax || pending.heldCount > pending.limits.heldClientCountMax {
+            breach("limitsAreKept", "\(pending.count) entries")
+        }
+    }
+
+    private func everyEntryEndsOnce(_ pending: PendingSet) {
+        for entry in pending.entries.values where gone.contains(entry.id) {
+            breach("everyEntryEndsOnce", "\(name(entry)) is back")
+        }
+    }
+
+    private func windowsAreKept(_ entry: Entry, _ pending: PendingSet) {
+        guard let line = pending.lines[entry.origin] else { return }
+        if line.gate.isShut, line.underWay > 1 {
+            breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay)")
+        }
+        // A request that has just come in is never kept by the window.
+        if !line.gate.isShut, seen[entry.id] != nil, line.underWay > line.gate.window {
+            breach("windowsAreKept", "\(line.underWay) to \(entry.origin), the window is \(line.gate.window)")
+        }
+    }
+
+    private func windowsStartAtOne(_ pending: PendingSet) {
+        for (origin, line) in pending.lines {
+            guard let before = gates[origin] else { continue }
+            if before.isShut, !line.gate.isShut, line.gate.window != 1 {
+                breach("windowsStartAtOne", "\(origin) opens with \(line.gate.window)")
+            }
+            if line.gate.window > before.window + 1 { breach("windowsGrowByOne", "\(origin): \(line.gate.window)") }
+        }
+    }
+
+    private func whatStandsStillStays(_ entry: Entry) {
+        guard let before = seen[entry.id] else { return }
+        if heldBack.contains(entry.id), !isAsked(entry) { breach("heldEntriesStay", name(entry)) }
+        switch before.state {
+        case .undecided where before.why == .maybeApplied && !forced.contains(entry.id):
+            breach("onlyForceSendsWhatMayHaveBeenApplied", name(entry))
+        case .undecided where !asked.contains(entry.id):
+            breach("undecidedEntriesStay", name(entry))
+        default: break
+        }
+    }
+
+    private func portalsGetNothingExposed(_ entry: Entry, _ pending: PendingSet) {
+        // A first attempt has to find out.
+        guard pending.isBehindPortal, entry.isExposed, seen[entry.id] != nil else { return }
+        if !isAsked(entry) { breach("portalsGetNothingExposed", name(entry)) }
+    }
+
+    /// Whether a person asked for the attempt, or for the one of which it is the repetition.
+    private func isAsked(_ entry: Entry) -> Bool {
+        asked.contains(entry.id) || seen[entry.id]?.state == .attempting && goingAsAsked.contains(entry.id)
+    }
+
+    private func nothingStartsWhileStopped(_ entry: Entry, _ pending: PendingSet) {
+        if pending.mode == .offline { breach("nothingStartsWhileOffline", name(entry)) }
+        if pending.isDraining { breach("nothingStartsWhileDraining", name(entry)) }
+    }
+
+    private func statusesWaitTheirTime(_ entry: Entry) {
+        guard let before = seen[entry.id], before.state == .waiting, before.waitsForStatus else { return }
+        if before.dueAt > simulation.time.now(), !asked.contains(entry.id) {
+            breach("statusesWaitTheirTime", "\(name(entry)) goes \(before.dueAt - simulation.time.now()) early")
+        }
+    }
+
+    private func incidentsAreTheirMembers(_ pending: PendingSet) {
+        var members: [IncidentID: Set<EntryID>] = [:]
+        for entry in pending.entries.values {
+            if let incident = entry.incident {
+                members[incident, default: []].insert(entry.id)
+                if entry.state == .undecided, entry.why == .maybeApplied {
+                    breach("incidentsAreTheirMembers", "\(name(entry)) waits for a person, not in an outage")
+                }
+            } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
+                entry.lastFailure?.evidence == .neverSent
+            {
+                // One that a person forced joins when its attempt has failed.
+                breach("incidentsAreTheirMembers", "\(name(entry)) waits in no incident")
+            }
+        }
+        for line in pending.incidentLines.values
+        where line.members.isEmpty || line.members != members[line.id] || pending.incidentByScope[line.scope] != line.id {
+            breach("incidentsAreTheirMembers", "\(line.scope) has \(line.members.count)")
+        }
+        if members.count != pending.incidentLines.count || members.count != pending.incidentByScope.count {
+            breach("incidentsAreTheirMembers", "\(pending.incidentLines.count) incidents, really \(members.count)")
+        }
+    }
+
+    private func budgetsAreBalanced(_ pending: PendingSet) {
+        for (origin, line) in pending.lines {
+            for (policy, budget) in line.budgets {
+                let count = pending.entries.values.count {
+                    $0.origin == origin && $0.policy.name == policy && $0.grant == .minimum
+                }
+                if budget.minimumInUse != count {
+                    breach("budgetsAreBalanced", "\(origin) \(policy): \(budget.minimumInUse) in use, really \(count)")
+                }
+            }
+        }
+    }
+
+    private func exchangesAreEntries(_ pending: PendingSet) {
+        let exchanges = simulation.engine.assumeIsolated { $0.exchanges }
+        if exchanges.count != pending.count || exchanges.contains(where: { !pending.isLive($0.key) }) {
+            breach("exchangesAreEntries", "\(exchanges.count) exchanges, \(pending.count) entries")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+@testable import LayoverCore
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// When no word is in flight between the engine and the loops, and nothing is due.
+extension Referee {
+    func checkQuiet() {
+        guard simulation.breaches.isEmpty else { return }
+        let (pending, exchanges) = simulation.engine.assumeIsolated { ($0.pending, $0.exchanges) }
+        for entry in pending.entries.values {
+            nobodyWaitsTooLong(entry)
+            engineAndLoopsAgree(entry, exchanges[entry.id])
+        }
+        cancelledMeansCancelled()
+        waitingClientsAreKnown()
+    }
+
+    private func nobodyWaitsTooLong(_ entry: Entry) {
+        guard entry.state != .attempting else { return }
+        let waited = simulation.time.now() - entry.parkedAt
+        if waited > entry.policy.holdMax { breach("nobodyWaitsTooLong", "\(name(entry)) has waited \(waited)") }
+    }
+
+    private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {
+        guard let exchange = exchange as? ProxyExchange else { return }
+        if entry.state != .attempting, exchange.connection?.context == nil {
+            breach("whoLeftIsNotWaitedFor", name(entry))
+        }
+        if exchange.entry != entry.id { return breach("engineAndLoopsAgree", "\(name(entry)) is not its exchange's") }
+        let agrees =
+            switch entry.state {
+            case .attempting: exchange.attempt != nil && exchange.phase != .parked
+            case .waiting, .held, .undecided: exchange.attempt == nil && exchange.phase == .parked
+            case .delivered, .cancelled, .expired, .failed: false
+            }
+        if !agrees { breach("engineAndLoopsAgree", "\(name(entry)), but its loop says \(exchange.phase)") }
+    }
+
+    /// What runs upstream belongs to somebody, or was let finish because it may have been applied.
+    private func cancelledMeansCancelled() {
+        for lane in simulation.lanes {
+            for attempt in lane.worker.running.values where !attempt.isCancelled {
+                guard let exchange = attempt.attempt.receiver as? ProxyExchange else { continue }
+                if exchange.attempt !== attempt.attempt { breach("cancelledMeansCancelled", "\(attempt.name) runs for nobody") }
+                if let id = exchange.entry, gone.contains(id) { breach("cancelledMeansCancelled", "\(attempt.name) runs on") }
+            }
+        }
+    }
+
+    private func waitingClientsAreKnown() {
+        for client in simulation.clients where !client.isClosed && !client.hasClosedOutput && client.isTakingAll {
+            guard let truth = client.current, truth.isSent, client.isIdle else { continue }
+            if client.connection.exchange == nil {
+                breach("everyClientGetsOneAnswer", "nobody knows of r\(truth.number), and c\(client.number) waits")
+            }
+        }
+    }
+
+    // MARK: At the end
+
+    /// Some time after all is well.
+    func checkNobodyWaitsForEver() {
+        guard simulation.breaches.isEmpty else { return }
+        for entry in simulation.liveEntries where entry.state != .held && entry.state != .undecided {
+            // Bodies of clients that send no more never end.
+            if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? ProxyExchange,
+                exchange.isReceivingRequest
+            {
+                continue
+            }
+            breach("nobodyWaitsForEver", name(entry))
+        }
+    }
+
+    /// People have decided about everything, and time has passed.
+    func checkTheEnd() {
+        guard simulation.breaches.isEmpty else { return }
+        for entry in simulation.liveEntries { breach("nobodyWaitsForEver", name(entry)) }
+        for client in simulation.clients where !client.isClosed {
+            if let truth = client.current, truth.isSent { breach("everyClientGetsOneAnswer", "c\(client.number) waits for r\(truth.number)") }
+        }
+        for lane in simulation.lanes {
+            for attempt in lane.worker.inOrder { breach("nothingRunsForEver", attempt.name) }
+        }
+        let pending = simulation.engine.assumeIsolated { $0.pending }
+        for (origin, line) in pending.lines where line.freshUnderWay != 0 || line.underWay != 0 {
+            breach("nothingRunsForEver", "\(origin): \(line.freshUnderWay) fresh")
+        }
+        if !pending.incidentLines.isEmpty { breach("incidentsAreTheirMembers", "one is open at the end") }
+    }
+}

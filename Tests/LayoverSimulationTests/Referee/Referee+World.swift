@@ -1,0 +1,138 @@
+@testable import LayoverCore
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// What really came of requests, seen from upstreams and clients.
+extension Referee {
+    // MARK: Upstream
+
+    func started(_ attempt: SimulatedAttempt) {
+        let truth = attempt.truth
+        simulation.count("attempts")
+        truth.startCount += 1
+        truth.runningCount += 1
+        if let exchange = attempt.attempt.receiver as? ProxyExchange { note(exchange, truth) }
+        oneAttemptAtATime(attempt)
+        automaticAttemptsAreLimited(attempt)
+    }
+
+    private func oneAttemptAtATime(_ attempt: SimulatedAttempt) {
+        if attempt.truth.runningCount > 1 {
+            breach("oneAttemptAtATime", "\(attempt.name) starts while another is under way")
+        }
+    }
+
+    private func automaticAttemptsAreLimited(_ attempt: SimulatedAttempt) {
+        let truth = attempt.truth
+        guard attempt.trigger.isAutomatic else {
+            if truth.forceCount > 0 {
+                truth.forceCount -= 1
+                attempt.isForced = true
+            }
+            if !truth.isAskedFor { breach("whatPeopleDidNotAskForIsAutomatic", attempt.name) }
+            truth.isAskedFor = false
+            truth.goesAsAsked = true
+            return
+        }
+        truth.goesAsAsked = false
+        truth.automaticCount += 1
+        // One more where a kept-alive connection had died.
+        if let limit = truth.automaticMax, truth.automaticCount > limit + 1 {
+            breach("automaticAttemptsAreLimited", "\(attempt.name) is automatic attempt \(truth.automaticCount) of \(limit)")
+        }
+    }
+
+    /// A byte of the request is about to reach the upstream.
+    func sent(_ attempt: SimulatedAttempt) {
+        nothingUnrepeatableIsSentTwice(attempt)
+        attempt.truth.sendings.append(attempt.attempt.number)
+    }
+
+    private func nothingUnrepeatableIsSentTwice(_ attempt: SimulatedAttempt) {
+        let truth = attempt.truth
+        guard !truth.sendings.isEmpty, !truth.isRepeatable else { return }
+        simulation.count("forced sendings")
+        // A force is for one attempt; whatever comes of that, the next one needs another.
+        if !attempt.isForced {
+            breach("nothingUnrepeatableIsSentTwice", "\(attempt.name) \(truth.method), sent before by \(truth.sendings)")
+        }
+    }
+
+    func took(_ bytes: ArraySlice<UInt8>, at offset: Int, of attempt: SimulatedAttempt) {
+        for (index, byte) in bytes.enumerated() where byte != attempt.truth.bodyByte(at: offset + index) {
+            return breach("bodiesArriveAsTheyWere", "\(attempt.name) at byte \(offset + index)")
+        }
+    }
+
+    func tookAll(_ count: Int, of attempt: SimulatedAttempt) {
+        if count != attempt.truth.bodyByteCount {
+            breach("bodiesArriveWhole", "\(attempt.name): \(count) of \(attempt.truth.bodyByteCount ?? 0) bytes")
+        }
+    }
+
+    func cancelled(_ attempt: SimulatedAttempt) {
+        attempt.truth.runningCount -= 1
+        if attempt.hasHead { attempt.truth.hasBrokenAnswer = true }
+    }
+
+    func failed(_ attempt: SimulatedAttempt, _ evidence: Evidence) {
+        if attempt.hasHead { attempt.truth.hasBrokenAnswer = true }
+        // What a person asked for may be made anew as such, on a network or a connection that is not dead.
+        if evidence == .neverSent || attempt.isReusingConnection, attempt.truth.goesAsAsked { attempt.truth.isAskedFor = true }
+        guard evidence == .neverSent, isToBeMadeAnew(attempt) else { return }
+        if attempt.isForced { attempt.truth.forceCount += 1 }
+        if !attempt.truth.goesAsAsked { attempt.truth.automaticCount -= 1 }
+    }
+
+    /// Whether the network changed while it was connecting: then it does not count, and is made once more.
+    private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
+        guard let exchange = attempt.attempt.receiver as? ProxyExchange else { return false }
+        let entry = simulation.engine.assumeIsolated { engine in exchange.entry.flatMap { engine.pending.entries[$0] } }
+        return exchange.rules.isAbandoned || entry?.isAbandoned == true
+    }
+
+    func ended(_ attempt: SimulatedAttempt) {
+        if !attempt.isCancelled { attempt.truth.runningCount -= 1 }
+    }
+
+    // MARK: Downstream
+
+    func answerBegan(_ answer: AnswerReader.Answer, client: SimulatedClient) {
+        answersComeInOrder(answer, client)
+    }
+
+    private func answersComeInOrder(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
+        guard let current = client.current else {
+            return breach("everyClientGetsOneAnswer", "c\(client.number) gets \(answer.status) and has asked nothing")
+        }
+        if let number = answer.requestNumber, number != current.number {
+            breach("answersComeInOrder", "c\(client.number) gets the answer to r\(number) for r\(current.number)")
+        }
+    }
+
+    func answered(_ answer: AnswerReader.Answer, client: SimulatedClient) {
+        guard let truth = client.current else { return }
+        truth.answerCount += 1
+        simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
+        if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
+        if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {
+            breach("answersArriveWhole", "r\(truth.number): \(answer.bodyByteCount) bytes of \(answer.fields["x-length"] ?? "")")
+        }
+        // A policy that a reload took away is a bad name, and is told so.
+        if answer.status == 400, truth.policyName == nil {
+            breach("nothingGoodIsRefused", "r\(truth.number) gets 400")
+        }
+    }
+
+    func closedByProxy(_ client: SimulatedClient) {
+        // What it never took is lost with a later answer that broke.
+        guard client.isTakingAll, let truth = client.current, !client.sawClose, !client.hasClosedOutput, truth.isSent else { return }
+        simulation.count("broken answers")
+        // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
+        if simulation.isDraining, truth.startCount == 0 { return }
+        // Between its answer and the end of its connection a client that waits has nothing.
+        if !truth.hasBrokenAnswer {
+            breach("everyClientGetsOneAnswer", "c\(client.number) is closed without an answer to r\(truth.number)")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import LayoverTestSupport
+
+@testable import LayoverCore
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// Holds what the proxy does against the promises of the product. One method for each invariant.
+final class Referee {
+    unowned let simulation: Simulation
+
+    /// An entry as it stood at the last look.
+    struct Seen {
+        var state: EntryState
+        var why: UndecidedReason?
+        var placement: Int
+        var dueAt: Timestamp
+        var waitsForStatus: Bool
+        var attemptCount: Int
+    }
+
+    /// A gate as it stood at the last look.
+    struct SeenGate {
+        var isShut: Bool
+        var window: Int
+    }
+
+    var seen: [EntryID: Seen] = [:]
+    var gates: [Origin: SeenGate] = [:]
+    var gone: Set<EntryID> = []
+    /// Entries of which a person asked for an attempt that has not begun.
+    var asked: Set<EntryID> = []
+    /// Entries whose attempt under way a person asked for: it may be cut off and made anew.
+    var goingAsAsked: Set<EntryID> = []
+    /// Entries that a person forced, until they go.
+    var forced: Set<EntryID> = []
+    /// Entries that a person holds back, over attempts that a person asks for.
+    var heldBack: Set<EntryID> = []
+
+    init(simulation: Simulation) { self.simulation = simulation }
+
+    func breach(_ invariant: String, _ detail: String) { simulation.breach(invariant, detail) }
+
+    func name(_ entry: Entry) -> String {
+        "r\(simulation.truth(of: entry)?.number ?? 0) (\(entry.state.rawValue), \(entry.origin))"
+    }
+
+    // MARK: What people did
+
+    func commanded(
+        _ command: EntryCommand, _ entry: Entry, result: PendingSet.CommandResult, acknowledged: Bool,
+        seesOldRevision: Bool
+    ) {
+        let expected: PendingSet.CommandResult =
+            seesOldRevision ? .stale
+            : !entry.actions.contains(command) ? .conflict
+            : command == .force && !acknowledged ? .unacknowledged : .done
+        if result != expected {
+            breach("commandsDoWhatTheySay", "\(command) of \(name(entry)): \(result), not \(expected)")
+        }
+        if result == .done { accepted(command, entry) }
+    }
+
+    func accepted(_ command: EntryCommand, _ entry: Entry) {
+        simulation.count(command.rawValue)
+        switch command {
+        case .retry, .force:
+            asked.insert(entry.id)
+            simulation.truth(of: entry)?.isAskedFor = true
+            if command == .force {
+                forced.insert(entry.id)
+                simulation.truth(of: entry)?.forceCount += 1
+            }
+        case .release: heldBack.remove(entry.id)
+        case .hold:
+            heldBack.insert(entry.id)
+            asked.remove(entry.id)
+        case .cancel: break
+        }
+    }
+
+    // MARK: What the configuration said
+
+    /// What the rules in force say of a request, before anything is decided by them.
+    func noteRules(of lane: Simulation.Lane) {
+        for client in simulation.clients {
+            if let exchange = client.connection.exchange, let truth = client.current { note(exchange, truth) }
+        }
+    }
+
+    func note(_ exchange: ProxyExchange, _ truth: RequestTruth) {
+        let policy = exchange.rules.policy
+        if policy.repeatable { truth.isVouchedFor = true }
+        truth.holdMax = max(truth.holdMax, policy.holdMax)
+        if let limit = policy.automaticAttemptsMax, let before = truth.automaticMax {
+            truth.automaticMax = max(before, limit)
+        } else {
+            truth.automaticMax = nil
+        }
+    }
+}

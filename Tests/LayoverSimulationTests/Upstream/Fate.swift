@@ -1,0 +1,44 @@
+import LayoverCore
+
+/// What becomes of one attempt.
+enum Fate {
+    /// It fails before its connection stands.
+    case neverConnects(FailureKind, FailurePhase, after: Duration, isNameUnknown: Bool)
+    /// The connection stands and nothing of the request leaves.
+    case breaksBeforeSending(after: Duration)
+    /// So many bytes of the body are taken, then it breaks. The upstream may have acted on them.
+    case breaksAfterSending(FailureKind, bodyByteCount: Int, after: Duration, isStale: Bool)
+    case answers(Reply)
+    /// The connection stands, the request is taken, and nothing comes back.
+    case staysSilent
+
+    var word: String {
+        switch self {
+        case .neverConnects(let kind, _, let wait, _): "never connects: \(kind.rawValue) after \(wait)"
+        case .breaksBeforeSending: "breaks before sending"
+        case .breaksAfterSending(let kind, _, _, let isStale): "breaks: \(kind.rawValue)\(isStale ? ", stale" : "")"
+        case .answers(let reply): "answers \(reply.status)"
+        case .staysSilent: "stays silent"
+        }
+    }
+
+    /// An answer, and how it comes.
+    struct Reply {
+        var status = 200
+        var retryAfter: Int?
+        var forbidsRetry = false
+        var bodyByteCount = 20
+        var isChunked = false
+        var connectsAfter: Duration = .milliseconds(20)
+        var after: Duration = .milliseconds(20)
+        /// Between parts of the body.
+        var pace: Duration = .milliseconds(5)
+        /// Bytes of the answer's body after which the connection breaks.
+        var diesAfter: Int?
+        /// Before the request is there as a whole.
+        var isEarly = false
+        var sendsInterim = false
+        /// What libcurl counts when it sends a request once more on its own.
+        var sendings = 1
+    }
+}

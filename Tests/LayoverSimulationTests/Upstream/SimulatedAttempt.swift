@@ -1,0 +1,292 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTestSupport
+import NIOCore
+
+@testable import LayoverProxy
+
+/// One attempt on its way through its fate.
+final class SimulatedAttempt {
+    let attempt: UpstreamAttempt
+    let truth: RequestTruth
+    let worker: SimulatedWorker
+    let serial: Int
+    let trigger: AttemptTrigger
+    private(set) var fate: Fate
+    private(set) var isCancelled = false
+    private(set) var isOver = false
+    private(set) var hasHead = false
+    private var reader: CapturedBody.Reader?
+    private var takenCount = 0
+    private var takenCountMax = Int.max
+    private var whenTaken: (() -> Void)?
+    private var hasTakenAll = false
+    private(set) var isReusingConnection = false
+    /// Whether a person took the risk that it acts twice.
+    var isForced = false
+    private var goesOnSending: (() -> Void)?
+    var generator: SeededGenerator
+
+    private var simulation: Simulation { worker.simulation }
+
+    init(_ attempt: UpstreamAttempt, truth: RequestTruth, worker: SimulatedWorker) {
+        self.attempt = attempt
+        self.truth = truth
+        self.worker = worker
+        serial = worker.simulation.nextSerial()
+        trigger = (attempt.receiver as? ProxyExchange)?.begun?.trigger ?? .arrival
+        // Of its own, so that what others do does not change what becomes of this one.
+        generator = SeededGenerator(
+            seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009 &+ UInt64(truth.startCount))
+        fate = worker.simulation.fate(of: truth, using: &generator)
+    }
+
+    var name: String { "r\(truth.number).\(attempt.number)" }
+
+    // MARK: The way through
+
+    func begin() {
+        simulation.trace { "\(self.name) starts by \(self.trigger) to \(self.truth.origin), which \(self.fate.word)" }
+        switch fate {
+        case .neverConnects(let kind, let phase, let wait, let isNameUnknown):
+            later(min(wait, attempt.request.timeouts.connect)) {
+                $0.fail(kind, phase, .neverSent, isNameUnknown: isNameUnknown)
+            }
+        case .breaksBeforeSending(let wait):
+            later(wait) { $0.fail(.connectionTerminated, .sending, .neverSent) }
+        case .breaksAfterSending(let kind, let count, let wait, let isStale):
+            isReusingConnection = isStale && !attempt.needsFreshConnection
+            later(wait) { me in
+                me.send(atMost: count) { me in
+                    me.later(wait) { $0.fail(kind, .awaitingResponse, .maybeApplied) }
+                }
+            }
+        case .answers(let reply):
+            later(reply.connectsAfter) { $0.answer(reply) }
+        case .staysSilent:
+            later(.milliseconds(10)) { $0.send(atMost: .max) { _ in } }
+        }
+    }
+
+    /// The origin is well again: what hangs for ever comes to its answer.
+    func recover() {
+        guard case .staysSilent = fate, !hasHead else { return }
+        fate = .answers(.init())
+        later(.milliseconds(50)) { me in
+            guard !me.hasHead else { return }
+            if me.hasTakenAll { return me.sendHead(.init()) }
+            if me.reader == nil { return me.send(atMost: .max) { $0.sendHead(.init()) } }
+            me.whenTaken = { [weak me] in me?.sendHead(.init()) }
+        }
+    }
+
+    private func answer(_ reply: Fate.Reply) {
+        if truth.expectsContinue, attempt.request.body != nil {
+            beginSending()
+            deliver([.bodyWanted])
+        }
+        if reply.sendsInterim { deliver([head("HTTP/1.1 103 Early Hints", ["Link: </x>"])]) }
+        if reply.isEarly {
+            beginSending()
+            later(reply.after) { $0.sendHead(reply) }
+        } else {
+            send(atMost: .max) { me in me.later(reply.after) { $0.sendHead(reply) } }
+        }
+    }
+
+    private func sendHead(_ reply: Fate.Reply) {
+        guard !isOver else { return }
+        hasHead = true
+        let hasBody = truth.method != "HEAD" && ![204, 304].contains(reply.status)
+        var fields = ["X-Request: \(truth.number)", "X-Attempt: \(attempt.number)"]
+        if let retryAfter = reply.retryAfter { fields.append("Retry-After: \(retryAfter)") }
+        if reply.forbidsRetry { fields.append("X-Should-Retry: false") }
+        if reply.status != 204 {
+            fields.append(
+                reply.isChunked && truth.method != "HEAD"
+                    ? "Transfer-Encoding: chunked" : "Content-Length: \(reply.bodyByteCount)")
+        }
+        fields.append("X-Length: \(hasBody ? reply.bodyByteCount : 0)")
+        deliver([head("HTTP/1.1 \(reply.status) Simulated", fields)])
+        sendBody(reply, left: hasBody ? reply.bodyByteCount : 0)
+    }
+
+    private func sendBody(_ reply: Fate.Reply, left: Int) {
+        guard !isOver else { return }
+        if left == 0 { return deliver([.end(trailers: nil)]) }
+        if attempt.bytesOutstanding.load(ordering: .relaxed) > 256 << 10 {
+            attempt.isReceivingPaused.store(true, ordering: .releasing)
+            goesOnSending = { [weak self] in self?.sendBody(reply, left: left) }
+            return
+        }
+        if let diesAfter = reply.diesAfter, reply.bodyByteCount - left >= diesAfter {
+            return fail(.httpResponseIncomplete, .receiving, .answered)
+        }
+        let count = min(left, max(100, reply.bodyByteCount / 4))
+        deliver([.body(ByteBuffer(repeating: UInt8(truth.number & 0x7f), count: count))])
+        later(reply.pace) { $0.sendBody(reply, left: left - count) }
+    }
+
+    // MARK: The request on its way out
+
+    private func beginSending() {
+        guard !attempt.hasBegunSending.load(ordering: .relaxed) else { return }
+        attempt.hasBegunSending.store(true, ordering: .releasing)
+        simulation.referee.sent(self)
+    }
+
+    private func send(atMost count: Int, then: @escaping (SimulatedAttempt) -> Void) {
+        guard !isOver else { return }
+        beginSending()
+        guard let body = attempt.request.body else {
+            hasTakenAll = true
+            return then(self)
+        }
+        takenCountMax = count
+        whenTaken = { [weak self] in
+            if let self { then(self) }
+        }
+        let simulation = self.simulation
+        // Not from within: the client's loop may be in the middle of giving us the bytes.
+        let wake = Unchecked { [weak self] in simulation.later(.zero) { self?.pump() } }
+        reader = body.makeReader { wake.value() }
+        pump()
+    }
+
+    private func pump() {
+        guard let reader, !isOver else { return }
+        var memory = [UInt8](repeating: 0, count: 1000)
+        while true {
+            let size = min(takenCountMax - takenCount, memory.count)
+            if size == 0 { return taken() }
+            let result = memory.withUnsafeMutableBytes {
+                reader.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<size]))
+            }
+            switch result {
+            case .bytes(let count):
+                if count == 0 { return simulation.breach("bodiesArriveWhole", "\(name) gets nothing and is told to go on") }
+                simulation.referee.took(memory[..<count], at: takenCount, of: self)
+                takenCount += count
+            case .wait: return
+            case .end:
+                simulation.referee.tookAll(takenCount, of: self)
+                return taken()
+            case .brokenOff:
+                return fail(.connectionTerminated, .sending, .maybeApplied)
+            }
+        }
+    }
+
+    private func taken() {
+        hasTakenAll = true
+        let next = whenTaken
+        whenTaken = nil
+        next?()
+    }
+
+    // MARK: Its end
+
+    func cancelled() {
+        guard !isOver, !isCancelled else { return }
+        isCancelled = true
+        simulation.trace { "\(self.name) is cancelled" }
+        simulation.referee.cancelled(self)
+        // Now and then a word was on its way already.
+        let wait = Duration.milliseconds([0, 0, 5, 40].randomElement(using: &generator) ?? 0)
+        simulation.later(wait) { [weak self] in
+            guard let self, !self.isOver else { return }
+            let hasBegun = self.attempt.hasBegunSending.load(ordering: .relaxed)
+            self.fail(
+                .proxyInternalResponse, self.hasHead ? .receiving : hasBegun ? .sending : .connecting,
+                self.hasHead ? .answered : hasBegun ? .maybeApplied : .neverSent)
+        }
+    }
+
+    /// The worker looks when the word arrives: what has begun to send meanwhile goes on.
+    func cancelledIfConnecting() {
+        let wait = Duration.milliseconds([0, 0, 5].randomElement(using: &generator) ?? 0)
+        later(wait) { me in
+            guard !me.attempt.hasBegunSending.load(ordering: .relaxed), !me.isCancelled else { return }
+            me.fail(.proxyInternalResponse, .connecting, .neverSent)
+        }
+    }
+
+    func resumed() {
+        guard attempt.isReceivingPaused.exchange(false, ordering: .acquiringAndReleasing) else {
+            return simulation.breach("resumeIsForWhatIsPaused", name)
+        }
+        let next = goesOnSending
+        goesOnSending = nil
+        simulation.later(.zero) { next?() }
+    }
+
+    private func fail(
+        _ kind: FailureKind, _ phase: FailurePhase, _ evidence: Evidence, isNameUnknown: Bool = false
+    ) {
+        guard !isOver else { return }
+        if evidence == .neverSent, attempt.hasBegunSending.load(ordering: .relaxed) {
+            simulation.breach("theWorldIsConsistent", name)
+        }
+        simulation.referee.failed(self, evidence)
+        deliver([
+            .failed(
+                Failure(
+                    phase: phase, kind: kind, evidence: evidence, message: "The simulation says \(kind.rawValue).",
+                    reusedConnection: isReusingConnection, isNameUnknown: isNameUnknown))
+        ])
+    }
+
+    private func deliver(_ events: [UpstreamEvent]) {
+        for event in events where !isOver {
+            switch event {
+            case .body(let bytes): attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed)
+            case .end, .failed, .dialled:
+                isOver = true
+                reader?.close()
+                reader = nil
+                worker.ended(self)
+                simulation.referee.ended(self)
+            case .bodyWanted, .interim, .head: break
+            }
+            if case .body = event {} else { simulation.trace { "\(self.name) \(Self.word(event))" } }
+            attempt.receiver.receive(event, of: attempt)
+        }
+        worker.batchEnded()
+    }
+
+    private func later(_ wait: Duration, _ work: @escaping (SimulatedAttempt) -> Void) {
+        simulation.later(wait) { [weak self] in
+            if let self, !self.isOver { work(self) }
+        }
+    }
+
+    private func head(_ line: String, _ fields: [String]) -> UpstreamEvent {
+        var assembler = ResponseHeadAssembler()
+        assembler.reset(isHeadRequest: truth.method == "HEAD")
+        for line in [line] + fields + [""] {
+            let made = Array((line + "\r\n").utf8).withUnsafeBytes { try? assembler.take(line: $0) }
+            if let made = made ?? nil { return made.isInterim ? .interim(made) : .head(made, sendings: 1) }
+        }
+        preconditionFailure("a malformed head")
+    }
+
+    private static func word(_ event: UpstreamEvent) -> String {
+        switch event {
+        case .bodyWanted: "wants the body"
+        case .interim(let head): "says \(head.status)"
+        case .head(let head, _): "answers \(head.status)"
+        case .body(let bytes): "sends \(bytes.readableBytes) bytes"
+        case .end: "is complete"
+        case .failed(let failure): "fails: \(failure.kind.rawValue) \(failure.evidence.rawValue)"
+        case .dialled: "stands"
+        }
+    }
+}
+
+/// Lets something that stays on the simulation's thread pass where the compiler cannot see that.
+struct Unchecked<Value>: @unchecked Sendable {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+}

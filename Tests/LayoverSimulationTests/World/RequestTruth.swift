@@ -1,0 +1,92 @@
+import LayoverCore
+
+/// One request as the world knows it: what its client wanted and what really came of it upstream.
+///
+/// The referee holds the proxy against this, not against what the proxy says of itself.
+final class RequestTruth {
+    let number: Int
+    let method: String
+    let origin: Origin
+    let hasKey: Bool
+    let policyName: String?
+    let asksToPass: Bool
+    let expectsContinue: Bool
+    let isChunked: Bool
+    /// Bytes of its body; nil where it has none.
+    let bodyByteCount: Int?
+    let carriesCredentials: Bool
+
+    /// Whether all of it left its client.
+    var isSent = false
+    /// Numbers of the attempts of which a byte may have reached an upstream, a force between two of them
+    /// taken away.
+    var sendings: [Int] = []
+    /// Forces by a person that no attempt has used yet.
+    var forceCount = 0
+    /// Whether any rule that was ever in force for it said that it may be sent twice.
+    var isVouchedFor = false
+    var startCount = 0
+    /// Attempts that no person asked for, those that were cut off to be made anew taken away.
+    var automaticCount = 0
+    /// The highest limit on them that was ever in force for it; nil once there was none.
+    var automaticMax: Int? = 0
+    /// Attempts under way that nobody has cancelled.
+    var runningCount = 0
+    /// Whether a person retried it or forced it, and no attempt came of that yet.
+    var isAskedFor = false
+    /// Whether the attempt under way is one that a person asked for: it may be cut off and made anew.
+    var goesAsAsked = false
+    var answerCount = 0
+    /// Whether an answer of an upstream began and broke.
+    var hasBrokenAnswer = false
+    /// The longest that any rule in force for it let it wait.
+    var holdMax = Duration.zero
+    var firstParkedAt: Timestamp?
+
+    init(
+        number: Int, method: String, origin: Origin, hasKey: Bool, policyName: String?, asksToPass: Bool,
+        expectsContinue: Bool, isChunked: Bool, bodyByteCount: Int?, carriesCredentials: Bool
+    ) {
+        self.number = number
+        self.method = method
+        self.origin = origin
+        self.hasKey = hasKey
+        self.policyName = policyName
+        self.asksToPass = asksToPass
+        self.expectsContinue = expectsContinue
+        self.isChunked = isChunked
+        self.bodyByteCount = bodyByteCount
+        self.carriesCredentials = carriesCredentials
+    }
+
+    var isConnect: Bool { method == "CONNECT" }
+
+    /// RFC 9110 section 9.2.2, once more and on purpose not from the core.
+    var isRepeatable: Bool {
+        hasKey || isVouchedFor || isConnect || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+    }
+
+    /// The byte of its body at a place.
+    func bodyByte(at offset: Int) -> UInt8 { UInt8(truncatingIfNeeded: number &* 31 &+ offset &* 7) }
+
+    /// The lines of its head.
+    var head: String {
+        var lines: [String]
+        if isConnect {
+            lines = ["CONNECT \(origin.authority) HTTP/1.1", "Host: \(origin.authority)"]
+        } else {
+            lines = ["\(method) \(origin)/r\(number) HTTP/1.1", "Host: \(origin.hostField)"]
+        }
+        // CONNECT has no path that could carry the number.
+        lines.append("User-Agent: r\(number)")
+        if hasKey { lines.append("Idempotency-Key: k\(number)") }
+        if carriesCredentials { lines.append("Authorization: Bearer x") }
+        if let policyName { lines.append("Layover-Policy: \(policyName)") }
+        if asksToPass { lines.append("Layover-Mode: pass") }
+        if expectsContinue { lines.append("Expect: 100-continue") }
+        if let bodyByteCount {
+            lines.append(isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(bodyByteCount)")
+        }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+}

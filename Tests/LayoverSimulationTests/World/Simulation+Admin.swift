@@ -1,0 +1,73 @@
+import LayoverTestSupport
+
+@testable import LayoverCore
+@testable import LayoverEngine
+
+/// People who press everything.
+extension Simulation {
+    /// Live entries in the order of their arrival.
+    var liveEntries: [Entry] {
+        engine.assumeIsolated { $0.pending.entries.values.sorted { $0.sequence < $1.sequence } }
+    }
+
+    func command() {
+        switch Int.random(in: 0..<20, using: &generator) {
+        case ..<15: commandOne()
+        case ..<17: commandAll()
+        default: commandIncident()
+        }
+        if chance(50) { settle() } else { arriveSome() }
+    }
+
+    private func commandOne() {
+        // They are rare, and so is the right command for them.
+        let asked = liveEntries.filter { $0.why == .maybeApplied }
+        if let entry = asked.randomElement(using: &generator), chance(50) { return give(.force, to: entry) }
+        let entries = liveEntries
+        // People look at what asks for them first.
+        if let asking = entries.first(where: { $0.why == .maybeApplied }), chance(60) {
+            return give([.force, .force, .force, .retry, .cancel].randomElement(using: &generator) ?? .force, to: asking)
+        }
+        guard let entry = entries.randomElement(using: &generator) else { return }
+        let weighed: [EntryCommand] = [.retry, .retry, .cancel, .hold, .release, .release, .force, .force]
+        give(weighed.randomElement(using: &generator) ?? .retry, to: entry)
+    }
+
+    func give(_ command: EntryCommand, to entry: Entry) {
+        let acknowledges = command == .force && chance(60)
+        let seesOldRevision = chance(8)
+        let revision = seesOldRevision ? entry.revision - 1 : chance(50) ? entry.revision : nil
+        let (result, _) = engine.assumeIsolated {
+            $0.command(
+                command, entry.id, revision: revision, reason: "why not",
+                acknowledgement: acknowledges ? EntryCommand.duplicateRisk : nil)
+        }
+        trace { "\(command.rawValue) of r\(self.truth(of: entry)?.number ?? 0): \(result.rawValue)" }
+        referee.commanded(
+            command, entry, result: result, acknowledged: acknowledges, seesOldRevision: seesOldRevision)
+        referee.checkEngine()
+    }
+
+    private func commandAll() {
+        let command = [EntryCommand.retry, .cancel, .hold, .release].randomElement(using: &generator) ?? .retry
+        let entries = liveEntries.filter { _ in chance(60) }
+        let results = engine.assumeIsolated { $0.command(command, each: entries.map(\.id), reason: nil) }
+        trace { "\(command.rawValue) of \(entries.count) at once" }
+        for (entry, result) in zip(entries, results) {
+            // The commands before it may have changed it: only what was done is of interest.
+            if result == .done { referee.accepted(command, entry) }
+        }
+        referee.checkEngine()
+    }
+
+    private func commandIncident() {
+        let lines = engine.assumeIsolated { $0.pending.incidentLines.values.sorted { $0.id.description < $1.id.description } }
+        guard let line = lines.randomElement(using: &generator) else { return }
+        let command: EntryCommand = chance(80) ? .retry : .cancel
+        let members = liveEntries.filter { line.members.contains($0.id) }
+        let (result, _) = engine.assumeIsolated { $0.command(command, incident: line.id) }
+        trace { "\(command.rawValue) of an incident of \(members.count): \(result.rawValue)" }
+        for entry in members where entry.actions.contains(command) { referee.accepted(command, entry) }
+        referee.checkEngine()
+    }
+}

@@ -1,0 +1,67 @@
+import LayoverCore
+import LayoverProxy
+import Retry
+
+extension Simulation {
+    static let policyNames = ["ask", "sidecar", "standin", "decide", "vouched", "limited", "patient", "single"]
+
+    /// Routes and policies as a person might write them, different with each reload.
+    func randomRoutes() -> RouteTable {
+        var policies: [String: Policy] = [:]
+        for name in ["default"] + Self.policyNames where name == "default" || chance(93) {
+            policies[name] = randomPolicy(name)
+        }
+        var routes: [Route] = []
+        if chance(50) {
+            var route = Route(name: "b", policy: randomPolicy("routed"))
+            route.host = .exact("b.example")
+            route.methods = chance(50) ? ["POST", "PUT"] : nil
+            routes.append(route)
+        }
+        return RouteTable(policies: policies, routes: routes)
+    }
+
+    private func randomPolicy(_ name: String) -> Policy {
+        var policy = Policy.builtIns.first { $0.name == name } ?? Policy(name: name)
+        policy.holdMax = .seconds([20, 90, 600].randomElement(using: &generator) ?? 90)
+        policy.priority = Int.random(in: 2...4, using: &generator)
+        switch name {
+        case "standin":
+            policy.automaticAttemptsMax = Int.random(in: 1...3, using: &generator)
+            policy.onExhausted = .standIn(StandInResponse(status: 299, body: "instead"))
+            policy.retryOn = [.connectivity, .status(503), .status(429)]
+        case "decide":
+            policy.onMaybeApplied = .ask
+        case "vouched":
+            policy.repeatable = true
+            policy.retryOn = [.connectivity, .status(503), .status(500)]
+        case "limited":
+            policy.retryOn = [.connectivity, .status(503), .status(429)]
+            policy.delay = DelaySchedule(.constant(.seconds(2)))
+            policy.budget = Policy.Budget(ratio: 0.1, minimum: Int.random(in: 0...2, using: &generator))
+        case "patient":
+            policy.wakeOnReachable = false
+            policy.delay = DelaySchedule(.list([.seconds(1), .seconds(5), .seconds(15)]))
+        case "single":
+            policy.automaticAttemptsMax = 1
+            policy.onExhausted = chance(50) ? .fail : .ask
+        case "routed":
+            policy.onMaybeApplied = chance(60) ? .ask : nil
+            policy.delay = DelaySchedule(chance(30) ? .immediate : .constant(.milliseconds(500)))
+            policy.automaticAttemptsMax = 6
+        default: break
+        }
+        return policy
+    }
+
+    /// The configuration is read anew.
+    func reload() {
+        trace { "reload" }
+        rules.routes = randomRoutes()
+        for lane in lanes {
+            _ = lane.loop.adopt(rules)
+            lane.embedded.run()
+            referee.noteRules(of: lane)
+        }
+    }
+}

@@ -1,0 +1,249 @@
+import Dispatch
+import LayoverCore
+import LayoverTestSupport
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// The whole engine, the proxy's loops and the world around them, on one thread and a virtual clock.
+///
+/// Real are: the engine with all its machines, the loops, client connections, exchanges and bodies. Played are:
+/// the sockets, the upstreams, the network, people, and time. Everything random comes from the seed. What
+/// the engine and the loops tell each other waits in flight until the seed lets it arrive, so that they know
+/// different things for a while, as they do on different threads.
+final class Simulation {
+    /// One event loop of the listener.
+    struct Lane {
+        var embedded: EmbeddedEventLoop
+        var loop: ProxyLoop
+        var worker: SimulatedWorker
+    }
+
+    let seed: UInt64
+    var generator: SeededGenerator
+    let time = VirtualTime()
+    let engineLoop: EngineLoop
+    let engine: Engine
+    var lanes: [Lane] = []
+    var agenda = Agenda()
+    var trace: Trace
+    private(set) var referee: Referee!
+    private(set) var breaches: [Breach] = []
+    private(set) var step = 0
+    private var serial = 0
+    private var (spunAt, spinCount): (Int64, Int) = (0, 0)
+    private static let spinCountMax = 5000
+
+    // The world.
+    let origins: [Origin]
+    var moods: [Origin: OriginMood] = [:]
+    var network = SimulatedNetwork()
+    var clients: [SimulatedClient] = []
+    var requests: [Int: RequestTruth] = [:]
+    var connectRequests: [ObjectIdentifier: (exchange: ProxyExchange, truth: RequestTruth)] = [:]
+    var clientCount = 0
+    var probeCount = 0
+    var rules = ProxyRules()
+    var isRecovering = false
+    var isDraining = false
+    /// How far the world has come, for tests that want to see that something happened at all.
+    var tally: [String: Int] = [:]
+
+    init(seed: UInt64, isTraced: Bool = false) throws {
+        self.seed = seed
+        generator = SeededGenerator(seed: seed)
+        trace = Trace(isOn: isTraced)
+        engineLoop = EngineLoop(time: time)
+        var limits = PendingLimits()
+        limits.entryCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 5 : 40
+        limits.heldClientCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 4 : 40
+        limits.perOriginAttemptCountMax = Int.random(in: 1...5, using: &generator)
+        limits.rememberedCountMax = 30
+        let hasProbe = Bool.random(using: &generator)
+        engine = Engine(
+            eventLoop: engineLoop, clock: time, limits: limits,
+            reachability: Reachability(hasProbe: hasProbe, now: time.now()),
+            generator: SeededGenerator(seed: seed &+ 1),
+            logger: Self.logger)
+        origins = [
+            Origin(scheme: .http, host: "a.example"), Origin(scheme: .http, host: "b.example", port: 8080),
+            Origin(scheme: .https, host: "c.example"), Origin(scheme: .http, host: "127.0.0.1", port: 9000),
+        ]
+        for origin in origins { moods[origin] = Bool.random(using: &generator) ? .up : .refusing }
+        rules.viaIdentity = "layover-0a1b2c3d"
+        // What is longer is lost for another attempt. No file: its threads keep no order.
+        rules.body.byteCountMax = 1500
+        rules.body.inMemoryMax = 1500
+        rules.body.windowMax = 600
+        rules.routes = randomRoutes()
+        referee = Referee(simulation: self)
+        for number in 0..<(Int.random(in: 0..<3, using: &generator) == 0 ? 2 : 1) { try addLane(number) }
+        settle()
+    }
+
+    private func addLane(_ number: Int) throws {
+        let embedded = EmbeddedEventLoop()
+        embedded.advanceTime(to: time.deadline)
+        let worker = SimulatedWorker(simulation: self)
+        let loop = ProxyLoop(
+            eventLoop: embedded, engine: engine, rules: rules,
+            spool: BodySpool(folder: "", byteCountMax: 0, threads: .singleton), addressGuard: OwnAddressGuard(),
+            connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
+        loop.generator = SeededGenerator(seed: seed &* 31 &+ UInt64(number))
+        try loop.start(with: SimulatedUpstream(worker: worker))
+        lanes.append(Lane(embedded: embedded, loop: loop, worker: worker))
+        engine.assumeIsolated { $0.register(loop) }
+    }
+
+    // MARK: Small things
+
+    func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
+
+    func nextSerial() -> Int {
+        serial += 1
+        return serial
+    }
+
+    func later(_ wait: Duration, _ work: @escaping () -> Void) {
+        agenda.add(at: time.nanoseconds + wait.nanosecondsSaturating, work)
+    }
+
+    func trace(_ line: () -> String) { trace.add(at: time.nanoseconds, line) }
+
+    func count(_ what: String) { tally[what, default: 0] += 1 }
+
+    func breach(_ invariant: String, _ detail: String) {
+        trace { "BREACH of \(invariant): \(detail)" }
+        breaches.append(Breach(seed: seed, invariant: invariant, detail: detail, step: step))
+    }
+
+    func truth(of attempt: UpstreamAttempt) -> RequestTruth? {
+        guard let exchange = attempt.receiver as? ProxyExchange else { return nil }
+        if attempt.request.purpose == .transfer {
+            return attempt.request.target.split(separator: "r").last.flatMap { Int($0) }.flatMap { requests[$0] }
+        }
+        if let known = connectRequests[ObjectIdentifier(exchange)] { return known.truth }
+        guard let client = clients.first(where: { $0.connection === exchange.connection }),
+            let truth = client.requests.last
+        else { return nil }
+        connectRequests[ObjectIdentifier(exchange)] = (exchange, truth)
+        return truth
+    }
+
+    func truth(of entry: Entry) -> RequestTruth? {
+        entry.client.userAgent.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
+    }
+
+    // MARK: Time
+
+    /// Lets a few of the words in flight arrive.
+    func arriveSome() {
+        for _ in 0..<Int.random(in: 0...4, using: &generator) {
+            let place = Int.random(in: 0...lanes.count, using: &generator)
+            if place < lanes.count { lanes[place].embedded.run() } else { runEngineOnce() }
+        }
+    }
+
+    private func runEngineOnce() {
+        guard !engineLoop.isIdle else { return }
+        engineLoop.runOne()
+        referee.checkEngine()
+    }
+
+    /// Lets all words in flight arrive.
+    func settle() {
+        repeat {
+            while !engineLoop.isIdle, !isSpinning() { runEngineOnce() }
+            for lane in lanes { lane.embedded.run() }
+        } while !engineLoop.isIdle && breaches.isEmpty
+    }
+
+    /// Whether more happens at one moment than can come to anything.
+    private func isSpinning() -> Bool {
+        if spunAt != time.nanoseconds { (spunAt, spinCount) = (time.nanoseconds, 0) }
+        spinCount += 1
+        if spinCount > Self.spinCountMax { breach("nothingSpins", "\(spinCount) words in no time") }
+        return !breaches.isEmpty
+    }
+
+    /// Lets time pass, and everything happen that is due meanwhile.
+    func advance(by duration: Duration) {
+        let end = time.nanoseconds + duration.nanosecondsSaturating
+        let tick: Int64 = 1_000_000_000
+        while breaches.isEmpty {
+            doWhatIsDue()
+            guard time.nanoseconds < end else { return }
+            let nextTick = (time.nanoseconds / tick + 1) * tick
+            let next = [end, nextTick, agenda.nextAt ?? end, engineLoop.nextTimerAt ?? end].min() ?? end
+            time.move(to: next)
+            for lane in lanes { lane.embedded.advanceTime(to: time.deadline) }
+        }
+    }
+
+    private func doWhatIsDue() {
+        engineLoop.fireTimers()
+        while !isSpinning(), let work = agenda.takeDue(by: time.nanoseconds) {
+            work()
+            if chance(60) { settle() } else { arriveSome() }
+        }
+        settle()
+        engineLoop.fireTimers()
+        if !engineLoop.isIdle { settle() }
+        answerProbe()
+        referee.checkQuiet()
+    }
+
+    // MARK: The run
+
+    /// Lives through a number of steps, and then sees to it that everybody can come to an end.
+    func run(stepCount: Int) throws {
+        while step < stepCount, breaches.isEmpty {
+            step += 1
+            clients.removeAll { $0.isClosed }
+            try takeStep()
+        }
+        if breaches.isEmpty { finishEverything() }
+        close()
+    }
+
+    private func takeStep() throws {
+        switch Int.random(in: 0..<100, using: &generator) {
+        case ..<24: try addClient()
+        case ..<56: advance(by: randomWait())
+        case ..<64: changeMood()
+        case ..<73: changeNetwork()
+        case ..<88: command()
+        case ..<94: clientActs()
+        case ..<96: reload()
+        default: arriveSome()
+        }
+    }
+
+    private func randomWait() -> Duration {
+        switch Int.random(in: 0..<10, using: &generator) {
+        case ..<6: .milliseconds(Int.random(in: 0...500, using: &generator))
+        case ..<9: .milliseconds(Int.random(in: 0...6000, using: &generator))
+        default: .seconds(Int.random(in: 0...60, using: &generator))
+        }
+    }
+
+    /// Leaves nothing behind that holds on to anything.
+    private func close() {
+        for client in clients { client.leave() }
+        for lane in lanes {
+            let done = lane.loop.shutDown()
+            lane.embedded.run()
+            _ = done
+            lane.embedded.shutdownGracefully(queue: Self.queue) { _ in }
+        }
+        engineLoop.close()
+        agenda.clear()
+    }
+
+    private static let logger = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
+    private static let queue = DispatchQueue(label: "simulation")
+}
