@@ -17,7 +17,8 @@ import Testing
             for thread in 0..<threadCount {
                 group.addTask {
                     var failures: [UInt64] = []
-                    for place in stride(from: thread, to: seeds.count, by: threadCount) where failures.count < 6 {
+                    for place in stride(from: thread, to: seeds.count, by: threadCount)
+                    where failures.count < 6 {
                         let simulation = try Simulation(seed: seeds[place])
                         try simulation.run(stepCount: Self.stepCount)
                         if !simulation.breaches.isEmpty { failures.append(seeds[place]) }
@@ -35,7 +36,8 @@ import Testing
         let simulation = try Simulation(seed: seed, isTraced: true)
         try simulation.run(stepCount: Self.stepCount)
         let lines = simulation.trace.lines.suffix(Self.shownLineCount).joined(separator: "\n")
-        let breach = simulation.breaches.first.map(String.init(describing:)) ?? "a breach that did not come again"
+        let breach =
+            simulation.breaches.first.map(String.init(describing:)) ?? "a breach that did not come again"
         Issue.record("\(breach)\nmake sim SEED=\(seed)\n\(lines)")
     }
 
@@ -55,7 +57,8 @@ import Testing
             tally.merge(simulation.tally, uniquingKeysWith: +)
         }
         let kinds = [
-            "attempts", "replays", "answers", "own answers", "broken answers", "forced sendings", "retry", "cancel",
+            "attempts", "replays", "answers", "own answers", "broken answers", "forced sendings", "retry",
+            "cancel",
             "hold", "release", "force",
         ]
         for kind in kinds { #expect(tally[kind, default: 0] > 0, "\(kind) never happened: \(tally)") }

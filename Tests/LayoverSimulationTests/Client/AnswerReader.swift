@@ -99,7 +99,8 @@ struct AnswerReader {
         var fields: [String: String] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { return broken("field \(line)") }
-            fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
+            fields[line[..<colon].lowercased()] =
+                line[line.index(after: colon)...].drop { $0 == " " }.description
         }
         let answer = Answer(status: status, fields: fields)
         if isHead() || status == 204 || status == 304 {
@@ -127,7 +128,9 @@ struct AnswerReader {
     }
 
     private mutating func line() -> String? {
-        guard let end = bytes[position...].firstIndex(of: 10), end > position, bytes[end - 1] == 13 else { return nil }
+        guard let end = bytes[position...].firstIndex(of: 10), end > position, bytes[end - 1] == 13 else {
+            return nil
+        }
         defer { position = end + 1 }
         return String(decoding: bytes[position..<end - 1], as: UTF8.self)
     }

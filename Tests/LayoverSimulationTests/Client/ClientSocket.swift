@@ -45,7 +45,10 @@ final class ClientSocket: ChannelDuplexHandler {
     }
 
     func flush(context: ChannelHandlerContext) {
-        guard isTaking else { return owedFlush = true }
+        guard isTaking else {
+            owedFlush = true
+            return
+        }
         waitingCount = 0
         context.flush()
         changed()

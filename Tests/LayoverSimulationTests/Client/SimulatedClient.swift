@@ -31,7 +31,10 @@ final class SimulatedClient {
     /// The request whose body waits for its 100.
     private var waitsForContinue: RequestTruth?
 
-    init(number: Int, requests: [RequestTruth], loop: ProxyLoop, embedded: EmbeddedEventLoop, simulation: Simulation) {
+    init(
+        number: Int, requests: [RequestTruth], loop: ProxyLoop, embedded: EmbeddedEventLoop,
+        simulation: Simulation
+    ) {
         self.number = number
         self.requests = requests
         self.simulation = simulation
@@ -83,7 +86,9 @@ final class SimulatedClient {
         sentRequestCount += 1
         let head = Array(request.head.utf8)
         simulation.trace { "c\(self.number) sends r\(request.number) \(request.method) \(request.origin)" }
-        let cut = Int.random(in: 0..<6, using: &generator) == 0 ? Int.random(in: 1..<head.count, using: &generator) : nil
+        let cut =
+            Int.random(in: 0..<6, using: &generator) == 0
+            ? Int.random(in: 1..<head.count, using: &generator) : nil
         if let cut {
             send(head[..<cut])
             later(wait(0...50)) { me in
@@ -152,11 +157,15 @@ final class SimulatedClient {
             channel.pipeline.fireChannelReadComplete()
         }
         receive()
-        if !isClosed, !outbox.isEmpty, socket.wantsBytes, channel.isActive, !hasClosedOutput { simulation.later(.zero) { [weak self] in self?.pump() } }
+        if !isClosed, !outbox.isEmpty, socket.wantsBytes, channel.isActive, !hasClosedOutput {
+            simulation.later(.zero) { [weak self] in self?.pump() }
+        }
     }
 
     private func receive() {
-        while let bytes = try? channel.readOutbound(as: ByteBuffer.self) { reader.append(bytes.readableBytesView) }
+        while let bytes = try? channel.readOutbound(as: ByteBuffer.self) {
+            reader.append(bytes.readableBytesView)
+        }
         while let event = reader.next(isHead: { current?.method == "HEAD" }) { take(event) }
         if socket.isOutputClosed || !channel.isActive { closedByProxy() }
     }
@@ -164,9 +173,13 @@ final class SimulatedClient {
     private func take(_ event: AnswerReader.Event) {
         switch event {
         case .interim(let status):
-            if status == 100, let current, let count = current.bodyByteCount { goOn(with: current, count: count) }
+            if status == 100, let current, let count = current.bodyByteCount {
+                goOn(with: current, count: count)
+            }
         case .head(let answer):
-            simulation.trace { "c\(self.number) gets \(answer.status) for \(answer.requestNumber.map { "r\($0)" } ?? "-")" }
+            simulation.trace {
+                "c\(self.number) gets \(answer.status) for \(answer.requestNumber.map { "r\($0)" } ?? "-")"
+            }
             simulation.referee.answerBegan(answer, client: self)
         case .complete(let answer):
             simulation.referee.answered(answer, client: self)
@@ -174,7 +187,9 @@ final class SimulatedClient {
             if waitsForContinue === requests[answeredCount - 1] { waitsForContinue = nil }
             if answer.closes { sawClose = true }
             later(wait(0...300)) { me in
-                if me.sentRequestCount <= me.answeredCount { me.answeredCount < me.requests.count ? me.sendNext() : me.finish() }
+                if me.sentRequestCount <= me.answeredCount {
+                    me.answeredCount < me.requests.count ? me.sendNext() : me.finish()
+                }
             }
         case .malformed(let detail):
             simulation.breach("everyAnswerIsWellFormed", "c\(number): \(detail)")

@@ -26,7 +26,8 @@ extension Referee {
     /// The entries of which the last fact started an attempt.
     private func startedEntries(_ pending: PendingSet) -> [Entry] {
         pending.entries.values.filter { entry in
-            entry.state == .attempting && seen[entry.id].map { $0.state != .attempting || $0.placement != entry.placement } ?? true
+            entry.state == .attempting
+                && seen[entry.id].map { $0.state != .attempting || $0.placement != entry.placement } ?? true
         }
     }
 
@@ -62,12 +63,19 @@ extension Referee {
             if line.entryCount != live[origin, default: 0] || line.underWay != underWay[origin, default: 0] {
                 breach(
                     "countsAreTheSumOfEntries",
-                    "\(origin): \(line.entryCount) entries, \(line.underWay) under way, really \(live[origin, default: 0]) and \(underWay[origin, default: 0])")
+                    "\(origin): \(line.entryCount) entries, \(line.underWay) under way, really \(live[origin, default: 0]) and \(underWay[origin, default: 0])"
+                )
             }
         }
-        if live.contains(where: { pending.lines[$0.key] == nil }) { breach("countsAreTheSumOfEntries", "an origin has no line") }
-        if pending.heldCount != pending.entries.count { breach("countsAreTheSumOfEntries", "\(pending.heldCount) held") }
-        if pending.count > pending.limits.entryCountMax || pending.heldCount > pending.limits.heldClientCountMax {
+        if live.contains(where: { pending.lines[$0.key] == nil }) {
+            breach("countsAreTheSumOfEntries", "an origin has no line")
+        }
+        if pending.heldCount != pending.entries.count {
+            breach("countsAreTheSumOfEntries", "\(pending.heldCount) held")
+        }
+        if pending.count > pending.limits.entryCountMax
+            || pending.heldCount > pending.limits.heldClientCountMax
+        {
             breach("limitsAreKept", "\(pending.count) entries")
         }
     }
@@ -95,7 +103,9 @@ extension Referee {
             if before.isShut, !line.gate.isShut, line.gate.window != 1 {
                 breach("windowsStartAtOne", "\(origin) opens with \(line.gate.window)")
             }
-            if line.gate.window > before.window + 1 { breach("windowsGrowByOne", "\(origin): \(line.gate.window)") }
+            if line.gate.window > before.window + 1 {
+                breach("windowsGrowByOne", "\(origin): \(line.gate.window)")
+            }
         }
     }
 
@@ -130,7 +140,8 @@ extension Referee {
     private func statusesWaitTheirTime(_ entry: Entry) {
         guard let before = seen[entry.id], before.state == .waiting, before.waitsForStatus else { return }
         if before.dueAt > simulation.time.now(), !asked.contains(entry.id) {
-            breach("statusesWaitTheirTime", "\(name(entry)) goes \(before.dueAt - simulation.time.now()) early")
+            breach(
+                "statusesWaitTheirTime", "\(name(entry)) goes \(before.dueAt - simulation.time.now()) early")
         }
     }
 
@@ -150,11 +161,15 @@ extension Referee {
             }
         }
         for line in pending.incidentLines.values
-        where line.members.isEmpty || line.members != members[line.id] || pending.incidentByScope[line.scope] != line.id {
+        where line.members.isEmpty || line.members != members[line.id]
+            || pending.incidentByScope[line.scope] != line.id
+        {
             breach("incidentsAreTheirMembers", "\(line.scope) has \(line.members.count)")
         }
         if members.count != pending.incidentLines.count || members.count != pending.incidentByScope.count {
-            breach("incidentsAreTheirMembers", "\(pending.incidentLines.count) incidents, really \(members.count)")
+            breach(
+                "incidentsAreTheirMembers",
+                "\(pending.incidentLines.count) incidents, really \(members.count)")
         }
     }
 
@@ -165,7 +180,9 @@ extension Referee {
                     $0.origin == origin && $0.policy.name == policy && $0.grant == .minimum
                 }
                 if budget.minimumInUse != count {
-                    breach("budgetsAreBalanced", "\(origin) \(policy): \(budget.minimumInUse) in use, really \(count)")
+                    breach(
+                        "budgetsAreBalanced",
+                        "\(origin) \(policy): \(budget.minimumInUse) in use, really \(count)")
                 }
             }
         }

@@ -18,7 +18,9 @@ extension Referee {
     private func nobodyWaitsTooLong(_ entry: Entry) {
         guard entry.state != .attempting else { return }
         let waited = simulation.time.now() - entry.parkedAt
-        if waited > entry.policy.holdMax { breach("nobodyWaitsTooLong", "\(name(entry)) has waited \(waited)") }
+        if waited > entry.policy.holdMax {
+            breach("nobodyWaitsTooLong", "\(name(entry)) has waited \(waited)")
+        }
     }
 
     private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {
@@ -26,7 +28,9 @@ extension Referee {
         if entry.state != .attempting, exchange.connection?.context == nil {
             breach("whoLeftIsNotWaitedFor", name(entry))
         }
-        if exchange.entry != entry.id { return breach("engineAndLoopsAgree", "\(name(entry)) is not its exchange's") }
+        if exchange.entry != entry.id {
+            return breach("engineAndLoopsAgree", "\(name(entry)) is not its exchange's")
+        }
         let agrees =
             switch entry.state {
             case .attempting: exchange.attempt != nil && exchange.phase != .parked
@@ -41,17 +45,24 @@ extension Referee {
         for lane in simulation.lanes {
             for attempt in lane.worker.running.values where !attempt.isCancelled {
                 guard let exchange = attempt.attempt.receiver as? ProxyExchange else { continue }
-                if exchange.attempt !== attempt.attempt { breach("cancelledMeansCancelled", "\(attempt.name) runs for nobody") }
-                if let id = exchange.entry, gone.contains(id) { breach("cancelledMeansCancelled", "\(attempt.name) runs on") }
+                if exchange.attempt !== attempt.attempt {
+                    breach("cancelledMeansCancelled", "\(attempt.name) runs for nobody")
+                }
+                if let id = exchange.entry, gone.contains(id) {
+                    breach("cancelledMeansCancelled", "\(attempt.name) runs on")
+                }
             }
         }
     }
 
     private func waitingClientsAreKnown() {
-        for client in simulation.clients where !client.isClosed && !client.hasClosedOutput && client.isTakingAll {
+        for client in simulation.clients
+        where !client.isClosed && !client.hasClosedOutput && client.isTakingAll {
             guard let truth = client.current, truth.isSent, client.isIdle else { continue }
             if client.connection.exchange == nil {
-                breach("everyClientGetsOneAnswer", "nobody knows of r\(truth.number), and c\(client.number) waits")
+                breach(
+                    "everyClientGetsOneAnswer",
+                    "nobody knows of r\(truth.number), and c\(client.number) waits")
             }
         }
     }
@@ -77,7 +88,9 @@ extension Referee {
         guard simulation.breaches.isEmpty else { return }
         for entry in simulation.liveEntries { breach("nobodyWaitsForEver", name(entry)) }
         for client in simulation.clients where !client.isClosed {
-            if let truth = client.current, truth.isSent { breach("everyClientGetsOneAnswer", "c\(client.number) waits for r\(truth.number)") }
+            if let truth = client.current, truth.isSent {
+                breach("everyClientGetsOneAnswer", "c\(client.number) waits for r\(truth.number)")
+            }
         }
         for lane in simulation.lanes {
             for attempt in lane.worker.inOrder { breach("nothingRunsForEver", attempt.name) }

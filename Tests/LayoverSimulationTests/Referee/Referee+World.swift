@@ -38,7 +38,9 @@ extension Referee {
         truth.automaticCount += 1
         // One more where a kept-alive connection had died.
         if let limit = truth.automaticMax, truth.automaticCount > limit + 1 {
-            breach("automaticAttemptsAreLimited", "\(attempt.name) is automatic attempt \(truth.automaticCount) of \(limit)")
+            breach(
+                "automaticAttemptsAreLimited",
+                "\(attempt.name) is automatic attempt \(truth.automaticCount) of \(limit)")
         }
     }
 
@@ -54,7 +56,9 @@ extension Referee {
         simulation.count("forced sendings")
         // A force is for one attempt; whatever comes of that, the next one needs another.
         if !attempt.isForced {
-            breach("nothingUnrepeatableIsSentTwice", "\(attempt.name) \(truth.method), sent before by \(truth.sendings)")
+            breach(
+                "nothingUnrepeatableIsSentTwice",
+                "\(attempt.name) \(truth.method), sent before by \(truth.sendings)")
         }
     }
 
@@ -66,7 +70,8 @@ extension Referee {
 
     func tookAll(_ count: Int, of attempt: SimulatedAttempt) {
         if count != attempt.truth.bodyByteCount {
-            breach("bodiesArriveWhole", "\(attempt.name): \(count) of \(attempt.truth.bodyByteCount ?? 0) bytes")
+            breach(
+                "bodiesArriveWhole", "\(attempt.name): \(count) of \(attempt.truth.bodyByteCount ?? 0) bytes")
         }
     }
 
@@ -78,7 +83,9 @@ extension Referee {
     func failed(_ attempt: SimulatedAttempt, _ evidence: Evidence) {
         if attempt.hasHead { attempt.truth.hasBrokenAnswer = true }
         // What a person asked for may be made anew as such, on a network or a connection that is not dead.
-        if evidence == .neverSent || attempt.isReusingConnection, attempt.truth.goesAsAsked { attempt.truth.isAskedFor = true }
+        if evidence == .neverSent || attempt.isReusingConnection, attempt.truth.goesAsAsked {
+            attempt.truth.isAskedFor = true
+        }
         guard evidence == .neverSent, isToBeMadeAnew(attempt) else { return }
         if attempt.isForced { attempt.truth.forceCount += 1 }
         if !attempt.truth.goesAsAsked { attempt.truth.automaticCount -= 1 }
@@ -87,7 +94,9 @@ extension Referee {
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.
     private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
         guard let exchange = attempt.attempt.receiver as? ProxyExchange else { return false }
-        let entry = simulation.engine.assumeIsolated { engine in exchange.entry.flatMap { engine.pending.entries[$0] } }
+        let entry = simulation.engine.assumeIsolated { engine in
+            exchange.entry.flatMap { engine.pending.entries[$0] }
+        }
         return exchange.rules.isAbandoned || entry?.isAbandoned == true
     }
 
@@ -103,10 +112,13 @@ extension Referee {
 
     private func answersComeInOrder(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
         guard let current = client.current else {
-            return breach("everyClientGetsOneAnswer", "c\(client.number) gets \(answer.status) and has asked nothing")
+            return breach(
+                "everyClientGetsOneAnswer", "c\(client.number) gets \(answer.status) and has asked nothing")
         }
         if let number = answer.requestNumber, number != current.number {
-            breach("answersComeInOrder", "c\(client.number) gets the answer to r\(number) for r\(current.number)")
+            breach(
+                "answersComeInOrder", "c\(client.number) gets the answer to r\(number) for r\(current.number)"
+            )
         }
     }
 
@@ -116,7 +128,9 @@ extension Referee {
         simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
         if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
         if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {
-            breach("answersArriveWhole", "r\(truth.number): \(answer.bodyByteCount) bytes of \(answer.fields["x-length"] ?? "")")
+            breach(
+                "answersArriveWhole",
+                "r\(truth.number): \(answer.bodyByteCount) bytes of \(answer.fields["x-length"] ?? "")")
         }
         // A policy that a reload took away is a bad name, and is told so.
         if answer.status == 400, truth.policyName == nil {
@@ -126,13 +140,17 @@ extension Referee {
 
     func closedByProxy(_ client: SimulatedClient) {
         // What it never took is lost with a later answer that broke.
-        guard client.isTakingAll, let truth = client.current, !client.sawClose, !client.hasClosedOutput, truth.isSent else { return }
+        guard client.isTakingAll, let truth = client.current, !client.sawClose, !client.hasClosedOutput,
+            truth.isSent
+        else { return }
         simulation.count("broken answers")
         // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
         if simulation.isDraining, truth.startCount == 0 { return }
         // Between its answer and the end of its connection a client that waits has nothing.
         if !truth.hasBrokenAnswer {
-            breach("everyClientGetsOneAnswer", "c\(client.number) is closed without an answer to r\(truth.number)")
+            breach(
+                "everyClientGetsOneAnswer",
+                "c\(client.number) is closed without an answer to r\(truth.number)")
         }
     }
 }

@@ -51,9 +51,11 @@ final class Referee {
         seesOldRevision: Bool
     ) {
         let expected: PendingSet.CommandResult =
-            seesOldRevision ? .stale
-            : !entry.actions.contains(command) ? .conflict
-            : command == .force && !acknowledged ? .unacknowledged : .done
+            seesOldRevision
+            ? .stale
+            : !entry.actions.contains(command)
+                ? .conflict
+                : command == .force && !acknowledged ? .unacknowledged : .done
         if result != expected {
             breach("commandsDoWhatTheySay", "\(command) of \(name(entry)): \(result), not \(expected)")
         }

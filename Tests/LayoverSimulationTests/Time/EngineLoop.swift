@@ -41,7 +41,9 @@ final class EngineLoop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// Makes tasks of the timers that are due.
     func fireTimers() {
-        let due = timers.filter { $0.at <= time.nanoseconds }.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
+        let due = timers.filter { $0.at <= time.nanoseconds }.sorted {
+            ($0.at, $0.number) < ($1.at, $1.number)
+        }
         timers.removeAll { $0.at <= time.nanoseconds }
         for timer in due { tasks.append(Task(work: timer.work, fail: timer.fail)) }
     }

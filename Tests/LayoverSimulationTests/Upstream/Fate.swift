@@ -16,7 +16,8 @@ enum Fate {
         switch self {
         case .neverConnects(let kind, _, let wait, _): "never connects: \(kind.rawValue) after \(wait)"
         case .breaksBeforeSending: "breaks before sending"
-        case .breaksAfterSending(let kind, _, _, let isStale): "breaks: \(kind.rawValue)\(isStale ? ", stale" : "")"
+        case .breaksAfterSending(let kind, _, _, let isStale):
+            "breaks: \(kind.rawValue)\(isStale ? ", stale" : "")"
         case .answers(let reply): "answers \(reply.status)"
         case .staysSilent: "stays silent"
         }

@@ -2,7 +2,8 @@ import LayoverCore
 
 /// How an origin is doing. The seed changes it now and then.
 enum OriginMood: String, CaseIterable {
-    case up, refusing, unresolvable, hanging, brokenTLS, closing, resetting, dying, busy, failing, slow, silent, mixed
+    case up, refusing, unresolvable, hanging, brokenTLS, closing, resetting, dying, busy, failing, slow,
+        silent, mixed
 
     /// What becomes of an attempt that meets it.
     func fate(using generator: inout some RandomNumberGenerator) -> Fate {
@@ -20,7 +21,8 @@ enum OriginMood: String, CaseIterable {
         switch self {
         case .up: break
         case .refusing:
-            return .neverConnects(.connectionRefused, .connecting, after: millis(0...20), isNameUnknown: false)
+            return .neverConnects(
+                .connectionRefused, .connecting, after: millis(0...20), isNameUnknown: false)
         case .unresolvable:
             let isUnknown = Int.random(in: 0..<3, using: &generator) == 0
             return .neverConnects(.dnsError, .resolving, after: millis(0...200), isNameUnknown: isUnknown)
@@ -36,7 +38,9 @@ enum OriginMood: String, CaseIterable {
                 .connectionTerminated, bodyByteCount: .max, after: millis(0...40),
                 isStale: Bool.random(using: &generator))
         case .resetting:
-            if Int.random(in: 0..<4, using: &generator) == 0 { return .breaksBeforeSending(after: millis(0...30)) }
+            if Int.random(in: 0..<4, using: &generator) == 0 {
+                return .breaksBeforeSending(after: millis(0...30))
+            }
             return .breaksAfterSending(
                 .connectionTerminated, bodyByteCount: Int.random(in: 0...400, using: &generator),
                 after: millis(0...40), isStale: false)

@@ -38,7 +38,8 @@ final class SimulatedAttempt {
         trigger = (attempt.receiver as? ProxyExchange)?.begun?.trigger ?? .arrival
         // Of its own, so that what others do does not change what becomes of this one.
         generator = SeededGenerator(
-            seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009 &+ UInt64(truth.startCount))
+            seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
+                &+ UInt64(truth.startCount))
         fate = worker.simulation.fate(of: truth, using: &generator)
     }
 
@@ -47,7 +48,9 @@ final class SimulatedAttempt {
     // MARK: The way through
 
     func begin() {
-        simulation.trace { "\(self.name) starts by \(self.trigger) to \(self.truth.origin), which \(self.fate.word)" }
+        simulation.trace {
+            "\(self.name) starts by \(self.trigger) to \(self.truth.origin), which \(self.fate.word)"
+        }
         switch fate {
         case .neverConnects(let kind, let phase, let wait, let isNameUnknown):
             later(min(wait, attempt.request.timeouts.connect)) {
@@ -165,7 +168,9 @@ final class SimulatedAttempt {
             }
             switch result {
             case .bytes(let count):
-                if count == 0 { return simulation.breach("bodiesArriveWhole", "\(name) gets nothing and is told to go on") }
+                if count == 0 {
+                    return simulation.breach("bodiesArriveWhole", "\(name) gets nothing and is told to go on")
+                }
                 simulation.referee.took(memory[..<count], at: takenCount, of: self)
                 takenCount += count
             case .wait: return
@@ -232,7 +237,8 @@ final class SimulatedAttempt {
         deliver([
             .failed(
                 Failure(
-                    phase: phase, kind: kind, evidence: evidence, message: "The simulation says \(kind.rawValue).",
+                    phase: phase, kind: kind, evidence: evidence,
+                    message: "The simulation says \(kind.rawValue).",
                     reusedConnection: isReusingConnection, isNameUnknown: isNameUnknown))
         ])
     }

@@ -63,7 +63,8 @@ final class RequestTruth {
 
     /// RFC 9110 section 9.2.2, once more and on purpose not from the core.
     var isRepeatable: Bool {
-        hasKey || isVouchedFor || isConnect || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+        hasKey || isVouchedFor || isConnect
+            || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
     }
 
     /// The byte of its body at a place.

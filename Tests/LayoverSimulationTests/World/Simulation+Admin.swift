@@ -26,7 +26,9 @@ extension Simulation {
         let entries = liveEntries
         // People look at what asks for them first.
         if let asking = entries.first(where: { $0.why == .maybeApplied }), chance(60) {
-            return give([.force, .force, .force, .retry, .cancel].randomElement(using: &generator) ?? .force, to: asking)
+            return give(
+                [.force, .force, .force, .retry, .cancel].randomElement(using: &generator) ?? .force,
+                to: asking)
         }
         guard let entry = entries.randomElement(using: &generator) else { return }
         let weighed: [EntryCommand] = [.retry, .retry, .cancel, .hold, .release, .release, .force, .force]
@@ -49,7 +51,8 @@ extension Simulation {
     }
 
     private func commandAll() {
-        let command = [EntryCommand.retry, .cancel, .hold, .release].randomElement(using: &generator) ?? .retry
+        let command =
+            [EntryCommand.retry, .cancel, .hold, .release].randomElement(using: &generator) ?? .retry
         let entries = liveEntries.filter { _ in chance(60) }
         let results = engine.assumeIsolated { $0.command(command, each: entries.map(\.id), reason: nil) }
         trace { "\(command.rawValue) of \(entries.count) at once" }
@@ -61,7 +64,9 @@ extension Simulation {
     }
 
     private func commandIncident() {
-        let lines = engine.assumeIsolated { $0.pending.incidentLines.values.sorted { $0.id.description < $1.id.description } }
+        let lines = engine.assumeIsolated {
+            $0.pending.incidentLines.values.sorted { $0.id.description < $1.id.description }
+        }
         guard let line = lines.randomElement(using: &generator) else { return }
         let command: EntryCommand = chance(80) ? .retry : .cancel
         let members = liveEntries.filter { line.members.contains($0.id) }

@@ -13,7 +13,8 @@ extension Simulation {
         let requests = (0..<count).map { _ in makeRequest(isTunnel: isTunnel) }
         let lane = lanes[Int.random(in: 0..<lanes.count, using: &generator)]
         let client = SimulatedClient(
-            number: clientCount, requests: requests, loop: lane.loop, embedded: lane.embedded, simulation: self)
+            number: clientCount, requests: requests, loop: lane.loop, embedded: lane.embedded,
+            simulation: self)
         clients.append(client)
         try client.connect()
         if chance(50) { settle() }
@@ -28,8 +29,10 @@ extension Simulation {
         var origin = origins.randomElement(using: &generator) ?? origins[0]
         if isTunnel { origin = Origin(scheme: .tunnel, host: "t.example", port: 443) }
         let request = RequestTruth(
-            number: requests.count + 1, method: method, origin: origin, hasKey: method == "POST" && chance(30),
-            policyName: chance(60) ? Self.policyNames.randomElement(using: &generator) : chance(20) ? "decide" : nil,
+            number: requests.count + 1, method: method, origin: origin,
+            hasKey: method == "POST" && chance(30),
+            policyName: chance(60)
+                ? Self.policyNames.randomElement(using: &generator) : chance(20) ? "decide" : nil,
             asksToPass: chance(6), expectsContinue: bodyByteCount != nil && chance(25), isChunked: chance(30),
             bodyByteCount: bodyByteCount, carriesCredentials: chance(25))
         requests[request.number] = request

@@ -23,7 +23,11 @@ extension Simulation {
         let part: Duration = .seconds(5)
         for _ in 0..<Int(Self.recoveryMax / part) where breaches.isEmpty {
             advance(by: part)
-            if isRight(), lanes.allSatisfy({ $0.worker.running.isEmpty }), clients.allSatisfy({ $0.isClosed || $0.current == nil }) { return }
+            if isRight(), lanes.allSatisfy({ $0.worker.running.isEmpty }),
+                clients.allSatisfy({ $0.isClosed || $0.current == nil })
+            {
+                return
+            }
         }
     }
 

@@ -15,7 +15,9 @@ extension Simulation {
             fate =
                 hangs
                 ? .neverConnects(.connectionTimeout, .connecting, after: .seconds(10), isNameUnknown: false)
-                : .neverConnects(.dnsError, .resolving, after: .milliseconds(20), isNameUnknown: Bool.random(using: &generator))
+                : .neverConnects(
+                    .dnsError, .resolving, after: .milliseconds(20),
+                    isNameUnknown: Bool.random(using: &generator))
         } else if network.hasPortal, truth.origin.scheme == .http, !isLocal {
             fate = .answers(.init(status: 302))
         } else {
@@ -23,7 +25,8 @@ extension Simulation {
         }
         // A descriptor for a tunnel is nothing that can be played: such an attempt ends for good instead.
         if truth.isConnect, case .answers = fate {
-            fate = .neverConnects(.tlsCertificateError, .connecting, after: .milliseconds(50), isNameUnknown: false)
+            fate = .neverConnects(
+                .tlsCertificateError, .connecting, after: .milliseconds(50), isNameUnknown: false)
         }
         return fate
     }
@@ -62,7 +65,9 @@ extension Simulation {
             setMode(chance(50) ? .auto : mode)
         default:
             // One that came by itself.
-            if engine.assumeIsolated({ $0.reachability.probeInterval != nil }) { post(.probed(network.probe)) }
+            if engine.assumeIsolated({ $0.reachability.probeInterval != nil }) {
+                post(.probed(network.probe))
+            }
         }
     }
 

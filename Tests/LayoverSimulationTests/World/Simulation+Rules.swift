@@ -3,7 +3,9 @@ import LayoverProxy
 import Retry
 
 extension Simulation {
-    static let policyNames = ["ask", "sidecar", "standin", "decide", "vouched", "limited", "patient", "single"]
+    static let policyNames = [
+        "ask", "sidecar", "standin", "decide", "vouched", "limited", "patient", "single",
+    ]
 
     /// Routes and policies as a person might write them, different with each reload.
     func randomRoutes() -> RouteTable {

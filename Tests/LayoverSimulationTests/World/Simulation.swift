@@ -91,7 +91,8 @@ final class Simulation {
         let worker = SimulatedWorker(simulation: self)
         let loop = ProxyLoop(
             eventLoop: embedded, engine: engine, rules: rules,
-            spool: BodySpool(folder: "", byteCountMax: 0, threads: .singleton), addressGuard: OwnAddressGuard(),
+            spool: BodySpool(folder: "", byteCountMax: 0, threads: .singleton),
+            addressGuard: OwnAddressGuard(),
             connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
         loop.generator = SeededGenerator(seed: seed &* 31 &+ UInt64(number))
         try loop.start(with: SimulatedUpstream(worker: worker))
@@ -124,7 +125,9 @@ final class Simulation {
     func truth(of attempt: UpstreamAttempt) -> RequestTruth? {
         guard let exchange = attempt.receiver as? ProxyExchange else { return nil }
         if attempt.request.purpose == .transfer {
-            return attempt.request.target.split(separator: "r").last.flatMap { Int($0) }.flatMap { requests[$0] }
+            return attempt.request.target.split(separator: "r").last.flatMap { Int($0) }.flatMap {
+                requests[$0]
+            }
         }
         if let known = connectRequests[ObjectIdentifier(exchange)] { return known.truth }
         guard let client = clients.first(where: { $0.connection === exchange.connection }),
