@@ -4,9 +4,10 @@ SHELL := /bin/sh
 CONFIG ?= config.json
 TESTS ?=
 SEED ?=
+ROUNDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sim mutants bench check format setup release container container-trial clean
+.PHONY: help run test sim crash mutants bench check format setup release container container-trial clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +24,11 @@ test: ## Install what is missing, then build and pass every test, the end-to-end
 sim: ## Run the simulation alone; SEED=n runs one seed once more and shows its end
 	swift build --build-tests
 	SIM_SEED=$(SEED) scripts/test.sh --filter LayoverSimulationTests
+
+crash: ## Kill the proxy 300 times under load and see that nothing accepted is lost (about two minutes); SEED=n, ROUNDS=n
+	@scripts/setup.sh build test
+	swift build --build-tests
+	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.sh --filter CrashTests
 
 mutants: ## Break one rule after the other and see the simulation fail (about half an hour)
 	scripts/mutants.sh

@@ -26,6 +26,9 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqliteBinding = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -40,6 +43,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(name: "Retry", swiftSettings: strict),
@@ -66,15 +71,27 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "LayoverStore",
+            dependencies: ["LayoverEngine", "LayoverCore", sqlite, sqliteBinding, crypto, nioCore, logging],
+            swiftSettings: strict),
+        .target(
+            name: "LayoverCache",
+            dependencies: [
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", sqlite, crypto, nioCore, nioPosix, logging,
+            ],
+            swiftSettings: strict),
+        .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", nioCore], swiftSettings: strict),
+        .target(
             name: "LayoverProxy",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix, logging, lifecycle,
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", crypto, nioCore, nioPosix, logging,
+                lifecycle,
             ],
             swiftSettings: confined),
         .target(
             name: "LayoverAdmin",
             dependencies: [
-                "LayoverEngine", "LayoverCore", hummingbird, nioCore, nioHTTP1, logging, lifecycle,
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", hummingbird, nioCore, nioHTTP1, logging, lifecycle,
             ],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict),
@@ -82,7 +99,7 @@ let package = Package(
             name: "layover",
             dependencies: [
                 "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverUpstream",
-                "LayoverMonitor", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
+                "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),
             swiftSettings: strict + (hasMimalloc ? [.define("FAST_ALLOCATOR")] : [])),
@@ -99,6 +116,19 @@ let package = Package(
             name: "LayoverUpstreamTests",
             dependencies: ["LayoverUpstream", "LayoverEngine", "LayoverTestSupport", nioPosix]),
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
+        .testTarget(
+            name: "LayoverStoreTests",
+            dependencies: [
+                "LayoverStore", "LayoverEngine", "LayoverCore", "LayoverTestSupport", sqlite, sqliteBinding, nioCore,
+                nioPosix, logging,
+            ]),
+        .testTarget(
+            name: "LayoverCacheTests",
+            dependencies: [
+                "LayoverCache", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverTestSupport", sqlite, nioCore,
+                nioPosix, logging,
+            ]),
+        .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", nioCore]),
         .testTarget(
             name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverTestSupport", nioEmbedded]),
         // Optimized, because it lives through thousands of seeds.
@@ -125,7 +155,7 @@ if hasMimalloc { package.targets.append(.systemLibrary(name: "CMimalloc", provid
 // `make mutants` builds the simulation again and again, and nothing else.
 if ProcessInfo.processInfo.environment["LAYOVER_ONLY"] == "simulation" {
     let needed = [
-        "Retry", "LayoverHTTP", "LayoverCore", "LayoverEngine", "LayoverProxy", "LayoverTestSupport",
+        "Retry", "LayoverHTTP", "LayoverCore", "LayoverEngine", "LayoverReplay", "LayoverProxy", "LayoverTestSupport",
         "LayoverSimulationTests",
     ]
     package.targets.removeAll { !needed.contains($0.name) }

@@ -10,7 +10,7 @@ as every answer was whole and correct.
 import argparse
 import sys
 
-from layover_bench import bodies, held, report, small
+from layover_bench import bodies, durable, held, report, small
 from layover_bench.origin import Origin
 from layover_bench.peers import LAYOVER, PEERS
 from layover_bench.processes import BenchError, Workshop
@@ -23,7 +23,8 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3, help="loads per proxy, in turn, default 3")
     parser.add_argument("--clients", type=int, default=32, help="keep-alive clients, default 32")
     parser.add_argument("--held", type=int, default=10000, help="clients held at once, default 10000")
-    parser.add_argument("--only", choices=["small", "bodies", "held"], help="run one part")
+    parser.add_argument("--only", choices=["small", "bodies", "held", "durable"], help="run one part")
+    parser.add_argument("--tickets", type=int, default=1000000, help="tickets that wait at a restart, default 1000000")
     parser.add_argument("--body-mib", type=int, default=1024, help="size of a large body, default 1024")
     return parser.parse_args()
 
@@ -35,7 +36,7 @@ def main():
         contenders.insert(0, LAYOVER)
     results = {}
     with Workshop(options.layover) as workshop:
-        if options.only != "held":
+        if options.only in (None, "small", "bodies"):
             with Origin(workshop, options.body_mib) as origin:
                 if options.only != "bodies":
                     results["small"] = small.measure(workshop, origin, contenders, options)
@@ -43,6 +44,8 @@ def main():
                     results["bodies"] = bodies.measure(workshop, origin, contenders, options)
         if options.layover and options.only in (None, "held"):
             results["held"] = held.measure(workshop, options)
+        if options.layover and options.only in (None, "durable"):
+            results["durable"] = durable.measure(workshop, options)
     print(report.markdown(results, options))
 
 

@@ -18,14 +18,19 @@ IMPORTS_ONLY = {
     "Retry": {"Synchronization"},
     "LayoverCore": {"Retry"},
     "LayoverHTTP": {"NIOCore"},
+    "LayoverReplay": {"LayoverHTTP", "NIOCore", "FoundationEssentials"},
 }
 IMPORTS_NEVER = {
-    "LayoverProxy": {"LayoverAdmin", "LayoverUpstream", "LayoverConfiguration", "LayoverMonitor"},
-    "LayoverAdmin": {"LayoverProxy", "LayoverUpstream", "LayoverConfiguration", "LayoverMonitor"},
+    "LayoverProxy": {"LayoverStore", "LayoverCache", "LayoverAdmin", "LayoverUpstream", "LayoverConfiguration", "LayoverMonitor"},
+    "LayoverAdmin": {"LayoverStore", "LayoverCache", "LayoverProxy", "LayoverUpstream", "LayoverConfiguration", "LayoverMonitor"},
     "LayoverUpstream": {"LayoverProxy", "LayoverAdmin", "LayoverConfiguration", "LayoverMonitor"},
     "LayoverMonitor": {"LayoverProxy", "LayoverAdmin", "LayoverUpstream", "LayoverConfiguration"},
     "LayoverEngine": {"LayoverProxy", "LayoverAdmin", "LayoverUpstream", "LayoverConfiguration",
-                      "LayoverMonitor"},
+                      "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverReplay"},
+    "LayoverStore": {"LayoverProxy", "LayoverAdmin", "LayoverUpstream", "LayoverConfiguration",
+                     "LayoverMonitor", "LayoverCache"},
+    "LayoverCache": {"LayoverProxy", "LayoverAdmin", "LayoverUpstream", "LayoverConfiguration",
+                     "LayoverMonitor", "LayoverStore"},
 }
 
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?import\s+"

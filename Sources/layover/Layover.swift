@@ -12,8 +12,8 @@ struct Layover: AsyncParsableCommand {
         subcommands: [
             Run.self, CheckConfig.self, Config.self, Status.self, Pending.self, Show.self, Explain.self,
             RetryEntries.self, CancelEntries.self, HoldEntries.self, ReleaseEntries.self, Force.self,
-            Incidents.self, Online.self, Offline.self, Auto.self, Reload.self, Env.self, Exec.self,
-            Healthcheck.self, Version.self,
+            Incidents.self, Online.self, Offline.self, Auto.self, Reload.self, Drain.self, Store.self, Cache.self,
+            Env.self, Exec.self, Healthcheck.self, Completions.self, Version.self,
         ])
 
     /// Exit codes: 0 done, 1 bad configuration or usage, 2 not running or unreachable, 3 refused.

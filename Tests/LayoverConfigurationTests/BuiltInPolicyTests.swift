@@ -6,31 +6,50 @@ import Testing
 
 /// The policies that are there without a file, and what a file can do to them.
 @Suite struct BuiltInPolicyTests {
-    private static let available = Policy.builtIns.filter { $0.mode != .defer }
-
     @Test(arguments: Policy.builtIns)
     func eachIsInTheFilesTermsWhatItIsInTheCore(policy: Policy) {
         #expect(PolicySettings(policy).policy(named: policy.name) == policy)
     }
 
-    @Test(arguments: available)
+    @Test(arguments: Policy.builtIns)
     func eachIsThereWithoutAFile(policy: Policy) throws {
         #expect(try load("{}").settings.routes.policies[policy.name] == policy)
     }
 
-    @Test(arguments: available)
+    @Test(arguments: Policy.builtIns)
     func aRouteMayNameEach(policy: Policy) throws {
         let loaded = try load(#"{"routes": {"r": {"policy": "\#(policy.name)"}}}"#)
         #expect(loaded.settings.routes.route(named: "r")?.policy == policy)
     }
 
-    @Test(arguments: available)
+    @Test(arguments: Policy.builtIns)
     func whatAFileLeavesUnsaidComesFromTheBuiltInOne(policy: Policy) throws {
         let text = #"{"policies": {"default": {"lifetime": "9h"}, "\#(policy.name)": {"holdMax": "7s"}}}"#
         guard policy.name != "default" else { return }
         var expected = policy
         expected.holdMax = .seconds(7)
         #expect(try load(text).settings.routes.policies[policy.name] == expected)
+    }
+
+    @Test func theOutboxAcceptsNowAndDeliversInOrderForAWeek() throws {
+        let outbox = try #require(try load("{}").settings.routes.policies["outbox"])
+        #expect(outbox.mode == .defer)
+        #expect(outbox.lifetime == .seconds(7 * 24 * 3600))
+        #expect(outbox.lane == .origin)
+        #expect(outbox.undecidedInLane == .block)
+        #expect(
+            outbox.delay
+                == DelaySchedule(
+                    .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(300)), jitter: .full))
+        #expect(outbox.maybeAppliedRule(isTicket: true) == .ask)
+    }
+
+    @Test func aFileChangesTheOutboxAndTakesItsLaneAway() throws {
+        let outbox = try load(#"{"policies": {"outbox": {"lane": null, "lifetime": "30d"}}}"#)
+            .settings.routes.policies["outbox"]
+        #expect(outbox?.mode == .defer)
+        #expect(outbox?.lane == nil)
+        #expect(outbox?.lifetime == .seconds(30 * 24 * 3600))
     }
 
     @Test func aVariableChangesABuiltInPolicy() throws {

@@ -19,7 +19,9 @@ import Testing
             {"a": {"mode": "pass", "holdMax": "1s", "lifetime": "2s", "retryOn": ["tls-handshake", "dns_error"],
               "delay": {"type": "immediate"}, "automaticAttemptsMax": 5, "wakeOnReachable": false,
               "repeatable": true, "priority": 7, "retryAfterMax": "5m", "onExhausted": "ask",
-              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}}}
+              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}, "clientGone": "adopt",
+              "cache": "staleIfError", "lane": "field:Account", "undecidedInLane": "skip", "coalesce": "lastPut",
+              "preflight": {"method": "GET", "dropOn": ["410"], "askOn": ["404", "500"]}}}
             """)["a"]
         var expected = Policy(name: "a")
         expected.mode = .pass
@@ -35,6 +37,15 @@ import Testing
         expected.onExhausted = .ask
         expected.onMaybeApplied = .ask
         expected.budget = .init(ratio: 0.5, minimum: 0)
+        expected.clientGone = .adopt
+        expected.cache = .staleIfError
+        expected.lane = .field("Account")
+        expected.undecidedInLane = .skip
+        expected.coalesce = .lastPut
+        expected.preflight = .init()
+        expected.preflight?.method = "GET"
+        expected.preflight?.dropOn = [410]
+        expected.preflight?.askOn = [404, 500]
         #expect(policy == expected)
     }
 

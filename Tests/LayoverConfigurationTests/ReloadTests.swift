@@ -66,6 +66,22 @@ import Testing
         "tls.caFile": .text("ca.pem"), "tls.folder": .text("ca"),
     ]
 
+    @Test func theRulesOfTicketsChangeAtOnceAndTheStoreDoesNot() throws {
+        let found = try changes(
+            #"{"policies": {"a": {}}, "routes": {"r": {}}}"#,
+            """
+            {"policies": {"a": {"mode": "defer", "clientGone": "adopt", "cache": "staleIfError", "lane": "origin",
+               "undecidedInLane": "skip", "coalesce": "lastPut", "preflight": {}}},
+             "routes": {"r": {"async": false}}, "store": {"history": "1d", "encryptFields": ["Authorization", "cookie", "X"]}}
+            """)
+        #expect(
+            found.atOnce == [
+                "policies.a.cache", "policies.a.clientGone", "policies.a.coalesce", "policies.a.lane",
+                "policies.a.mode", "policies.a.preflight", "policies.a.undecidedInLane", "routes.r.async",
+            ])
+        #expect(found.afterRestart == ["store.encryptFields", "store.history"])
+    }
+
     @Test func theSameConfigurationChangesNothing() throws {
         let text =
             #"{"admin": {"token": "t"}, "policies": {"a": {"priority": 1}}, "routes": {"r": {"policy": "a"}}}"#

@@ -30,12 +30,19 @@ import Testing
         expected.setFields = [.init(name: "A", value: ""), .init(name: "B", value: "2")]
         expected.addFields = [.init(name: "C", value: "3")]
         expected.removeFields = ["Cookie"]
+        expected.allowsAsync = false
         expected.allowAddresses = ["169.254.169.254", "fd00::/8"]
         expected.timeouts.connect = .seconds(1)
         expected.timeouts.firstByte = .seconds(2)
         expected.timeouts.idle = .seconds(3)
         expected.timeouts.deadPeer = .seconds(4)
         #expect(made == expected)
+    }
+
+    @Test func preferIsHonouredUnlessARouteSaysOtherwise() throws {
+        #expect(try route("{}").allowsAsync)
+        #expect(try route(#"{"async": true}"#).allowsAsync)
+        #expect(try !route(#"{"async": false}"#).allowsAsync)
     }
 
     @Test(arguments: [

@@ -89,11 +89,11 @@ struct ReloadTests {
     }
 
     @Test(arguments: ["outbox"])
-    func aPolicyThatDefersIsRefused(name: String) async throws {
+    func aPolicyThatDefersIsRefusedWithoutAStore(name: String) async throws {
         try await withProxy { proxy in
             let answer = try await proxy.answer(to: .get("/", "Layover-Policy: \(name)"))
-            #expect(answer.status == 400)
-            #expect(answer.member("detail")?.contains("not in this version") == true)
+            #expect(answer.status == 507)
+            #expect(answer.member("detail")?.contains("store.path") == true)
         }
     }
 

@@ -27,15 +27,18 @@ package struct EntryDocument: Codable, Sendable {
     package var bodyReplayable: Bool
     @OrNull package var incident: String?
     package var actions: [String]
+    /// The tickets that have to be delivered before it; left out where there are none.
+    package var parents: [String]?
 }
 
 extension EntryDocument {
     init(_ entry: Entry, wall: WallTime) {
         self.init(
-            id: entry.id.description, ticket: nil, revision: entry.revision, state: entry.state.rawValue,
+            id: entry.id.description, ticket: entry.ticket.map { _ in entry.id.description },
+            revision: entry.revision, state: entry.state.rawValue,
             waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue, method: entry.method,
             url: MaskedURL.text(entry.url), host: entry.origin.host, route: entry.route,
-            policy: entry.policy.name, lane: nil, priority: entry.policy.priority,
+            policy: entry.policy.name, lane: entry.lane, priority: entry.priority,
             attempts: entry.attemptCount, automaticLeft: entry.automaticLeft,
             createdAt: wall.text(of: entry.createdAt), parkedAt: wall.text(of: entry.parkedAt),
             nextAttemptAt: entry.nextAttemptAt.map(wall.text(of:)),
@@ -47,7 +50,8 @@ extension EntryDocument {
             bodyReplayable: entry.isBodyReplayable,
             // What has ended waits in no outage.
             incident: entry.state.isFinal ? nil : entry.incident?.description,
-            actions: entry.actions.map(\.rawValue))
+            actions: entry.actions.map(\.rawValue),
+            parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(\.description) })
     }
 }
 

@@ -54,14 +54,16 @@ extension ExplainDocument {
     init(_ entry: Entry, reachability: ReachabilityView, wall: WallTime) {
         self.init(
             id: entry.id.description,
-            attempts: entry.attempts.records.map { AttemptDocument($0, wall: wall) },
+            attempts: entry.attempts.records.map {
+                AttemptDocument($0, isTicket: entry.ticket != nil, wall: wall)
+            },
             droppedCount: entry.attempts.droppedCount,
             now: StandingDocument(entry, reachability: reachability, wall: wall))
     }
 }
 
 extension AttemptDocument {
-    init(_ record: AttemptRecord, wall: WallTime) {
+    init(_ record: AttemptRecord, isTicket: Bool, wall: WallTime) {
         let (failure, connection) = (record.failure, record.connection)
         self.init(
             number: record.number, trigger: record.trigger.rawValue,
@@ -74,7 +76,8 @@ extension AttemptDocument {
             localAddress: connection?.localAddress ?? failure?.localAddress,
             remoteAddress: connection?.remoteAddress ?? failure?.remoteAddress,
             curlCode: failure?.curlCode, osError: failure?.osError,
-            verdict: record.verdict?.word, rule: record.verdict?.rule, text: record.verdict?.sentence)
+            verdict: record.verdict?.word, rule: record.verdict?.rule,
+            text: record.verdict?.sentence(isTicket: isTicket))
     }
 }
 

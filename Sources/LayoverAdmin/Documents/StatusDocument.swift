@@ -14,12 +14,28 @@ package struct StatusDocument: Codable, Sendable {
         package var parked: Int
         package var replays: Int
         package var refused: Int
+        /// Tickets that were accepted.
+        package var accepted: Int
         package var delivered: Int
         package var cancelled: Int
         package var expired: Int
         package var failed: Int
         /// Incidents that were opened.
         package var incidents: Int
+    }
+
+    /// The store of tickets.
+    package struct Store: Codable, Sendable {
+        /// `ok`, or the kind of the last failure since which nothing was stored: `full`, `readOnly`, `io`, ….
+        package var condition: String
+        /// That failure as a sentence.
+        @OrNull package var message: String?
+        /// Of the database and its log; bodies count as `spoolTotal` of the limits.
+        package var bytes: Int
+        /// Tickets whose newest change is not on disk; it is tried again and again.
+        package var unsaved: Int
+        /// For how long ended tickets are kept, in seconds.
+        @OrNull package var history: Double?
     }
 
     package var version: String
@@ -36,6 +52,10 @@ package struct StatusDocument: Codable, Sendable {
     /// Origins that are known to be away.
     package var shutOrigins: [String]
     package var limits: [String: Limit]
+    /// Null where no tickets are kept in this run.
+    @OrNull package var store: Store?
+    /// Null where nothing is kept for reading offline.
+    @OrNull package var cache: CacheUsageDocument?
     package var totals: Totals
     /// What is wrong with the configuration that was to be loaded last; what was in force before still is.
     package var configurationErrors: [String]
@@ -44,7 +64,7 @@ package struct StatusDocument: Codable, Sendable {
 }
 
 extension StatusDocument {
-    init(_ status: EngineStatus, sources: AdminSources, wall: WallTime) {
+    init(_ status: EngineStatus, _ store: StoreStatus?, sources: AdminSources, wall: WallTime) {
         self.init(
             version: LayoverVersion.current, startedAt: wall.text(of: sources.engine.startedAt),
             uptime: (status.uptime.inSeconds * 1000).rounded() / 1000, draining: sources.isDraining(),
@@ -56,6 +76,8 @@ extension StatusDocument {
             limits: LimitUse.all(status, sources: sources).reduce(into: [:]) {
                 $0[$1.name] = Limit(max: $1.max, used: $1.used)
             },
+            store: store.map(Store.init),
+            cache: sources.cache().map { CacheUsageDocument($0.usage) },
             totals: Totals(
                 status.totals, requests: sources.metrics.reduce(0) { $0 + $1.requestCount.current }),
             configurationErrors: status.lastReload?.errors ?? [],
@@ -63,11 +85,25 @@ extension StatusDocument {
     }
 }
 
+extension StatusDocument.Store {
+    fileprivate init(_ store: StoreStatus) {
+        self.init(
+            condition: store.conditionName, message: store.condition.failure?.message,
+            bytes: store.condition.byteCount, unsaved: store.unsavedCount, history: store.history?.inSeconds)
+    }
+}
+
+extension StoreStatus {
+    /// The failure that it suffers from, or `ok`.
+    var conditionName: String { condition.failure?.kind.rawValue ?? "ok" }
+}
+
 extension StatusDocument.Totals {
     fileprivate init(_ totals: EngineTotals, requests: Int) {
         self.init(
             requests: requests, parked: totals.parkedCount, replays: totals.replayCount,
-            refused: totals.refusedCount, delivered: totals.endedCounts[.delivered] ?? 0,
+            refused: totals.refusedCount,
+            accepted: totals.acceptedCount, delivered: totals.endedCounts[.delivered] ?? 0,
             cancelled: totals.endedCounts[.cancelled] ?? 0, expired: totals.endedCounts[.expired] ?? 0,
             failed: totals.endedCounts[.failed] ?? 0, incidents: totals.incidentCount)
     }

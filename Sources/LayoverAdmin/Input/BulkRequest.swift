@@ -53,12 +53,13 @@ struct BulkRequest: Decodable {
 /// A filter in a body: the same names as in the query of a list.
 struct FilterRequest: Decodable {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case state, host, method, q
+        case state, host, method, lane, q
     }
 
     var states: [String]?
     var host: String?
     var method: String?
+    var lane: String?
     var text: String?
 
     init(from decoder: any Decoder) throws {
@@ -72,6 +73,7 @@ struct FilterRequest: Decodable {
         }
         host = try container.decodeIfPresent(String.self, forKey: .host)
         method = try container.decodeIfPresent(String.self, forKey: .method)
+        lane = try container.decodeIfPresent(String.self, forKey: .lane)
         text = try container.decodeIfPresent(String.self, forKey: .q)
     }
 
@@ -80,6 +82,7 @@ struct FilterRequest: Decodable {
         if let states { filter.states = try StateNames.states(states) }
         filter.host = host
         filter.method = method
+        filter.lane = lane
         filter.text = text
         return filter
     }

@@ -1,7 +1,7 @@
 import LayoverCore
 
 extension PendingQuery {
-    static let parameterNames: Set<String> = ["state", "host", "method", "q", "sort", "limit", "cursor"]
+    static let parameterNames: Set<String> = ["state", "host", "method", "lane", "q", "sort", "limit", "cursor"]
 
     /// - Parameter isStream: Whether the answer is streamed; then there is no limit unless one is given.
     init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
@@ -36,6 +36,7 @@ extension EntryFilter {
         if let names = parameters["state"] { states = try StateNames.states(names.split(separator: ",")) }
         host = parameters["host"]
         method = parameters["method"]
+        lane = parameters["lane"]
         text = parameters["q"]
     }
 }

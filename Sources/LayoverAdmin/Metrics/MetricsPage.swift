@@ -4,6 +4,8 @@ import LayoverEngine
 /// Everything that `/metrics` shows.
 struct MetricsPage {
     let status: EngineStatus
+    /// Nil where no tickets are kept.
+    let store: StoreStatus?
     let sources: AdminSources
     let process: ProcessUsage
 
@@ -12,6 +14,8 @@ struct MetricsPage {
         addProcess(to: &page)
         addTraffic(to: &page)
         addEntries(to: &page)
+        addTickets(to: &page)
+        addCache(to: &page)
         addIncidents(to: &page)
         addLimits(to: &page)
         addReachability(to: &page)
@@ -74,6 +78,27 @@ struct MetricsPage {
             EntryState.allCases.filter(\.isFinal).map {
                 ($0.rawValue, Double(status.totals.endedCounts[$0] ?? 0))
             })
+    }
+
+    private func addTickets(to page: inout PrometheusText) {
+        guard let store else { return }
+        page.add("tickets_accepted_total", .counter, "Tickets accepted.", store.acceptedCount)
+        page.add(
+            "tickets_unsaved", .gauge, "Tickets whose newest change the disk would not take.", store.unsavedCount)
+        page.add(
+            "store_failures_total", .counter, "Commits that the disk would not take.", store.failureCount)
+        page.add("store_bytes", .gauge, "Size of the database and its log.", store.condition.byteCount)
+        page.add(
+            "store_condition", .gauge, "1 for how the store is.", by: "condition",
+            (["ok"] + StoreFailure.Kind.allCases.map(\.rawValue)).map {
+                ($0, $0 == store.conditionName ? 1 : 0)
+            })
+    }
+
+    private func addCache(to page: inout PrometheusText) {
+        guard let usage = sources.cache()?.usage else { return }
+        page.add("cache_entries", .gauge, "Answers kept for reading offline.", usage.entryCount)
+        page.add("cache_bytes", .gauge, "Size of these answers.", usage.byteCount)
     }
 
     private func addIncidents(to page: inout PrometheusText) {

@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverEngine
 
 /// Every error of the admin API.
 extension Problem {
@@ -65,6 +66,16 @@ extension Problem {
                 "An entry that is \(state.rawValue) does not take the command \(command.rawValue).\(advice)")
     }
 
+    /// A change of what it is besides its state.
+    static func unchangeable(_ entry: Entry?) -> Problem {
+        let state = entry?.state ?? .cancelled
+        return Problem(
+            409, "conflict", title: "Not in this state",
+            detail: state == .attempting
+                ? "While its attempt is under way an entry stays in its lane."
+                : "An entry that is \(state.rawValue) is not changed any more.")
+    }
+
     static let stale = Problem(
         412, "stale", title: "Entry has changed",
         detail: "The entry's revision is not the one in If-Match.")
@@ -92,6 +103,40 @@ extension Problem {
         problem.errors = errors
         return problem
     }
+
+    static func store(_ failure: StoreFailure) -> Problem {
+        Problem(
+            503, "store", title: "Store cannot be read",
+            detail: "The store could not be read (\(failure.kind.rawValue)).")
+    }
+
+    // MARK: The cache
+
+    static let noCache = Problem(
+        404, "no_cache", title: "No cache",
+        detail: "Nothing is kept for reading offline: no policy has cache \"staleIfError\", or the cache "
+            + "could not be opened, which the log tells then.")
+
+    static func cache(_ error: any Error) -> Problem {
+        Problem(503, "cache", title: "Cache cannot be used", detail: "The cache could not be used (\(error)).")
+    }
+
+    // MARK: Bodies
+
+    static let bodyMasked = Problem(
+        401, "body-masked", title: "Body is masked",
+        detail: "Without admin.token a body is shown to whoever sends the token in the file admin-token, "
+            + "beside the store, as 'Authorization: Bearer …'.")
+
+    static let bodyHeld = Problem(
+        409, "body-held", title: "Body is with its client's connection",
+        detail: "A client holds this request, and only the bodies of tickets can be shown.")
+
+    static let bodyGone = Problem(
+        410, "body-gone", title: "Body is not kept any more",
+        detail: "The entry has ended, and the body of its request went with it.")
+
+    // MARK: The process
 
     static let draining = Problem(
         503, "draining", title: "Draining", detail: "The process is being stopped.")

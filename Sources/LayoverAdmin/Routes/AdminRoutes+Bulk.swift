@@ -31,13 +31,19 @@ extension AdminRoutes {
         let matched = Set(EntrySelection.ids(ids).matched(in: await engine.liveEntries())).count
         guard !order.isDryRun else { return BulkDocument(matched: matched, done: 0, results: []) }
         let results = await perform(command, ids, reason: order.reason)
-        let outcomes = Dictionary(zip(ids, results)) { first, _ in first }
+        var outcomes = Dictionary(zip(ids, results)) { first, _ in first }
+        // Tickets may have ended before all that is remembered.
+        for (id, outcome) in outcomes where outcome == .unknown {
+            if await isKnown(id) { outcomes[id] = .conflict }
+        }
         return BulkDocument(
             matched: matched, done: results.count { $0 == .done },
             results: names.map { name in
                 .init(id: name, status: EntryID(name).flatMap { outcomes[$0] }?.status ?? 404)
             })
     }
+
+    private func isKnown(_ id: EntryID) async -> Bool { (try? await engine.knownEntry(id)) != nil }
 
     private func perform(
         _ command: EntryCommand, _ ids: [EntryID], reason: String?

@@ -9,7 +9,11 @@ extension AdminRoutes {
     func addPendingRoutes(to router: Router<BasicRequestContext>) {
         router.get("/v1/pending") { request, _ in try await list(request) }
         router.get("/v1/pending/{id}") { request, context in try await show(request, context) }
+        router.patch("/v1/pending/{id}") { request, context in try await change(request, context) }
         router.get("/v1/pending/{id}/explain") { request, context in try await explain(request, context) }
+        router.get("/v1/pending/{id}/request-body") { request, context in
+            try await requestBody(request, context)
+        }
         for command in EntryCommand.allCases {
             router.post("/v1/pending/{id}/\(command.rawValue)") { request, context in
                 try await perform(command, request, context)
@@ -27,18 +31,13 @@ extension AdminRoutes {
         let isStream = (request.headers[.accept] ?? "").lowercased().contains("application/jsonl")
         let parameters = try QueryParameters(request.uri.query, known: PendingQuery.parameterNames)
         let query = try PendingQuery(parameters, isStream: isStream)
-        let page = query.page(of: await entries(in: query.filter.states))
+        let page = await engine.page(of: query)
         guard !isStream else { return stream(page.entries) }
         return try json(
             PendingDocument(
                 data: page.entries.map { EntryDocument($0, wall: wall) },
                 counts: StateCounts.document(await engine.counts()),
                 nextCursor: page.nextCursor?.description))
-    }
-
-    private func entries(in states: Set<EntryState>) async -> [Entry] {
-        let live = states.allSatisfy(\.isFinal) ? [] : await engine.liveEntries()
-        return states.contains(where: \.isFinal) ? await live + engine.rememberedEntries() : live
     }
 
     /// One entry a line, written as the reader takes them.
@@ -64,13 +63,21 @@ extension AdminRoutes {
             ExplainDocument(entry, reachability: await engine.reachabilityView(), wall: wall))
     }
 
-    /// The entry that the path names, live or remembered.
-    private func entry(_ context: BasicRequestContext) async throws -> Entry {
-        guard let entry = await engine.entry(try RequestInput.entryID(context)) else {
-            throw Problem.unknownEntry
-        }
+    /// The entry that the path names, live, remembered, or a ticket that the store still knows.
+    func entry(_ context: BasicRequestContext) async throws -> Entry {
+        guard let entry = try await known(try RequestInput.entryID(context)) else { throw Problem.unknownEntry }
         return entry
     }
+
+    private func known(_ id: EntryID) async throws(Problem) -> Entry? {
+        do throws(StoreFailure) {
+            return try await engine.knownEntry(id)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    // MARK: Commands
 
     private func perform(
         _ command: EntryCommand, _ request: Request, _ context: BasicRequestContext
@@ -78,20 +85,44 @@ extension AdminRoutes {
         try refuseParameters(request)
         let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
         let id = try RequestInput.entryID(context)
-        var revision: Int?
-        if let admitted = RequestInput.revisions(request) {
-            guard let entry = await engine.entry(id) else { throw Problem.unknownEntry }
-            guard admitted.contains(entry.revision) else { throw Problem.stale }
-            // It may change before the command arrives; then the engine says so.
-            revision = entry.revision
-        }
+        let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.command(
             command, id, revision: revision, reason: order.reason, acknowledgement: order.acknowledgement)
+        return try await answer(result, id, entry) { Problem.conflict(command, $0) }
+    }
+
+    private func change(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        try refuseParameters(request)
+        guard let order = try await input.document(PatchRequest.self, of: request) else {
+            throw Problem.malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")
+        }
+        let patch = try order.patch(wall)
+        let id = try RequestInput.entryID(context)
+        let revision = try await revision(of: id, admittedBy: request)
+        let (result, entry) = await engine.patch(id, patch, revision: revision)
+        return try await answer(result, id, entry) { Problem.unchangeable($0) }
+    }
+
+    /// What the entry's revision is, where If-Match asks for certain ones. It may change before a command arrives;
+    /// then the engine says so.
+    private func revision(of id: EntryID, admittedBy request: Request) async throws -> Int? {
+        guard let admitted = RequestInput.revisions(request) else { return nil }
+        guard let entry = try await known(id) else { throw Problem.unknownEntry }
+        guard admitted.contains(entry.revision) else { throw Problem.stale }
+        return entry.revision
+    }
+
+    private func answer(
+        _ result: Engine.CommandResult, _ id: EntryID, _ entry: Entry?, conflict: (Entry?) -> Problem
+    ) async throws -> Response {
         switch result {
         case .done: break
         case .stale: throw Problem.stale
-        case .unknown: throw Problem.unknownEntry
-        case .conflict: throw Problem.conflict(command, entry)
+        case .unknown:
+            // A ticket may have ended before all that is remembered.
+            guard let ended = try await known(id) else { throw Problem.unknownEntry }
+            throw conflict(ended)
+        case .conflict: throw conflict(entry)
         case .unacknowledged: throw Problem.acknowledge
         }
         guard let entry else { throw Problem.unknownEntry }

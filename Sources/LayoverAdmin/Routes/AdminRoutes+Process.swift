@@ -18,7 +18,9 @@ extension AdminRoutes {
         }
         router.get("/v1/status") { request, _ in
             try refuseParameters(request)
-            return try json(StatusDocument(await engine.status(), sources: sources, wall: wall))
+            return try json(
+                StatusDocument(
+                    await engine.status(), await engine.storeStatus(), sources: sources, wall: wall))
         }
         guard let drain = sources.drain else { return }
         router.post("/v1/drain") { request, _ in
@@ -36,7 +38,8 @@ extension AdminRoutes {
     }
 
     private func metrics() async -> Response {
-        let page = MetricsPage(status: await engine.status(), sources: sources, process: .current())
+        let page = MetricsPage(
+            status: await engine.status(), store: await engine.storeStatus(), sources: sources, process: .current())
         return text(ByteBuffer(string: page.text), type: "text/plain; version=0.0.4; charset=utf-8")
     }
 }

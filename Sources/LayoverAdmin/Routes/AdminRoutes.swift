@@ -11,6 +11,7 @@ struct AdminRoutes: Sendable {
     let sources: AdminSources
     let input: RequestInput
     let wall: WallTime
+    let bodyGuard: BodyGuard
     let heartbeat: Duration
     /// Tells event numbers of this run from those of another.
     let run: String
@@ -20,6 +21,7 @@ struct AdminRoutes: Sendable {
         self.sources = sources
         input = RequestInput(byteCountMax: options.bodyByteCountMax)
         wall = WallTime(clock: sources.engine.clock)
+        bodyGuard = BodyGuard(options: options)
         heartbeat = options.heartbeat
         run = String(UInt32.random(in: .min ... .max), radix: 36)
     }
@@ -31,6 +33,7 @@ struct AdminRoutes: Sendable {
         addIncidentRoutes(to: router)
         addReachabilityRoutes(to: router)
         addConfigurationRoutes(to: router)
+        addCacheRoutes(to: router)
         router.get("/v1/events") { request, _ in try events(request) }
         return router
     }

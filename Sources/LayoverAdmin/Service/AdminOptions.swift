@@ -6,6 +6,9 @@ package struct AdminOptions: Sendable {
     package var port = 8081
     /// What callers must show as `Authorization: Bearer …`. Nil: nothing. Default: nil.
     package var token: String?
+    /// What callers must show in the same way to see bodies, where there is no `token`. Nil: nobody sees them.
+    /// Default: nil.
+    package var bodyToken: String?
     /// Hosts that a request may be addressed to, whatever its port; IPv6 literals in brackets.
     /// Default: the names of loopback.
     package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]

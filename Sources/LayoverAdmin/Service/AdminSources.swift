@@ -3,6 +3,10 @@ package import LayoverEngine
 /// Where the admin API gets its answers from.
 package struct AdminSources: Sendable {
     package var engine: Engine
+    /// Where the bodies of tickets lie that are too big for the store. Nil: no body is shown.
+    package var spool: BodySpool?
+    /// What is kept for reading offline. A reload may be the first to open it. Default: nothing is.
+    package var cache: @Sendable () -> (any AnswerCache)? = { nil }
     /// One for each event loop of the proxy.
     package var metrics: [LoopMetrics] = []
     /// Limits that the engine does not know of. Default: none.

@@ -15,9 +15,10 @@ struct StandingText {
                 "A person stopped its automatic attempts: release lets them go on, retry sends it now.",
                 deadline)
         case .undecided: sentences(undecided, deadline)
-        case .delivered: "Its client got the answer \(ending)."
-        case .cancelled:
-            "Given up \(ending): by a person, because its client left, or because the proxy stopped."
+        case .delivered:
+            entry.ticket == nil
+                ? "Its client got the answer \(ending)." : "Its answer came \(ending), and is kept for its client."
+        case .cancelled: cancelled
         case .expired: sentences("Expired \(ending): it had waited as long as it may.", lastFailure)
         case .failed: failed
         }
@@ -30,6 +31,8 @@ struct StandingText {
         case .network: network
         case .origin: sentences("Waits for \(entry.origin) to be reachable again.", nextTry)
         case .turn: "Waits for its turn: as many requests are under way to \(entry.origin) as may be."
+        case .lane: "Waits for those before it in the lane \(entry.lane ?? "")."
+        case .parent: "Waits for the tickets that it depends on: \(parents)."
         case .time, nil: sentences("Waits for its time.", lastFailure, nextTry)
         }
     }
@@ -57,15 +60,34 @@ struct StandingText {
         case .maybeApplied:
             "The origin may have acted on it, so it is not sent again by itself: a person decides, with force or cancel."
         case .exhausted: "All automatic attempts are used up: a person decides, with retry or cancel."
+        case .credentialsExpired:
+            "Its credentials \(credentialsEnd), so it is not sent by itself: a person decides, with retry or cancel."
+        case .rejected: sentences("It was not sent, and a person decides, with retry or cancel.", lastFailure)
+        case .parentFailed:
+            "A ticket that it depends on was not delivered: a person decides, with retry or cancel."
         case nil: "A person decides."
         }
     }
 
+    private var credentialsEnd: String {
+        entry.ticket?.notAfter.map { "expired at \(wall.text(of: $0))" } ?? "are past their time"
+    }
+
+    private var parents: String {
+        (entry.ticket?.parents ?? []).map(\.description).joined(separator: ", ")
+    }
+
     private var deadline: String {
-        "If nothing comes of it by \(wall.text(of: entry.expiresAt)), its client gets a 504."
+        if entry.ticket != nil { return "If nothing comes of it by \(wall.text(of: entry.expiresAt)), it expires." }
+        return "If nothing comes of it by \(wall.text(of: entry.expiresAt)), its client gets a 504."
     }
 
     // MARK: Its end
+
+    private var cancelled: String {
+        if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(newer)." }
+        return "Given up \(ending): by a person, because its client left, or because the proxy stopped."
+    }
 
     private var ending: String {
         guard let endedAt = entry.endedAt else { return "after \(attempts)" }
@@ -83,7 +105,10 @@ struct StandingText {
         let rule: String? =
             switch entry.attempts.records.last?.verdict {
             case .fail(let reason): "No other attempt was made: \(reason.clause)."
-            case .standIn: "Its client got the policy's stand-in answer."
+            case .standIn:
+                entry.ticket == nil
+                    ? "Its client got the policy's stand-in answer."
+                    : "All automatic attempts are used up."
             case .againOnNewConnection, .park, .deliver, nil: nil
             }
         return sentences("Failed \(ending).", lastFailure, rule)

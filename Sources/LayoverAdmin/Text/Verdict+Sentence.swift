@@ -2,15 +2,22 @@ import LayoverCore
 
 extension Verdict {
     /// What was decided and why, for people.
-    var sentence: String {
+    ///
+    /// - Parameter isTicket: Whether nobody waited on a connection.
+    func sentence(isTicket: Bool) -> String {
         switch self {
         case .againOnNewConnection:
             "Made again at once: the kept-alive connection had died between two requests."
         case .park(let parking): parking.sentence
-        case .deliver(let reason): "The answer went to the client: \(reason.clause)."
+        case .deliver(let reason):
+            "The answer \(isTicket ? "is kept for" : "went to") the client: \(reason.clause)."
         case .standIn(let response):
-            "The client got the policy's stand-in answer (\(response.status)): all automatic attempts were used up."
-        case .fail(let reason): "The client was told: \(reason.clause)."
+            // A stand-in is for a client that waits; one that asks for its ticket is told the truth.
+            isTicket
+                ? "The ticket has failed: all automatic attempts were used up."
+                : "The client got the policy's stand-in answer (\(response.status)): all automatic attempts were used up."
+        case .fail(let reason):
+            isTicket ? "The ticket has failed: \(reason.clause)." : "The client was told: \(reason.clause)."
         }
     }
 }
@@ -24,6 +31,8 @@ extension Verdict.Parking {
         case .onMaybeApplied: "Left to a person: it may have been applied, and must not be sent twice."
         case .onExhausted: "Left to a person: all automatic attempts are used up."
         case .gate: "Parked without an attempt: its origin was known to be away."
+        case .stopping: "Cut off, because the proxy was being stopped. The next run goes on with it."
+        case .store: "The store could not say what to send, or take note of the attempt. Nothing was sent."
         }
     }
 }
@@ -53,6 +62,7 @@ extension Verdict.FailReason {
         case .exhausted: "all automatic attempts are used up"
         case .pass: "its mode is pass, or its client waits for one answer only"
         case .responseBegan: "the response had begun"
+        case .preflight: "the origin was asked first, and its answer speaks against it"
         }
     }
 }

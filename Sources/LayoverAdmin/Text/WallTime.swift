@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import Synchronization
 
 /// Shows timestamps as wall-clock times.
@@ -20,13 +21,24 @@ final class WallTime: Sendable {
     }
 
     func text(of timestamp: Timestamp) -> String {
-        let zero = zero.withLock { held in
+        let (sum, overflow) = steadyZero.addingReportingOverflow(timestamp.nanoseconds)
+        return RFC3339.text(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// The way back.
+    ///
+    /// - Parameter nanoseconds: Since 1970 UTC.
+    func timestamp(ofNanoseconds nanoseconds: Int64) -> Timestamp {
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(steadyZero)
+        return overflow ? Timestamp(nanoseconds: nanoseconds < 0 ? .min : .max) : Timestamp(nanoseconds: difference)
+    }
+
+    private var steadyZero: Int64 {
+        zero.withLock { held in
             let (now, held0) = (Self.zero(of: clock), held)
             if (now &- held0).magnitude > Self.tolerance.magnitude { held = now }
             return held
         }
-        let (sum, overflow) = zero.addingReportingOverflow(timestamp.nanoseconds)
-        return RFC3339.text(nanoseconds: overflow ? .max : sum)
     }
 
     private static func zero(of clock: any EngineClock) -> Int64 {

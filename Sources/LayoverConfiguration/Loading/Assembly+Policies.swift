@@ -9,11 +9,6 @@ extension Assembly {
         policies[standardName] = standard
         let names = Set(Schema.builtInPolicies.keys).union(given.policyNames.keys)
         for name in names.sorted() where name != standardName {
-            guard !Schema.laterPolicyNames.contains(name) else {
-                let source = given.policyNames[name] ?? .standard
-                refuse("\(Schema.policySection).\(name)", "not in this version", by: source)
-                continue
-            }
             policies[name] = policy(named: name, from: Schema.builtInPolicies[name] ?? standard)
         }
     }
@@ -25,6 +20,7 @@ extension Assembly {
         // What is already refused should not be refused once more for what follows from it.
         if errors.count == errorCount {
             checkDelay(policy.delay, of: name)
+            checkLane(policy.lane, of: name)
             warnOfIdleRule(policy, of: name)
         }
         return policy
@@ -37,6 +33,16 @@ extension Assembly {
             return
         }
         warnings.append("\(address.path): never applies, because automaticAttemptsMax is null.")
+    }
+
+    /// A lane has the value of its field in its name, which is stored as it is and shown in lists.
+    private mutating func checkLane(_ lane: LaneRule?, of name: String) {
+        let address = KeyAddress(section: .policy(name), key: ["lane"])
+        guard given[address] != nil, case .field(let field) = lane else { return }
+        let kept = (settings.store.encryptFields + ["Cookie", "Authorization", "Proxy-Authorization"])
+            .map { $0.lowercased() }
+        guard kept.contains(field.lowercased()) else { return }
+        refuse(address, "the value of \(field) is kept secret, and a lane shows the value of its field")
     }
 
     private mutating func checkDelay(_ delay: DelaySettings, of name: String) {

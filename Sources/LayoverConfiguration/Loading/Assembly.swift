@@ -21,6 +21,7 @@ struct Assembly {
         var settings = Settings()
         apply(Schema.global, of: .global, to: &settings)
         self.settings = settings
+        warnOfPlainSecrets()
         assemblePolicies()
         assembleRoutes()
         checkListeners()
@@ -54,9 +55,6 @@ struct Assembly {
         guard policies[route.policy] == nil else { return }
         let address = KeyAddress(section: .route(name), key: ["policy"])
         let shown = JSONValue.text(route.policy).excerpt
-        if Schema.laterPolicyNames.contains(route.policy) {
-            return refuse(address, "\(shown) is not in this version")
-        }
         let nearest = NearestName.of(route.policy, among: Array(policies.keys))
         refuse(address, "no policy is named \(shown)" + (nearest.map { " (did you mean \($0)?)" } ?? ""))
     }

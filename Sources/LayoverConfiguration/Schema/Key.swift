@@ -4,12 +4,10 @@
 /// misspelt names, sources, `config show` and the documentation are all made from it.
 struct Key<Root: Sendable>: Sendable {
     /// Which values this version can obey.
-    enum Availability<Value>: Sendable {
+    enum Availability: Sendable {
         case now
         /// Only the default: the key belongs to a part that is not built yet.
         case later
-        /// Some values, named for the documentation, belong to a part that is not built yet.
-        case laterWhen(String, @Sendable (Value) -> Bool)
     }
 
     /// What `config show` must not show.
@@ -46,7 +44,7 @@ struct Key<Root: Sendable>: Sendable {
 
     init<Value>(
         _ path: String, _ place: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
-        standard: Root, available: Availability<Value> = .now, secrecy: Secrecy = .none,
+        standard: Root, available: Availability = .now, secrecy: Secrecy = .none,
         effect: ReloadEffect, _ summary: String
     ) {
         self.path = path.split(separator: ".").map { String($0) }
@@ -62,16 +60,10 @@ struct Key<Root: Sendable>: Sendable {
             switch available {
             case .now: nil
             case .later: "Not in this version."
-            case .laterWhen(let values, _): "Not in this version: \(values)."
             }
         assign = { (value, root) throws(Refusal) in
             let result = try codec.read(value)
-            let isLater =
-                switch available {
-                case .now: false
-                case .later: result != standard[keyPath: place]
-                case .laterWhen(_, let condition): condition(result)
-                }
+            let isLater = available == .later && result != standard[keyPath: place]
             guard !isLater else { throw Refusal(message: Self.later(value, isSecret: secrecy != .none)) }
             root[keyPath: place] = result
         }

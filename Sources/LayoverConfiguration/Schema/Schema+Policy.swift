@@ -4,8 +4,9 @@ import Retry
 extension Schema {
     static let policyRules: [Key<PolicySettings>] = [
         policyKey(
-            "mode", \.mode, .word, available: .laterWhen("`defer`") { $0 == .defer },
-            "hold: the client waits on its connection. pass: no retry."),
+            "mode", \.mode, .word,
+            "hold: the client waits on its connection. defer: it gets a ticket (`202`) once its request is stored, "
+                + "which is then sent as soon as it can be. pass: no retry."),
         policyKey("holdMax", \.holdMax, .lifetime, "Longest wait of a client on its connection."),
         policyKey("lifetime", \.lifetime, .lifetime, "Longest life of an entry."),
         policyKey(
@@ -28,10 +29,11 @@ extension Schema {
         policyKey(
             "onMaybeApplied", \.onMaybeApplied, Codec.word.orNull,
             "What follows a failure after which a request that must not be sent twice may have been applied. "
-                + "null: fail."),
+                + "null: fail while a client holds, ask for tickets."),
         policyKey(
-            "clientGone", \.clientGone, .word, available: .laterWhen("`adopt`") { $0 == .adopt },
-            "What becomes of a waiting request whose client closes its connection."),
+            "clientGone", \.clientGone, .word,
+            "What becomes of a waiting request whose client closes its connection. adopt: it becomes a ticket."
+        ),
         policyKey(
             "repeatable", \.repeatable, .flag,
             "Vouches that requests may be sent twice, whatever their method."),
@@ -63,15 +65,28 @@ extension Schema {
             "For schedule: the waits in turn, the last one again and again."),
     ]
 
-    static let laterPolicyKeys: [Key<PolicySettings>] = [
-        policyKey("cache", \.cache, .word, available: .later, "Whether an older answer may stand in."),
+    /// What comes before what, and what need not be sent at all.
+    static let orderKeys: [Key<PolicySettings>] = [
         policyKey(
-            "lane", \.lane, Codec.lane.orNull, available: .later,
-            "Keeps entries in order: `origin`, `path:<n>` or `field:<name>`."),
+            "cache", \.cache, .word,
+            "staleIfError: good answers to GET and HEAD are kept, and given when the origin cannot be reached."
+        ),
         policyKey(
-            "coalesce", \.coalesce, .word, available: .later, "Whether a later PUT replaces an earlier one."),
+            "lane", \.lane, Codec.lane.orNull,
+            "Which tickets and waiting requests are sent one after the other, in order: all of one origin (`origin`), those of one origin "
+                + "whose paths begin with the same n segments (`path:<n>`), or whose field has the same value "
+                + "(`field:<name>`). null: none, but for `Layover-Lane`."),
         policyKey(
-            "preflight", \.preflight, Codec.preflight.orNull, available: .later,
-            "A request made before a replay."),
+            "undecidedInLane", \.undecidedInLane, .word,
+            "What an undecided entry means for those behind it in its lane. block: they wait. skip: they go on."
+        ),
+        policyKey(
+            "coalesce", \.coalesce, .word,
+            "lastPut: a PUT takes the place of a waiting older one to the same URL in the same lane."),
+        policyKey(
+            "preflight", \.preflight, Codec.preflight.orNull,
+            "What the origin is asked before a ticket is sent: "
+                + "`{\"method\":\"HEAD\",\"dropOn\":[\"404\",\"410\"],\"askOn\":[\"412\"]}`. A status of `dropOn` drops it, "
+                + "one of `askOn` leaves it to a person, after any other it is sent. null: nothing is asked."),
     ]
 }

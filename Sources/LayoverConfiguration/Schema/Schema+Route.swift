@@ -30,7 +30,10 @@ extension Schema {
         routeKey("timeouts.idle", \.timeouts.idle, Codec.timeout.orNull, "null: as `timeouts.idle`."),
         routeKey(
             "timeouts.deadPeer", \.timeouts.deadPeer, Codec.timeout.orNull, "null: as `timeouts.deadPeer`."),
-        routeKey("async", \.async, .flag, "false: `Prefer` is passed on untouched."),
+        routeKey(
+            "async", \.async, .flag,
+            "Whether `Prefer: respond-async` brings a ticket. false: `Prefer` is passed on untouched."
+        ),
         routeKey("http2", \.http2, .flag, available: .later, "Speaks HTTP/2 upstream."),
         routeKey(
             "allowAddresses", \.allowAddresses, Codec.network.list,

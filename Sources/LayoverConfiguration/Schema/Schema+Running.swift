@@ -6,16 +6,18 @@ extension Schema {
     ]
 
     static let storeKeys: [Key<Settings>] = [
-        key("store.path", \.store.path, .path, "The database. This version keeps no database yet."),
+        key(
+            "store.path", \.store.path, .path,
+            "The database of tickets. Its log, its lock and its key file lie beside it."),
         key(
             "store.spool", \.store.spool, Codec.path.orNull,
             "The folder of body files. null: the folder `spool` beside the database."),
         key(
-            "store.encryptFields", \.store.encryptFields, Codec.token("field name").list, available: .later,
-            "Fields that are stored encrypted."),
+            "store.encryptFields", \.store.encryptFields, Codec.token("field name").list,
+            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too."),
         key(
-            "store.history", \.store.history, .lifetime, available: .later,
-            "How long ended entries stay known."),
+            "store.history", \.store.history, .lifetime,
+            "How long an ended ticket stays known; its answer can be collected until then."),
     ]
 
     static let limitKeys: [Key<Settings>] = [

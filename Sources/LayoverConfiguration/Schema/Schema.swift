@@ -8,7 +8,7 @@ enum Schema {
         + reachabilityKeys + upstreamKeys
 
     /// Keys below `policies.<name>`.
-    static let policy: [Key<PolicySettings>] = policyRules + delayKeys + laterPolicyKeys
+    static let policy: [Key<PolicySettings>] = policyRules + delayKeys + orderKeys
 
     /// Keys below `routes.<name>`.
     static let route: [Key<RouteSettings>] = routeKeys
@@ -18,11 +18,8 @@ enum Schema {
 
     /// Built-in policies besides `default`, by name, in the file's terms.
     static let builtInPolicies: [String: PolicySettings] = Policy.builtIns
-        .filter { $0.mode != .defer && $0.name != Policy.standard.name }
+        .filter { $0.name != Policy.standard.name }
         .reduce(into: [:]) { $0[$1.name] = PolicySettings($1) }
-
-    /// Built-in policies that this version does not have: none can defer yet.
-    static let laterPolicyNames = Set(Policy.builtIns.filter { $0.mode == .defer }.map(\.name))
 
     /// Environment variables of the command line itself.
     static let foreignEnvironmentNames: Set<String> = [
@@ -33,7 +30,7 @@ enum Schema {
     /// say otherwise; policies and routes are looked up anew for each request, so they never do.
     static func key<Value>(
         _ path: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ codec: Codec<Value>,
-        available: Key<Settings>.Availability<Value> = .now, secrecy: Key<Settings>.Secrecy = .none,
+        available: Key<Settings>.Availability = .now, secrecy: Key<Settings>.Secrecy = .none,
         effect: ReloadEffect = .afterRestart, _ summary: String
     ) -> Key<Settings> {
         Key(
@@ -43,7 +40,7 @@ enum Schema {
 
     static func policyKey<Value>(
         _ path: String, _ place: any WritableKeyPath<PolicySettings, Value> & Sendable, _ codec: Codec<Value>,
-        available: Key<PolicySettings>.Availability<Value> = .now,
+        available: Key<PolicySettings>.Availability = .now,
         secrecy: Key<PolicySettings>.Secrecy = .none, _ summary: String
     ) -> Key<PolicySettings> {
         Key(
@@ -53,7 +50,7 @@ enum Schema {
 
     static func routeKey<Value>(
         _ path: String, _ place: any WritableKeyPath<RouteSettings, Value> & Sendable, _ codec: Codec<Value>,
-        available: Key<RouteSettings>.Availability<Value> = .now,
+        available: Key<RouteSettings>.Availability = .now,
         secrecy: Key<RouteSettings>.Secrecy = .none, _ summary: String
     ) -> Key<RouteSettings> {
         Key(

@@ -1,15 +1,7 @@
 import LayoverCore
 
-/// A policy as the file spells it, with the keys of later versions.
+/// A policy as the file spells it.
 struct PolicySettings: Sendable, Hashable {
-    enum CacheRule: String, Sendable, CaseIterable {
-        case none, staleIfError
-    }
-
-    enum CoalesceRule: String, Sendable, CaseIterable {
-        case none, lastPut
-    }
-
     var mode: Policy.Mode
     var holdMax: Duration
     var lifetime: Duration
@@ -24,10 +16,11 @@ struct PolicySettings: Sendable, Hashable {
     var repeatable: Bool
     var priority: Int
     var budget: Policy.Budget?
-    var cache = CacheRule.none
-    var lane: String?
-    var coalesce = CoalesceRule.none
-    var preflight: JSONValue?
+    var cache: CacheRule
+    var lane: LaneRule?
+    var undecidedInLane: UndecidedInLane
+    var coalesce: CoalesceRule
+    var preflight: Preflight?
 
     /// - Parameter policy: A built-in policy of the core, so that its values are those of the file.
     ///   Default: `default`.
@@ -46,6 +39,11 @@ struct PolicySettings: Sendable, Hashable {
         repeatable = policy.repeatable
         priority = policy.priority
         budget = policy.budget
+        cache = policy.cache
+        lane = policy.lane
+        undecidedInLane = policy.undecidedInLane
+        coalesce = policy.coalesce
+        preflight = policy.preflight
     }
 
     func policy(named name: String) -> Policy {
@@ -64,6 +62,11 @@ struct PolicySettings: Sendable, Hashable {
         policy.repeatable = repeatable
         policy.priority = priority
         policy.budget = budget
+        policy.cache = cache
+        policy.lane = lane
+        policy.undecidedInLane = undecidedInLane
+        policy.coalesce = coalesce
+        policy.preflight = preflight
         return policy
     }
 }

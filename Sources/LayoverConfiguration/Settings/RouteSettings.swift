@@ -14,7 +14,7 @@ struct RouteSettings: Sendable, Hashable {
     var intercept = false
     var interceptFallback = false
     var timeouts = Route.Timeouts()
-    /// Whether `Prefer` is Layover's to honour. No preference is honoured in this version.
+    /// Whether `Prefer` is Layover's to honour.
     var async = true
     var http2 = false
     var allowAddresses: [String] = []
@@ -29,6 +29,7 @@ struct RouteSettings: Sendable, Hashable {
         route.addFields = Self.fields(addFields)
         route.removeFields = removeFields
         route.timeouts = timeouts
+        route.allowsAsync = async
         route.allowAddresses = allowAddresses
         return route
     }

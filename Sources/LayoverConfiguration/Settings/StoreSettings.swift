@@ -4,9 +4,9 @@ package struct StoreSettings: Sendable, Hashable {
     package var path = "layover.sqlite"
     /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
     package var spool: String?
-    /// Names of fields that are stored encrypted. Default: Authorization, Cookie.
+    /// Names of fields whose values are stored encrypted, in any case. Default: Authorization, Cookie.
     package var encryptFields = ["Authorization", "Cookie"]
-    /// How long ended entries stay known. Default: 7 days.
+    /// How long ended tickets stay known, and their answers can be collected. Default: 7 days.
     package var history = Duration.days(7)
 
     /// The folder of the database. Empty: the current folder.

@@ -18,6 +18,22 @@ package struct AttemptLog: Sendable, Hashable {
         droppedCount += 1
     }
 
+    /// A log that was kept elsewhere: its records and how many were dropped.
+    package init(records: [AttemptRecord], droppedCount: Int) {
+        self.records = records
+        self.droppedCount = droppedCount
+    }
+
+    /// The same log with all its times moved.
+    package func shifted(by nanoseconds: Int64) -> AttemptLog {
+        var log = self
+        for index in log.records.indices {
+            log.records[index].startedAt = records[index].startedAt + .nanoseconds(nanoseconds)
+            log.records[index].endedAt = records[index].endedAt.map { $0 + .nanoseconds(nanoseconds) }
+        }
+        return log
+    }
+
     /// What was to be a retry became something else after all.
     mutating func amendLast(_ verdict: Verdict) {
         guard !records.isEmpty else { return }

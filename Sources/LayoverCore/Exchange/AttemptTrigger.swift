@@ -8,6 +8,8 @@ package enum AttemptTrigger: String, Sendable, Hashable, CaseIterable {
     case dueTime
     /// The network or the origin became reachable.
     case reachability
+    /// What it had to come after is done: the one before it in its lane, or the ticket that it depends on.
+    case predecessor
     /// A person pressed Retry.
     case admin
 

@@ -8,41 +8,48 @@ import Retry
 package struct Exchange: Sendable {
     /// A reload of the configuration may give it another one.
     package var policy: Policy
-    /// Attempts made so far.
-    package private(set) var attemptCount = 0
-    /// Attempts so far that no person asked for.
-    package private(set) var automaticAttemptCount = 0
-    /// Whether any attempt so far may have been applied. It stays so: a later one that never got out
-    /// changes nothing about it.
-    package private(set) var mayHaveBeenApplied = false
+    package private(set) var counts: AttemptCounts
+    /// Whether nobody holds the request.
+    package var isTicket: Bool
 
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
     package var hasTriedNewConnection = false
     /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
     /// network changed while it was connecting.
     package var isAbandoned = false
+    /// Whether the proxy is being stopped and cuts off what is under way. A ticket is left as the next process is to
+    /// find it.
+    package var isStopping = false
     private var lastTrigger = AttemptTrigger.arrival
 
-    package init(policy: Policy) { self.policy = policy }
+    /// - Parameter counts: What was done for the request before.
+    package init(policy: Policy, counts: AttemptCounts = AttemptCounts(), isTicket: Bool = false) {
+        self.policy = policy
+        self.counts = counts
+        self.isTicket = isTicket
+    }
+
+    /// Attempts made so far.
+    package var attemptCount: Int { counts.all }
 
     /// Automatic attempts that are left; nil means no limit.
     package var automaticLeft: Int? {
-        policy.automaticAttemptsMax.map { max(0, $0 - automaticAttemptCount) }
+        policy.automaticAttemptsMax.map { max(0, $0 - counts.automatic) }
     }
 
     /// Counts an attempt that starts now and returns its number, from 1.
     package mutating func attemptStarted(trigger: AttemptTrigger) -> Int {
-        attemptCount += 1
+        counts.all += 1
         isAbandoned = false
         lastTrigger = trigger
-        if trigger.isAutomatic { automaticAttemptCount += 1 }
-        return attemptCount
+        if trigger.isAutomatic { counts.automatic += 1 }
+        return counts.all
     }
 
     /// Counts sendings that libcurl made on its own within the current attempt.
     package mutating func sentAgainWithinAttempt(_ count: Int) {
-        attemptCount += count
-        automaticAttemptCount += count
+        counts.all += count
+        counts.automatic += count
     }
 
     // MARK: Failures
@@ -59,19 +66,26 @@ package struct Exchange: Sendable {
     ) -> Verdict {
         // Past the head there is no going back: the client has begun to read.
         if failure.evidence == .answered { return .fail(.responseBegan) }
-        if failure.evidence == .maybeApplied { mayHaveBeenApplied = true }
+        if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
+        if isStopping, isTicket { return verdictAtTheEnd(failure, sending: request) }
         if failure.isStaleConnection, request.isRepeatable, !hasTriedNewConnection {
             return .againOnNewConnection
         }
         if policy.mode == .pass { return .fail(.pass) }
         if isAbandoned, failure.evidence == .neverSent, maySend(request, after: failure) {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
-            if lastTrigger.isAutomatic { automaticAttemptCount -= 1 }
+            if lastTrigger.isAutomatic { counts.automatic -= 1 }
             return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
         }
         guard policy.retryOn.contains(where: { $0.matches(failure) }) else { return .fail(.notInRetryOn) }
         if failure.isNameUnknown, !isNetworkAway { return .fail(.nameUnknown) }
         return verdictOnRetriable(failure, sending: request, using: &generator)
+    }
+
+    private mutating func verdictAtTheEnd(_ failure: Failure, sending request: RequestSummary) -> Verdict {
+        guard maySend(request, after: failure) else { return ask(.maybeApplied, .stopping, failure) }
+        if failure.evidence == .neverSent, lastTrigger.isAutomatic { counts.automatic -= 1 }
+        return .park(.init(delay: .zero, shutsGate: false, rule: .stopping))
     }
 
     private func verdictOnRetriable(
@@ -82,7 +96,7 @@ package struct Exchange: Sendable {
         }
         guard maySend(request, after: failure) else {
             if request.mayBeSentTwice { return .fail(.bodyNotReplayable) }
-            guard policy.maybeAppliedRule == .ask else { return .fail(.maybeApplied) }
+            guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.maybeApplied) }
             return ask(.maybeApplied, .onMaybeApplied, failure)
         }
         if automaticLeft == 0 {
@@ -99,7 +113,7 @@ package struct Exchange: Sendable {
     /// Whether sending it once more can act at most once upstream, or does no harm by acting twice:
     /// RFC 9110 section 9.2.2 forbids a proxy anything else.
     private func maySend(_ request: RequestSummary, after failure: Failure) -> Bool {
-        mayHaveBeenApplied ? request.isRepeatable : request.canBeSentFromTheStart
+        counts.mayHaveBeenApplied ? request.isRepeatable : request.canBeSentFromTheStart
     }
 
     private func ask(_ reason: UndecidedReason, _ rule: Verdict.ParkingRule, _ failure: Failure) -> Verdict {

@@ -126,7 +126,7 @@ extension PendingSet {
     /// Makes a waiting member undecided if its incident is out of attempts.
     mutating func askWithIncident(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.state == .waiting, entry.waitsForOrigin,
-            entry.policy.onExhausted == .ask, entry.eligibleBy != .admin,
+            entry.policy.onExhausted == .ask, entry.eligibleBy != .admin, !entry.isWanted,
             let incident = entry.incident, incidentLines[incident]?.isExhausted == true
         else { return }
         change(id) { entry in
@@ -134,7 +134,9 @@ extension PendingSet {
             entry.why = .exhausted
             entry.placement += 1
             entry.eligibleBy = nil
+            entry.isBlocked = false
         }
+        laneChanged(entry.lane, now: now)
     }
 
     // MARK: Commands

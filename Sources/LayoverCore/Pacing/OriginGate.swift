@@ -21,6 +21,9 @@ package struct OriginGate: Sendable {
         window = self.windowMax
     }
 
+    /// Nothing is known of the origin, and much may wait for it: one first.
+    package mutating func startCarefully() { window = 1 }
+
     /// A failure before sending.
     ///
     /// - Parameters:

@@ -27,8 +27,9 @@ package struct Entry: Sendable {
     package let url: String
     package let origin: Origin
     package internal(set) var route: String?
-    package internal(set) var policy: Policy
-    package let client: Client
+    var sharedPolicy: SharedPolicy
+    package var policy: Policy { sharedPolicy.policy }
+    package internal(set) var client: Client
     package internal(set) var attemptCount: Int
     package internal(set) var automaticLeft: Int?
     package let createdAt: Timestamp
@@ -37,16 +38,24 @@ package struct Entry: Sendable {
     package internal(set) var nextAttemptAt: Timestamp?
     /// When its client gets a 504 or its life ends, whichever is first.
     package internal(set) var expiresAt: Timestamp
-    package internal(set) var lastFailure: Failure?
+    @Boxed package internal(set) var lastFailure: Failure?
     package internal(set) var lastFailureAt: Timestamp?
     package internal(set) var requestByteCount: Int
     package internal(set) var isBodyReplayable: Bool
     /// Whether it carries a body or credentials over plain http: a captive portal must not get it.
     package let isExposed: Bool
+    /// 0 (first) to 7 (last) among the entries of its origin (RFC 9218).
+    package internal(set) var priority: Int
+    /// The entries among which it keeps its order; nil: none.
+    package internal(set) var lane: String?
+    /// Not nil when nobody holds it: it is kept in the store, and its answer too.
+    package internal(set) var ticket: TicketFacts?
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
     /// Its attempts so far.
     package internal(set) var attempts = AttemptLog()
+    /// The newer request that took its place.
+    @Boxed package internal(set) var supersededBy: EntryID?
     /// When it came to its end.
     package internal(set) var endedAt: Timestamp?
 
@@ -70,8 +79,37 @@ package struct Entry: Sendable {
     var isAskedFor = false
     /// Whether the attempt under way is to be made anew if it has not connected yet.
     var isAbandoned = false
+    /// Whether it has to come after others, and is in no heap meanwhile.
+    var isBlocked = false
+    /// Whether its lane knows that its turn is to come.
+    var isLinedUp = false
+    /// Whether no byte of it has ever been handed to the kernel.
+    var isNeverSent = true
+    /// Whether a person asked for it while it was blocked.
+    var isWanted = false
+    /// Whether it is about to become a ticket: nothing is done with it until that is on disk.
+    var isBeingStored = false
+    /// Whether its client waits on its connection.
+    var isHeldByClient = true
+    /// Whether a person set its deadline, so that a policy does not.
+    var hasOwnDeadline = false
+    /// Whether its client wants a ticket when its time on the connection is over.
+    var ticketWish = TicketWish.none
     /// Grows whenever the entry is put somewhere else, so that what a heap says of it can be known for stale.
     var placement = 0
+
+    /// What its client wants when its time on the connection is over.
+    enum TicketWish: Sendable {
+        /// An answer that says so.
+        case none
+        /// A ticket.
+        case ticket
+        /// A ticket, and it was offered one: what becomes of that is still to be heard.
+        case offered
+    }
+
+    /// Whether its body is so big that it must not take all the room of its origin.
+    var isBig: Bool { requestByteCount > OriginLine.bigByteCount }
 
     /// Whether reachability ends its wait.
     var isWokenByReachability: Bool { policy.wakeOnReachable && !waitsForStatus }

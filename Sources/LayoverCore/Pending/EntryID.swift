@@ -3,6 +3,12 @@ package struct EntryID: Sendable, Hashable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 
+    /// An id that was kept as two numbers.
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     package init(using generator: inout some RandomNumberGenerator) {
         high = generator.next()
         low = generator.next()

@@ -4,7 +4,7 @@ package enum EntryState: String, Sendable, Hashable, CaseIterable {
     case waiting
     /// An attempt is being made. Exits: waiting, held, undecided, delivered, cancelled, expired, failed.
     case attempting
-    /// A person stopped its automatic attempts. Exits: waiting, attempting, cancelled, expired.
+    /// A person stopped its automatic attempts. Exits: waiting, attempting, undecided, cancelled, expired.
     case held
     /// A person has to decide; `why` says what. Exits: waiting, attempting, cancelled, expired.
     case undecided
@@ -38,6 +38,10 @@ package enum WaitReason: String, Sendable, Hashable, CaseIterable {
     case origin
     /// Its turn: the window of its origin is full.
     case turn
+    /// Those before it in its lane.
+    case lane
+    /// A ticket that it depends on.
+    case parent
 }
 
 /// What an admin can ask of an entry.

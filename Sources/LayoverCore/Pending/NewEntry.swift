@@ -19,6 +19,15 @@ package struct NewEntry: Sendable {
     /// What brought it here; nil when the gate was shut before it could try.
     package var failure: Failure?
     package var parking: Verdict.Parking
+    /// Nil: the policy's.
+    package var priority: Int?
+    package var lane: String?
+    /// Whether the client takes a ticket when its time on the connection is over.
+    package var wantsTicket = false
+    /// What it expects of the present state of its target, as `TicketFacts` says it; for one that a client holds.
+    package var preconditions: String?
+    /// Not nil when nobody holds it.
+    package var ticket: TicketFacts?
 
     package init(
         id: EntryID, method: String, url: String, origin: Origin, route: String? = nil,

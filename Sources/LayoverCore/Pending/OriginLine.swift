@@ -17,16 +17,44 @@ struct OriginLine: Sendable {
     var entryCount = 0
     /// Replays under way.
     var underWay = 0
+    /// Those of them whose bodies are big.
+    var bigUnderWay = 0
     /// Fresh attempts under way, as far as the loops told.
     var freshUnderWay = 0
-    /// Entries that something said may go.
+    /// Entries that something said may go, but for big ones.
     var eligible = PendingHeap<Turn, EntryPlace>()
+    /// Big ones that something said may go.
+    var bigEligible = PendingHeap<Turn, EntryPlace>()
     /// Entries that the opening of the gate sets free, by their own due time.
     var blocked = PendingHeap<Timestamp, EntryPlace>()
     /// What status retries may still cost, by the name of the policy.
     var budgets: [String: RetryBudget] = [:]
     /// What the loops were told last.
     var notice = OriginNotice.forgotten
+
+    /// A body over this is big. Default: 1 MiB.
+    static let bigByteCount = 1 << 20
+
+    /// How many big bodies may be under way at once: half of the window, and always one.
+    var bigCountMax: Int { gate.isShut ? 1 : max(1, gate.window / 2) }
+
+    mutating func started(isBig: Bool) {
+        underWay += 1
+        if isBig { bigUnderWay += 1 }
+    }
+
+    mutating func stopped(isBig: Bool) {
+        underWay -= 1
+        if isBig { bigUnderWay -= 1 }
+    }
+
+    /// Takes out whose turn it is: the first of all, or the first small one while big ones have all the room that is
+    /// theirs.
+    mutating func nextEligible() -> EntryPlace? {
+        guard bigUnderWay < bigCountMax, let big = bigEligible.first else { return eligible.popFirst()?.value }
+        if let small = eligible.first, small.key < big.key { return eligible.popFirst()?.value }
+        return bigEligible.popFirst()?.value
+    }
 
     /// A request to the origin began, as far as anybody told.
     mutating func requestStarted() {

@@ -4,6 +4,8 @@ package enum PendingAction: Sendable, Hashable {
     case start(EntryID, AttemptTrigger)
     /// Abort the attempt if its connection does not stand yet; its failure starts the next one.
     case abandonConnecting(EntryID)
+    /// Make a ticket of it, if that can be done: its client has waited on its connection as long as it may.
+    case offerTicket(EntryID)
     /// Answer the client: the entry has come to its end without it.
     case end(EntryID, EntryEnd)
     /// Tell the client that its request was not parked, and which limit forbids it.
@@ -26,6 +28,8 @@ package enum PendingAction: Sendable, Hashable {
 package enum EntryEnd: Sendable, Hashable {
     /// By a person, whose words these are.
     case cancelled(reason: String?)
+    /// A newer request to the same URL took its place before a byte of it was sent.
+    case superseded(by: EntryID)
     /// The client waited `holdMax`, or the entry lived `lifetime`.
     case expired
     /// The proxy is being stopped.

@@ -41,11 +41,10 @@ struct PendingHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
         return (first.key, first.value)
     }
 
-    /// Drops values; the rest keeps its order.
-    mutating func removeAll(where isStale: (Value) -> Bool) {
-        let kept = items.filter { !isStale($0.value) }.sorted { $0 < $1 }
+    /// Drops values, asked about in their order; the rest keeps it.
+    mutating func removeAll(where isStale: (Key, Value) -> Bool) {
         // A sorted array is a heap.
-        items = kept
+        items = items.sorted { $0 < $1 }.filter { !isStale($0.key, $0.value) }
     }
 
     private mutating func siftDown() {

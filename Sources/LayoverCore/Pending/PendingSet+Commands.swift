@@ -49,7 +49,7 @@ extension PendingSet {
         }
         var results: [CommandResult] = []
         let actions = gather(now: now) { set in
-            var origins: [Origin] = []
+            var origins: Set<Origin> = []
             for id in ids {
                 guard let origin = set.entries[id]?.origin else {
                     results.append(set.history[id] == nil ? .unknown : .conflict)
@@ -58,9 +58,9 @@ extension PendingSet {
                 set.finish(id, as: .cancelled, now: now)
                 set.actions.append(.end(id, .cancelled(reason: reason)))
                 results.append(.done)
-                if !origins.contains(origin) { origins.append(origin) }
+                origins.insert(origin)
             }
-            for origin in origins {
+            for origin in origins.sorted(by: Origin.isBefore) {
                 set.announce(origin)
                 set.dispatch(origin, now: now)
             }
@@ -75,6 +75,9 @@ extension PendingSet {
             entry.why = nil
         }
         giveGrantBack(id, wasMade: false)
+        // Undecided it may have been passed over.
+        lineUp(id)
+        laneChanged(entries[id]?.lane, now: now)
         makeEligible(id, by: .admin)
         touchIncident(entries[id]?.incident, now: now)
         line(of: origin) { $0.gate.mayBeReachable(now: now) }
@@ -87,6 +90,8 @@ extension PendingSet {
             entry.isHeldBack = true
             entry.placement += 1
             entry.eligibleBy = nil
+            entry.isBlocked = false
+            entry.isWanted = false
         }
         // It may stay so for long, and others can use what the budget gave for it.
         giveGrantBack(id, wasMade: false)

@@ -8,11 +8,11 @@ extension PendingSet {
 
     /// Puts a waiting entry where its due time and its gate will find it.
     mutating func place(_ id: EntryID, now: Timestamp) {
-        guard var entry = entries[id], entry.state == .waiting else { return }
-        entry.placement += 1
-        entry.eligibleBy = nil
-        entries[id] = entry
-        let place = EntryPlace(id: id, placement: entry.placement)
+        guard let entry = entries[id], entry.state == .waiting else { return }
+        guard blocker(of: entry) == nil else { return block(id, askedFor: false) }
+        guard entry.hasGoodCredentials(at: now) else { return ask(id, .credentialsExpired, now: now) }
+        let place = newPlace(of: id)
+        entries[id]?.eligibleBy = nil
         timers.push(.due(place), key: max(entry.dueAt, now))
         if entry.waitsForOrigin, entry.isWokenByReachability {
             line(of: entry.origin) { $0.blocked.push(place, key: entry.dueAt) }
@@ -22,50 +22,63 @@ extension PendingSet {
 
     /// Lets a waiting entry go as soon as its gate has room.
     mutating func makeEligible(_ id: EntryID, by trigger: AttemptTrigger) {
-        guard var entry = entries[id], entry.state == .waiting else { return }
+        guard let entry = entries[id], entry.state == .waiting else { return }
+        guard blocker(of: entry) == nil else { return block(id, askedFor: trigger == .admin) }
         // A person's word outranks the priority, and what is eligible already keeps its place.
         guard entry.eligibleBy == nil || trigger == .admin else { return }
-        entry.placement += 1
-        entry.eligibleBy = trigger
-        entries[id] = entry
+        let place = newPlace(of: id)
+        entries[id]?.eligibleBy = trigger
         let turn = OriginLine.Turn(
-            priority: trigger == .admin ? -1 : entry.policy.priority, sequence: entry.sequence)
-        line(of: entry.origin) {
-            $0.eligible.push(EntryPlace(id: id, placement: entry.placement), key: turn)
+            priority: trigger == .admin ? -1 : entry.priority, sequence: entry.sequence)
+        line(of: entry.origin) { line in
+            if entry.isBig { line.bigEligible.push(place, key: turn) } else { line.eligible.push(place, key: turn) }
         }
         dropStalePlaces(of: entry.origin)
     }
 
+    /// Makes what any heap says of an entry stale.
+    private mutating func newPlace(of id: EntryID) -> EntryPlace {
+        entries[id]?.placement += 1
+        // An id without an entry has no place anywhere.
+        return EntryPlace(id: id, placement: entries[id]?.placement ?? 0)
+    }
+
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
-        guard mode != .offline, !isDraining else { return }
+        guard mode != .offline, !isDraining, !isRestoring else { return }
         while let line = lines[origin], line.entryCount > line.underWay,
             line.gate.admits(underWay: line.underWay, freshUnderWay: line.freshUnderWay, now: now)
         {
-            guard let id = nextToGo(origin) else { return }
+            guard let id = nextToGo(origin, now: now) else { return }
             let trigger = entries[id]?.eligibleBy ?? .canary
             start(id, trigger: trigger, now: now)
         }
     }
 
     /// The first eligible entry; while the gate is shut, otherwise the first that waits for the origin.
-    private mutating func nextToGo(_ origin: Origin) -> EntryID? {
-        guard var line = lines[origin] else { return nil }
-        defer { lines[origin] = line }
-        while let (_, place) = line.eligible.popFirst() {
-            if mayGo(place) { return place.id }
+    private mutating func nextToGo(_ origin: Origin, now: Timestamp) -> EntryID? {
+        while let place = lines[origin]?.nextEligible() {
+            if mayGo(place, now: now) { return place.id }
         }
-        guard line.gate.isShut else { return nil }
-        while let (_, place) = line.blocked.popFirst() {
-            if mayGo(place) { return place.id }
+        guard lines[origin]?.gate.isShut == true else { return nil }
+        while let (_, place) = lines[origin]?.blocked.popFirst() {
+            if mayGo(place, now: now) { return place.id }
         }
         return nil
     }
 
     /// Whether the entry is still there and nothing keeps it back. What must not meet a captive portal is put
     /// aside until the portal is gone; a person's word counts more.
-    private mutating func mayGo(_ place: EntryPlace) -> Bool {
+    private mutating func mayGo(_ place: EntryPlace, now: Timestamp) -> Bool {
         guard isCurrent(place), let entry = entries[place.id] else { return false }
+        guard blocker(of: entry) == nil else {
+            block(place.id, askedFor: entry.eligibleBy == .admin)
+            return false
+        }
+        guard entry.eligibleBy == .admin || entry.hasGoodCredentials(at: now) else {
+            ask(place.id, .credentialsExpired, now: now)
+            return false
+        }
         guard isBehindPortal, entry.isExposed, entry.eligibleBy != .admin else { return true }
         keptFromPortal.insert(place)
         // Behind a portal that stays nobody comes by to find that an entry is not there any more.
@@ -75,20 +88,23 @@ extension PendingSet {
 
     func isCurrent(_ place: EntryPlace) -> Bool {
         guard let entry = entries[place.id] else { return false }
-        return entry.state == .waiting && entry.placement == place.placement
+        return entry.state == .waiting && place.isPlace(of: entry)
     }
 
     mutating func start(_ id: EntryID, trigger: AttemptTrigger, now: Timestamp) {
-        guard let origin = entries[id]?.origin else { return }
-        let isCanary = lines[origin]?.gate.isShut ?? false
-        line(of: origin) { $0.underWay += 1 }
+        guard let entry = entries[id] else { return }
+        let isCanary = lines[entry.origin]?.gate.isShut ?? false
+        line(of: entry.origin) { $0.started(isBig: entry.isBig) }
         change(id, as: .attempted) { entry in
             entry.state = .attempting
             entry.placement += 1
             entry.eligibleBy = nil
             entry.isCanary = isCanary
             entry.isAskedFor = trigger == .admin
+            entry.isBlocked = false
+            entry.isWanted = false
         }
+        laneStarted(id)
         touchIncident(entries[id]?.incident, now: now)
         actions.append(.start(id, trigger))
     }
@@ -116,9 +132,9 @@ extension PendingSet {
         guard var entry = entries.removeValue(forKey: id) else { return }
         line(of: entry.origin) { line in
             line.entryCount -= 1
-            if entry.state == .attempting { line.underWay -= 1 }
+            if entry.state == .attempting { line.stopped(isBig: entry.isBig) }
         }
-        heldCount -= 1
+        if entry.isHeldByClient { heldCount -= 1 }
         if let grant = entry.grant {
             line(of: entry.origin) { $0.end(grant, of: entry.policy, wasMade: entry.state == .attempting) }
         }
@@ -132,15 +148,21 @@ extension PendingSet {
         history.remember(entry)
         dropStaleTimers()
         actions.append(.report(.ended, id))
+        if lastPuts[entry.url]?.id == id { lastPuts[entry.url] = nil }
+        leaveParents(id)
+        parentEnded(id, as: state, now: now)
+        leaveLane(id, entry.lane, now: now)
     }
 
     /// Behind a gate that stays shut nobody comes by to find that an entry is not there any more.
     private mutating func dropStalePlaces(of origin: Origin) {
         guard var line = lines[origin] else { return }
         let placeCountMax = 100 + 2 * line.entryCount
-        guard line.blocked.count > placeCountMax || line.eligible.count > placeCountMax else { return }
-        line.blocked.removeAll { !isCurrent($0) }
-        line.eligible.removeAll { !isCurrent($0) }
+        let count = max(line.blocked.count, line.eligible.count, line.bigEligible.count)
+        guard count > placeCountMax else { return }
+        line.blocked.removeAll { !isCurrent($1) }
+        line.eligible.removeAll { !isCurrent($1) }
+        line.bigEligible.removeAll { !isCurrent($1) }
         lines[origin] = line
     }
 
@@ -148,11 +170,14 @@ extension PendingSet {
     private mutating func dropStaleTimers() {
         guard timers.count > 1000 + 4 * (entries.count + lines.count) else { return }
         var timers = timers
-        timers.removeAll { timer in
+        // Deadlines are moved by reloads and by people; one timer for each is enough.
+        var hasExpiry: Set<EntryID> = []
+        timers.removeAll { at, timer in
             switch timer {
             case .due(let place): !isCurrent(place)
-            case .expiry(let id): entries[id] == nil
-            case .canary(let origin): lines[origin] == nil
+            case .expiry(let id): entries[id].map { at < $0.expiresAt || !hasExpiry.insert(id).inserted } ?? true
+            case .credentials(let id): entries[id] == nil
+            case .canary(let origin): lines[origin]?.gate.canaryAt != at
             case .incident(let id): incidentLines[id] == nil
             }
         }

@@ -7,6 +7,7 @@ extension PendingSet {
             guard let entry = set.entries[id], entry.state == .attempting else { return }
             set.entries[id]?.attemptCount = attemptCount
             set.entries[id]?.attempts.append(contentsOf: records)
+            set.entries[id]?.isNeverSent = false
             // It waits no longer, however long its answer or its tunnel goes on.
             set.leaveIncident(of: id, now: now)
             set.originOpened(entry.origin, now: now)
@@ -118,7 +119,7 @@ extension PendingSet {
             entries[id]?.isAbandoned = true
             actions.append(.abandonConnecting(id))
         case .waiting:
-            if entry.isWokenByReachability { makeEligible(id, by: .reachability) }
+            if entry.isWokenByReachability, !entry.isBlocked { makeEligible(id, by: .reachability) }
         case .held, .undecided, .delivered, .cancelled, .expired, .failed:
             break
         }
@@ -151,16 +152,23 @@ extension PendingSet {
         gather(now: now) { set in
             guard let entry = set.entries[id], entry.route != route || entry.policy != policy else { return }
             set.giveGrantBack(id, wasMade: entry.state == .attempting)
-            let expiresAt = entry.parkedAt + min(policy.holdMax, policy.lifetime)
+            let life = entry.isHeldByClient ? min(policy.holdMax, policy.lifetime) : policy.lifetime
+            let expiresAt = entry.hasOwnDeadline ? entry.expiresAt : entry.parkedAt + life
+            let shared = set.policies.shared(policy)
             set.change(id) { entry in
                 entry.route = route
-                entry.policy = policy
+                // What the request itself said, or a person, stays.
+                if entry.priority == entry.policy.priority { entry.priority = policy.priority }
+                entry.sharedPolicy = shared
                 entry.automaticLeft = automaticLeft
                 entry.expiresAt = expiresAt
             }
             set.timers.push(.expiry(id), key: max(expiresAt, now))
             // One that waits for its time keeps it; who may be woken, and in which order, is new.
             if entry.state == .waiting, entry.eligibleBy == nil { set.place(id, now: now) }
+            // So is whether its lane waits for it while it is undecided.
+            set.lineUp(id)
+            set.laneChanged(entry.lane, now: now)
             set.touchIncident(entry.incident, now: now)
         }
     }
@@ -177,9 +185,9 @@ extension PendingSet {
     package mutating func drained(now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             set.isDraining = true
-            for id in set.idsInOrder where set.entries[id]?.state != .attempting {
-                set.finish(id, as: .cancelled, now: now)
-                set.actions.append(.end(id, .draining))
+            for id in set.idsInOrder {
+                // A ticket goes on after the next start.
+                if let entry = set.entries[id], entry.ticket == nil { set.endOrOfferTicket(id, now: now) }
             }
         }
     }

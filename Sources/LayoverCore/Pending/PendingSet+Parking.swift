@@ -7,8 +7,14 @@ extension PendingSet {
     ) -> [PendingAction] {
         gather(now: now) { set in
             guard set.admits(new) else { return }
-            set.join(new, now: now)
+            set.sequence += 1
+            set.join(new, sequence: set.sequence, now: now)
             set.joinIncident(new.id, of: new.parking, now: now, using: &generator)
+            if new.parking.asks == nil {
+                set.coalesce(new.id, preconditions: new.preconditions, now: now)
+            } else {
+                _ = set.noteForCoalescing(new.id, preconditions: new.preconditions)
+            }
             if let failure = new.failure {
                 set.learn(
                     from: failure, shutsGate: new.parking.shutsGate, policy: new.policy, origin: new.origin,
@@ -25,7 +31,7 @@ extension PendingSet {
     private mutating func admits(_ new: NewEntry) -> Bool {
         if isDraining {
             actions.append(.end(new.id, .draining))
-        } else if entries.count >= limits.entryCountMax {
+        } else if entries.count + acceptingCount >= limits.entryCountMax {
             actions.append(.refuse(new.id, limit: "limits.entries", value: limits.entryCountMax))
         } else if heldCount >= limits.heldClientCountMax {
             actions.append(
@@ -56,35 +62,50 @@ extension PendingSet {
         return result
     }
 
-    private mutating func join(_ new: NewEntry, now: Timestamp) {
-        sequence += 1
-        let expiresAt = now + min(new.policy.holdMax, new.policy.lifetime)
+    /// - Returns: False if a ticket that it depends on was not delivered.
+    @discardableResult
+    mutating func join(_ new: NewEntry, sequence: Int, now: Timestamp) -> Bool {
+        let isTicket = new.ticket != nil
+        let expiresAt = now + (isTicket ? new.policy.lifetime : min(new.policy.holdMax, new.policy.lifetime))
         entries[new.id] = Entry(
             id: new.id, method: new.method, url: new.url, origin: new.origin, route: new.route,
-            policy: new.policy, client: new.client, attemptCount: new.attemptCount,
+            sharedPolicy: policies.shared(new.policy), client: new.client, attemptCount: new.attemptCount,
             automaticLeft: new.automaticLeft, createdAt: new.createdAt, parkedAt: now,
             expiresAt: expiresAt, lastFailure: new.failure,
             lastFailureAt: new.failure == nil ? nil : now, requestByteCount: new.requestByteCount,
-            isBodyReplayable: new.isBodyReplayable, isExposed: new.isExposed, sequence: sequence,
+            isBodyReplayable: new.isBodyReplayable, isExposed: new.isExposed,
+            priority: new.priority ?? new.policy.priority, lane: new.lane, ticket: new.ticket,
+            sequence: sequence,
             dueAt: now + new.parking.delay,
             waitsForOrigin: new.failure == nil || new.parking.shutsGate,
-            waitsForStatus: new.parking.rule == .status)
+            waitsForStatus: new.parking.rule == .status, isHeldByClient: !isTicket,
+            ticketWish: new.wantsTicket ? .ticket : .none)
         entries[new.id]?.attempts.append(contentsOf: new.attempts)
         entries[new.id]?.grant = newGrant
         newGrant = nil
-        heldCount += 1
+        if !isTicket { heldCount += 1 }
         line(of: new.origin) { $0.entryCount += 1 }
-        timers.push(.expiry(new.id), key: expiresAt)
+        watchDeadlines(new.id, now: now)
         actions.append(.report(.parked, new.id))
+        let isDependable = joinParents(new.id)
+        joinLane(new.id, now: now)
+        noteSent(new.id, new.failure, new.attempts)
         if new.failure?.evidence == .answered { actions.append(.dropAnswer(new.id)) }
+        return isDependable
     }
 
     /// A request that could not even try: the canary if nobody else tests the way, and not behind the
     /// backlog if the gate is open after all.
-    private mutating func admitFresh(_ id: EntryID, now: Timestamp) {
+    mutating func admitFresh(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], let line = lines[entry.origin] else { return }
-        if mode != .offline, !line.gate.isShut {
-            start(id, trigger: .arrival, now: now)
+        if blocker(of: entry) != nil {
+            block(id, askedFor: false)
+        } else if isDraining || !entry.hasGoodCredentials(at: now) {
+            // One that was on its way to the disk when the proxy began to stop: it goes after the next start.
+            place(id, now: now)
+        } else if mode != .offline, !line.gate.isShut {
+            // Nobody waits for the answer to a ticket, so it takes its turn like a replay.
+            if entry.ticket == nil { start(id, trigger: .arrival, now: now) } else { makeEligible(id, by: .arrival) }
         } else if mode != .offline, line.underWay == 0 {
             // Whatever its delay, and a captive portal or not: it is a first attempt.
             start(id, trigger: .canary, now: now)
@@ -103,9 +124,10 @@ extension PendingSet {
         gather(now: now) { set in
             guard let entry = set.entries[id], entry.state == .attempting else { return }
             set.entries[id]?.attempts.append(contentsOf: records)
+            set.noteSent(id, failure, records)
             set.entries[id]?.automaticLeft = automaticLeft
             guard set.paysForStatus(id, parking, failure, attemptCount, now: now) else { return }
-            set.line(of: entry.origin) { $0.underWay -= 1 }
+            set.line(of: entry.origin) { $0.stopped(isBig: entry.isBig) }
             let startsAnew = entry.isAbandoned && failure.evidence == .neverSent
             // One that was cut off by us says nothing about its origin.
             if !startsAnew {
@@ -128,6 +150,7 @@ extension PendingSet {
             if failure.evidence == .answered { set.actions.append(.dropAnswer(id)) }
             // Nor is it what went wrong.
             if !startsAnew { set.noteCause(of: id) }
+            set.laneStopped(id, in: entry.lane, now: now)
             set.settleAfterFailure(id, by: parking, now: now, using: &generator)
         }
     }
@@ -140,7 +163,7 @@ extension PendingSet {
         giveGrantBack(id, wasMade: true)
         guard failure.evidence == .answered, let entry = entries[id] else { return true }
         // Its time is over, but an answer is better than none.
-        if isDraining || entry.expiresAt <= now {
+        if isDraining && entry.ticket == nil || entry.expiresAt <= now {
             deliverAnswer(id, .limit, attemptCount, now: now)
             return false
         }
@@ -171,6 +194,7 @@ extension PendingSet {
                 entry.why = reason
                 entry.placement += 1
             }
+            laneChanged(entries[id]?.lane, now: now)
             if reason == .exhausted, parking.shutsGate { incidentExhausted(entries[id]?.incident, now: now) }
         } else if entries[id]?.isHeldBack == true {
             change(id) { $0.state = .held }
@@ -201,13 +225,8 @@ extension PendingSet {
         using generator: inout some RandomNumberGenerator
     ) {
         guard let entry = entries[id] else { return }
-        if entry.expiresAt <= now {
-            finish(id, as: .expired, now: now)
-            actions.append(.end(id, .expired))
-        } else if isDraining {
-            finish(id, as: .cancelled, now: now)
-            actions.append(.end(id, .draining))
-        } else {
+        if entry.expiresAt <= now || isDraining { endOrOfferTicket(id, now: now) }
+        if entries[id] != nil {
             joinIncident(id, of: parking, now: now, using: &generator)
             // What a person asked for and we cut off is still asked for, whatever would follow by itself.
             if !(entry.isAbandoned && entry.isAskedFor && parking.asks == nil) {
@@ -221,6 +240,28 @@ extension PendingSet {
         }
         announce(entry.origin)
         dispatch(entry.origin, now: now)
+    }
+
+    /// Its time is over, or all time is: a ticket lives on, and who may have one is asked.
+    mutating func endOrOfferTicket(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], !entry.isBeingStored else { return }
+        if entry.ticket == nil, entry.ticketWish == .ticket {
+            entries[id]?.ticketWish = .offered
+            actions.append(.offerTicket(id))
+        }
+        guard entry.ticketWish == .none || entry.ticket != nil, entry.state != .attempting else { return }
+        if entry.expiresAt <= now {
+            finish(id, as: .expired, now: now)
+            actions.append(.end(id, .expired))
+        } else if isDraining, entry.ticket == nil {
+            endDraining(id, now: now)
+        }
+    }
+
+    /// Takes note of whether a byte of it may have left.
+    private mutating func noteSent(_ id: EntryID, _ failure: Failure?, _ records: [AttemptRecord]) {
+        let evidence = [failure?.evidence] + records.map(\.evidence)
+        if evidence.contains(where: { $0 != nil && $0 != .neverSent }) { entries[id]?.isNeverSent = false }
     }
 
     /// What a failure says about its origin.

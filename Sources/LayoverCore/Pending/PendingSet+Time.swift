@@ -11,6 +11,8 @@ extension PendingSet {
                     touched.insert(origin)
                 case .expiry(let id):
                     set.expire(id, now: now)
+                case .credentials(let id):
+                    set.credentialsExpired(id, now: now)
                 case .incident(let id):
                     set.tellIncident(id, now: now)
                 case .canary(let origin):
@@ -23,12 +25,11 @@ extension PendingSet {
     }
 
     /// An attempt in flight is let finish; if it fails, the entry ends then.
-    private mutating func expire(_ id: EntryID, now: Timestamp) {
+    mutating func expire(_ id: EntryID, now: Timestamp) {
         // A reload may have moved the end; its own timer comes up then.
         guard let entry = entries[id], entry.state != .attempting, entry.expiresAt <= now else { return }
-        finish(id, as: .expired, now: now)
-        actions.append(.end(id, .expired))
-        announce(entry.origin)
+        endOrOfferTicket(id, now: now)
+        if entries[id] == nil { announce(entry.origin) }
     }
 }
 

@@ -18,18 +18,32 @@ package struct PendingSet: Sendable {
     package internal(set) var isBehindPortal = false
     package internal(set) var heldCount = 0
 
-    var entries: [EntryID: Entry] = [:]
+    var entries = EntryTable()
+    var policies = SharedPolicies()
     var lines: [Origin: OriginLine] = [:]
     var timers = PendingHeap<Timestamp, PendingTimer>()
     var history = EntryHistory()
     var sequence = 0
     var isDraining = false
+    /// Whether tickets of an earlier run are still being read: nobody goes before all of them are there.
+    var isRestoring = false
     /// Eligible entries that wait for a captive portal to go away.
     var keptFromPortal: Set<EntryPlace> = []
     var incidentLines: [IncidentID: IncidentLine] = [:]
     var incidentByScope: [Incident.Scope: IncidentID] = [:]
     /// What the budget gave for the entry that is joining.
     var newGrant: RetryBudget.Grant?
+    var lanes: [String: LaneLine] = [:]
+    /// The newest PUT to each URL, where policies say that it may be superseded.
+    var lastPuts: [String: PutMark] = [:]
+    /// The parents that a ticket still waits for; nothing for one that waits for none.
+    var parentsLeft: [EntryID: Set<EntryID>] = [:]
+    /// The tickets that wait for a ticket.
+    var children: [EntryID: Set<EntryID>] = [:]
+    /// Origins of entries that the fact at hand set free.
+    var toDispatch: Set<Origin> = []
+    /// Tickets that were admitted and are not on disk yet.
+    var acceptingCount = 0
     /// Incidents that the fact at hand has opened.
     var opened: [IncidentID] = []
     /// Gathered while a fact is worked on.
@@ -49,9 +63,8 @@ package struct PendingSet: Sendable {
 
     /// How many entries are in each live state.
     package var counts: [EntryState: Int] {
-        var counts = Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, 0) })
-        for entry in entries.values { counts[entry.state, default: 0] += 1 }
-        return counts
+        let counted = entries.stateCounts
+        return Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, counted[$0] ?? 0) })
     }
 
     /// The entry as it stands at a moment, live or remembered; nil if there is none.
@@ -73,6 +86,11 @@ package struct PendingSet: Sendable {
         let isSetFree = isShut && entry.waitsForOrigin && entry.isWokenByReachability
         let mayGoAt = entry.eligibleBy == nil && !isSetFree ? entry.dueAt : now
         entry.nextAttemptAt = isShut ? max(mayGoAt, gate?.canaryAt ?? now) : mayGoAt
+        if let blocker = blocker(of: entry) {
+            entry.waitingFor = blocker
+            entry.nextAttemptAt = nil
+            return entry
+        }
         if mode == .offline || isBehindPortal && entry.isExposed && entry.eligibleBy != .admin {
             entry.waitingFor = .network
             entry.nextAttemptAt = nil
@@ -92,7 +110,10 @@ package struct PendingSet: Sendable {
 
     /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
     /// of a dictionary.
-    var idsInOrder: [EntryID] { entries.values.sorted { $0.sequence < $1.sequence }.map(\.id) }
+    var idsInOrder: [EntryID] {
+        // Only what is sorted is copied: entries are big, and there may be very many.
+        entries.values.map { (sequence: $0.sequence, id: $0.id) }.sorted { $0.sequence < $1.sequence }.map(\.id)
+    }
 
     /// Whether one came before another.
     func isBefore(_ one: EntryID, _ other: EntryID) -> Bool {
@@ -104,6 +125,11 @@ package struct PendingSet: Sendable {
     /// Runs one fact and hands out what is to be done.
     mutating func gather(now: Timestamp, _ work: (inout Self) -> Void) -> [PendingAction] {
         work(&self)
+        while !toDispatch.isEmpty {
+            let origins = toDispatch.sorted(by: Origin.isBefore)
+            toDispatch = []
+            for origin in origins { dispatch(origin, now: now) }
+        }
         tellOpened(now: now)
         defer { actions.removeAll(keepingCapacity: true) }
         return actions

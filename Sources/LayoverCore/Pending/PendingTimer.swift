@@ -4,8 +4,10 @@ enum PendingTimer: Sendable {
     case due(EntryPlace)
     /// An entry has waited or lived long enough.
     case expiry(EntryID)
+    /// The credentials of a ticket are past their time.
+    case credentials(EntryID)
     /// The gate of an origin may let a canary through; stale when the gate has another time.
-    case canary(Origin)
+    indirect case canary(Origin)
     /// The changes of an incident are due to be told.
     case incident(IncidentID)
 }
@@ -13,5 +15,13 @@ enum PendingTimer: Sendable {
 /// An entry as it stood when it was put into a heap.
 struct EntryPlace: Sendable, Hashable {
     var id: EntryID
-    var placement: Int
+    private var placement: UInt32
+
+    init(id: EntryID, placement: Int) {
+        self.id = id
+        self.placement = UInt32(truncatingIfNeeded: placement)
+    }
+
+    /// Whether the entry still stands there.
+    func isPlace(of entry: Entry) -> Bool { placement == UInt32(truncatingIfNeeded: entry.placement) }
 }

@@ -13,10 +13,11 @@ extension Policy {
         policy.onExhausted = .ask
     }
 
-    /// Accepts now and delivers later, in order, however long it takes.
+    /// Accepts now and delivers later, each origin's tickets in order, for up to a week.
     package static let outbox = make("outbox") { policy in
         policy.mode = .defer
         policy.lifetime = .seconds(7 * 24 * 3600)
+        policy.lane = .origin
         policy.delay = DelaySchedule(
             .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(300)), jitter: .full)
     }

@@ -82,8 +82,23 @@ package struct Policy: Sendable, Hashable {
     /// Default: 0.2 of the requests, and at least 3 at once.
     package var budget: Budget? = Budget()
 
+    /// Default: none.
+    package var cache = CacheRule.none
+    /// Which of its requests keep their order. Default: nil, none do.
+    package var lane: LaneRule?
+    /// Default: block.
+    package var undecidedInLane = UndecidedInLane.block
+    /// Default: none.
+    package var coalesce = CoalesceRule.none
+    /// What the origin is asked before a ticket is sent. Default: nothing.
+    package var preflight: Preflight?
+
     package init(name: String) { self.name = name }
 
-    /// What a failure that may have been applied leads to while a client holds.
-    package var maybeAppliedRule: MaybeAppliedRule { onMaybeApplied ?? .fail }
+    /// What a failure that may have been applied leads to.
+    ///
+    /// - Parameter isTicket: Whether nobody holds the request.
+    package func maybeAppliedRule(isTicket: Bool = false) -> MaybeAppliedRule {
+        onMaybeApplied ?? (isTicket ? .ask : .fail)
+    }
 }

@@ -54,6 +54,9 @@ package struct Route: Sendable, Hashable {
     package var addFields: [Field] = []
     package var removeFields: [String] = []
     package var timeouts = Timeouts()
+    /// Whether `Prefer: respond-async` and `wait` are honoured (RFC 7240). False: `Prefer` goes on untouched.
+    /// A policy with the mode `defer` defers all the same. Default: true.
+    package var allowsAsync = true
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
 

@@ -46,6 +46,10 @@ package enum Verdict: Sendable, Hashable {
         case onExhausted
         /// The gate of its origin was shut before it could try.
         case gate
+        /// The proxy was being stopped; the next process goes on with it.
+        case stopping
+        /// The store could not say what to send, or take note of the attempt.
+        case store
     }
 
     /// The rule that passed the answer on.
@@ -82,7 +86,12 @@ package enum Verdict: Sendable, Hashable {
         case pass
         /// A response had begun, so nothing else can be told to the client.
         case responseBegan
+        /// The origin was asked first, and its answer says that the request is not to be sent.
+        case preflight
     }
+
+    /// Whether no other attempt is made at once.
+    package var endsTheTry: Bool { self != .againOnNewConnection }
 
     /// One word for people.
     package var word: String {
@@ -113,4 +122,11 @@ package enum UndecidedReason: String, Sendable, Hashable, CaseIterable {
     case maybeApplied
     /// The automatic attempts are used up.
     case exhausted
+    /// The credentials that it carries are past their time.
+    case credentialsExpired
+    /// It cannot be made complete, or the origin does not want it: what a token stands for is missing, or the
+    /// question that was asked first was answered so.
+    case rejected
+    /// A ticket that it depends on was not delivered.
+    case parentFailed
 }

@@ -17,11 +17,17 @@ struct BodyCapture {
     struct Effects {
         var wakesReader = false
         var resumesClient = false
-        /// Bytes to append to the spool file.
-        var write: ByteBuffer?
+        /// Bytes to write to the spool file, and where in it.
+        var write: (bytes: ByteBuffer, offset: Int)?
         /// Bytes to fetch from the spool file, and the reader that wants them.
         var fetch: (offset: Int, count: Int, reader: Int)?
         var dropsFile = false
+        /// The body is whole, and somebody wants it to outlive the process. `prefix`: what is not in the file.
+        var persist: (prefix: ByteBuffer, isInFile: Bool)?
+        /// It will never be whole.
+        var cannotPersist = false
+        /// Keeping it went over a limit while nobody reads it: nothing more is taken from whoever sends it.
+        var isStuck = false
     }
 
     /// Chunks in the window are joined up to this size. Default: 4 KiB.
@@ -53,11 +59,27 @@ struct BodyCapture {
     private var keptCount = 0
     private var isWriting = false
     private var isLimitReached = false
+    private var wantsPersistence = false
     private var reader: Reader?
 
     init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {
         self.limits = limits
         self.mayBeSentTwice = mayBeSentTwice
+    }
+
+    /// A body that lies in a file already.
+    init(storedByteCount: Int, trailers: ByteBuffer?, limits: CapturedBody.Limits) {
+        self.init(limits: limits, mayBeSentTwice: true)
+        receivedCount = storedByteCount
+        keptCount = storedByteCount
+        end = .finished
+        self.trailers = trailers
+    }
+
+    /// Somebody wants the body to outlive the process. Said once.
+    mutating func persistenceWanted() -> Effects {
+        wantsPersistence = true
+        return settle(wakes: false)
     }
 
     // MARK: Facts from the client
@@ -199,7 +221,7 @@ struct BodyCapture {
         if current.position < tailStart, !current.isFetching {
             current.isFetching = true
             effects.fetch = (
-                current.position - prefixCount,
+                current.position,
                 min(limits.windowMax, min(keptCount, tailStart) - current.position),
                 current.number
             )
@@ -215,8 +237,10 @@ struct BodyCapture {
         if !isKeeping { dropWhatNobodyReads(&effects) }
         if isKeeping, !isWriting, !isLimitReached, tailCount > 0 { startWriting(&effects) }
         trimTail()
+        if wantsPersistence { settlePersistence(&effects) }
         let mayGoOn = tailCount < limits.windowMax && !(isKeeping && isLimitReached)
         if isClientWaiting, mayGoOn { effects.resumesClient = true }
+        effects.isStuck = isKeeping && isLimitReached && reader == nil
         isClientWaiting = !mayGoOn
         if wakes, reader?.isWaiting == true {
             reader?.isWaiting = false
@@ -236,7 +260,17 @@ struct BodyCapture {
         }
         guard bytes.readableBytes > 0 else { return }
         isWriting = true
-        effects.write = bytes
+        effects.write = (bytes, keptCount)
+    }
+
+    private mutating func settlePersistence(_ effects: inout Effects) {
+        if !isKeeping || end == .brokenOff || isLimitReached {
+            wantsPersistence = false
+            effects.cannotPersist = true
+        } else if end == .finished, keptCount == receivedCount, !isWriting {
+            wantsPersistence = false
+            effects.persist = (prefix, keptCount > prefixCount)
+        }
     }
 
     /// The tail keeps what the file does not have yet and what a reader on the heels of the client needs.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The folder of spool files, the threads that touch them, and the limit on all of them together.
 ///
-/// Files have no name: a request that waits lives and dies with its client's connection, so nothing
-/// of it may outlive the process.
+/// Files have no name as long as their request waits on its client's connection: nothing of it may outlive the
+/// process. The body of a ticket, or of its answer, is given one.
 package final class BodySpool: Sendable {
     package let folder: String
     /// Most bytes in all spool files together. Default: 1 GiB (`limits.spoolTotal`).
@@ -29,4 +29,10 @@ package final class BodySpool: Sendable {
     }
 
     func release(_ count: Int) { used.subtract(count, ordering: .relaxed) }
+
+    /// A named file was there at the start.
+    package func countStored(_ count: Int) { used.add(count, ordering: .relaxed) }
+
+    /// A named file is gone.
+    package func removedStored(_ count: Int) { release(count) }
 }

@@ -37,19 +37,59 @@ package final class CapturedBody: Sendable {
     private let wake = Mutex<(@Sendable () -> Void)?>(nil)
     private let clientResumed: @Sendable () -> Void
     private let file: SpoolFile
+    private let persisting = Mutex<(name: String, done: @Sendable (StoredBody?) -> Void)?>(nil)
+    private let stuck: @Sendable () -> Void
 
-    /// - Parameter clientResumed: Called from any thread when a client that was told to wait may go on.
+    /// - Parameters:
+    ///   - clientResumed: Called from any thread when a client that was told to wait may go on.
+    ///   - stuck: Called from any thread when it will not go on before an attempt reads: a limit is reached. Maybe
+    ///     more than once.
     package init(
         length: Int?, mayBeSentTwice: Bool, limits: Limits, spool: BodySpool,
-        clientResumed: @escaping @Sendable () -> Void
+        clientResumed: @escaping @Sendable () -> Void, stuck: @escaping @Sendable () -> Void = {}
     ) {
         self.length = length
+        self.stuck = stuck
         self.clientResumed = clientResumed
         file = SpoolFile(spool: spool)
         var limits = limits
         limits.inMemoryMax = min(limits.inMemoryMax, limits.byteCountMax)
         capture = Mutex(BodyCapture(limits: limits, mayBeSentTwice: mayBeSentTwice))
     }
+
+    /// A body that was kept over a restart, or since its request was accepted.
+    package init(_ stored: StoredBody, trailers: ByteBuffer? = nil, limits: Limits, spool: BodySpool) {
+        length = stored.byteCount
+        clientResumed = {}
+        stuck = {}
+        switch stored {
+        case .none, .inline:
+            file = SpoolFile(spool: spool)
+            var limits = limits
+            limits.inMemoryMax = max(limits.inMemoryMax, stored.byteCount)
+            var capture = BodyCapture(limits: limits, mayBeSentTwice: true)
+            if case .inline(let bytes) = stored { _ = capture.received(bytes) }
+            _ = capture.ended(.finished, trailers: trailers)
+            self.capture = Mutex(capture)
+        case .file(let name, let byteCount):
+            file = SpoolFile(spool: spool, existing: name)
+            capture = Mutex(BodyCapture(storedByteCount: byteCount, trailers: trailers, limits: limits))
+        }
+    }
+
+    /// Makes the body outlive the process, once it is whole: in memory if it is small, else in a file of that name,
+    /// synced together with its folder.
+    ///
+    /// - Parameter done: Called once, from any thread, maybe from within. Nil: the disk or a limit forbids it, or it
+    ///   will never be whole.
+    package func persist(as name: String, done: @escaping @Sendable (StoredBody?) -> Void) {
+        persisting.withLock { $0 = (name, done) }
+        perform(capture.withLock { $0.persistenceWanted() })
+    }
+
+    /// Takes back what `persist` did: there is no ticket that the body belongs to. Once the store has the file, its
+    /// end is the store's business.
+    package func disown() { file.disown() }
 
     // MARK: The client's side
 
@@ -120,12 +160,14 @@ package final class CapturedBody: Sendable {
     // MARK: Effects
 
     private func perform(_ effects: BodyCapture.Effects) {
-        if let bytes = effects.write {
-            file.append(bytes) { [self] isWritten in
+        if let (bytes, offset) = effects.write {
+            file.write(bytes, at: offset) { [self] isWritten in
                 perform(
                     capture.withLock { isWritten ? $0.wrote(bytes.readableBytes) : $0.writeFailed() })
             }
         }
+        if let (prefix, isInFile) = effects.persist { persist(prefix, isInFile: isInFile) }
+        if effects.cannotPersist { persisted(nil) }
         if let fetch = effects.fetch {
             file.read(at: fetch.offset, count: fetch.count) { [self] bytes in
                 perform(capture.withLock { $0.fetched(bytes, for: fetch.reader) })
@@ -134,5 +176,22 @@ package final class CapturedBody: Sendable {
         if effects.dropsFile { file.drop() }
         if effects.wakesReader { wake.withLock { $0 }?() }
         if effects.resumesClient { clientResumed() }
+        if effects.isStuck { stuck() }
+    }
+
+    private func persist(_ prefix: ByteBuffer, isInFile: Bool) {
+        guard isInFile, let name = persisting.withLock({ $0?.name }) else { return persisted(.inline(prefix)) }
+        let byteCount = receivedByteCount
+        file.persist(prefix, as: name) { [self] isKept in
+            persisted(isKept ? .file(name: name, byteCount: byteCount) : nil)
+        }
+    }
+
+    private func persisted(_ body: StoredBody?) {
+        let waiting = persisting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        waiting?.done(body)
     }
 }

@@ -11,18 +11,44 @@ final class SpoolFile: Sendable {
         var descriptor: CInt = -1
         var byteCount = 0
         var isDropped = false
+        /// The name it was given: then it belongs to the store, and its bytes stay counted.
+        var name: String?
+        /// Whether the start that was kept in memory has been filled in.
+        var isFilledIn = false
     }
 
     private let spool: BodySpool
     private let state = Mutex(State())
 
-    init(spool: BodySpool) { self.spool = spool }
+    /// A file of the folder that is there already; nil: a new one without a name, at the first byte.
+    private let existing: String?
+
+    init(spool: BodySpool, existing: String? = nil) {
+        self.spool = spool
+        self.existing = existing
+    }
 
     deinit { drop() }
 
-    /// Appends in the background; `done(false)` when the disk or the spool's limit is full.
-    func append(_ bytes: ByteBuffer, done: @escaping @Sendable (Bool) -> Void) {
-        submit { done(self.appendNow(bytes)) } orElse: { done(false) }
+    /// Writes in the background; `done(false)` when the disk or the spool's limit is full.
+    func write(_ bytes: ByteBuffer, at offset: Int, done: @escaping @Sendable (Bool) -> Void) {
+        submit { done(self.writeNow(bytes, at: offset)) } orElse: { done(false) }
+    }
+
+    /// Fills in the start, syncs, and gives the file its name, all in the background.
+    func persist(_ prefix: ByteBuffer, as name: String, done: @escaping @Sendable (Bool) -> Void) {
+        submit { done(self.persistNow(prefix, as: name)) } orElse: { done(false) }
+    }
+
+    /// Takes the name away again, in the background: the file is only ours once more.
+    func disown() {
+        submit {
+            self.state.withLock { state in
+                guard let name = state.name, unlink(self.spool.folder + "/" + name) == 0 else { return }
+                state.name = nil
+            }
+        } orElse: {
+        }
     }
 
     /// Reads in the background; `done(nil)` on an error.
@@ -36,7 +62,7 @@ final class SpoolFile: Sendable {
             state.isDropped = true
             if state.descriptor >= 0 { close(state.descriptor) }
             state.descriptor = -1
-            spool.release(state.byteCount)
+            if state.name == nil { spool.release(state.byteCount) }
             state.byteCount = 0
         }
     }
@@ -48,12 +74,12 @@ final class SpoolFile: Sendable {
     }
 
     // The lock is held across the write: only the spool's threads and `drop` ever take it.
-    private func appendNow(_ bytes: ByteBuffer) -> Bool {
+    private func writeNow(_ bytes: ByteBuffer, at offset: Int) -> Bool {
         state.withLock { state in
             guard !state.isDropped, spool.reserve(bytes.readableBytes) else { return false }
             if state.descriptor < 0 { state.descriptor = Self.open(in: spool.folder) }
             guard state.descriptor >= 0,
-                Self.write(bytes, to: state.descriptor, at: state.byteCount)
+                Self.write(bytes, to: state.descriptor, at: offset)
             else {
                 spool.release(bytes.readableBytes)
                 return false
@@ -63,8 +89,29 @@ final class SpoolFile: Sendable {
         }
     }
 
+    private func persistNow(_ prefix: ByteBuffer, as name: String) -> Bool {
+        state.withLock { state in
+            guard state.descriptor >= 0, fillIn(prefix, &state),
+                SpoolNaming.name(state.descriptor, name, in: spool.folder)
+            else { return false }
+            state.name = name
+            return true
+        }
+    }
+
+    private func fillIn(_ prefix: ByteBuffer, _ state: inout State) -> Bool {
+        if state.isFilledIn { return true }
+        guard spool.reserve(prefix.readableBytes) else { return false }
+        state.byteCount += prefix.readableBytes
+        state.isFilledIn = Self.write(prefix, to: state.descriptor, at: 0)
+        return state.isFilledIn
+    }
+
     private func readNow(at offset: Int, count: Int) -> ByteBuffer? {
         state.withLock { state in
+            if state.descriptor < 0, let existing, !state.isDropped {
+                state.descriptor = Glibc.open(spool.folder + "/" + existing, O_RDONLY | O_CLOEXEC)
+            }
             guard state.descriptor >= 0, count > 0 else { return nil }
             var buffer = ByteBufferAllocator().buffer(capacity: count)
             let descriptor = state.descriptor

@@ -13,6 +13,9 @@ extension Engine {
     /// A live entry, or one of the newest that ended.
     package func entry(_ id: EntryID) -> Entry? { pending.entry(id, now: clock.now()) }
 
+    /// A page of the list, as it stands now.
+    package func page(of query: PendingQuery) -> PendingPage { pending.page(of: query, now: clock.now()) }
+
     package func counts() -> [EntryState: Int] { pending.counts }
 
     /// Commands one entry.
@@ -24,13 +27,24 @@ extension Engine {
     package func command(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
         acknowledgement: String? = nil
-    ) -> (CommandResult, Entry?) {
+    ) async -> (CommandResult, Entry?) {
+        let result = apply(command, id, revision: revision, reason: reason, acknowledgement: acknowledgement)
+        // A crash must not undo what somebody was told.
+        if result == .done { _ = await settled(id) }
+        return (result, pending.entry(id, now: clock.now()))
+    }
+
+    /// As `command`, without waiting for the disk.
+    func apply(
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
+        acknowledgement: String? = nil
+    ) -> CommandResult {
         let now = clock.now()
         let (result, actions) = pending.commanded(
             command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
         perform(actions)
-        armTimer()
-        return (result, pending.entry(id, now: now))
+        finishFact()
+        return result
     }
 
     package func status() -> EngineStatus {
@@ -51,12 +65,18 @@ extension Engine {
     /// - Returns: What came of it, and the incident afterwards if it is still open.
     package func command(
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
-    ) -> (CommandResult, Incident?) {
-        let now = clock.now()
-        let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: now)
+    ) async -> (CommandResult, Incident?) {
+        let result = apply(command, incident: id, reason: reason)
+        if result == .done { await settled() }
+        return (result, pending.incident(id, now: clock.now()))
+    }
+
+    /// As `command`, without waiting for the disk.
+    func apply(_ command: EntryCommand, incident id: IncidentID, reason: String? = nil) -> CommandResult {
+        let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: clock.now())
         perform(actions)
-        armTimer()
-        return (result, pending.incident(id, now: now))
+        finishFact()
+        return result
     }
 
     // MARK: Configuration
@@ -78,7 +98,7 @@ extension Engine {
         if mode == .offline { perform(pending.modeChanged(to: mode, now: now)) }
         perform(reachability.learned(.mode(mode, reason: reason), now: now))
         perform(pending.modeChanged(to: mode, now: now))
-        armTimer()
+        finishFact()
         return reachability.view
     }
 
@@ -104,7 +124,7 @@ extension Engine {
     /// Ends what waits and parks nothing any more. Attempts under way go on.
     package func drain() {
         perform(pending.drained(now: clock.now()))
-        armTimer()
+        finishFact()
     }
 
     /// Ends the streams of all watchers.

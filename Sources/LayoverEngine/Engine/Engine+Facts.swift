@@ -9,15 +9,45 @@ extension Engine {
         case .parked(let new, let exchange):
             exchanges[new.id] = exchange
             perform(pending.parked(new, now: now, using: &jitter))
+        case .accept(let acceptance, let exchange):
+            accept(acceptance, exchange)
+        case .joined(let new, let exchange):
+            exchanges[new.id] = exchange
+            perform(pending.joinedUnderWay(new, now: now))
+        case .becomeTicket(let acceptance, let exchange):
+            becomeTicket(acceptance, exchange)
+        case .declinesTicket(let id):
+            perform(pending.declinesTicket(id, now: now))
+        case .ticketDelivered(let id, let answer, let tally):
+            pending.counted(tally.counts, of: id)
+            pending.answered(status: answer.status, of: id)
+            tickets.answers[id] = answer
+            perform(
+                pending.ended(
+                    id, as: .delivered, attemptCount: tally.attemptCount, records: tally.records, now: now,
+                    using: &jitter))
+            exchanges[id] = nil
+            if !tickets.isTouched(id) { discard(answer, of: id) }
+        case .ticketRefused(let id, let why, let failure, let tally):
+            exchanges[id] = nil
+            pending.counted(tally.counts, of: id)
+            perform(pending.refused(id, why: why, failure: failure, records: tally.records, now: now))
         case .attemptFailed(let id, let failure, let parking, let tally):
+            pending.counted(tally.counts, of: id)
+            // A ticket at rest has no exchange; the next attempt makes one. An answer in hand keeps it for now.
+            if failure.evidence != .answered, pending.entry(id, now: now)?.ticket != nil, !pending.isBeingStored(id) {
+                exchanges[id] = nil
+            }
             perform(
                 pending.attemptFailed(
                     id, failure: failure, parking: parking, attemptCount: tally.attemptCount,
                     automaticLeft: tally.automaticLeft, isBodyReplayable: tally.isBodyReplayable,
                     records: tally.records, now: now, using: &jitter))
         case .answered(let id, let tally):
+            pending.counted(tally.counts, of: id)
             perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, records: tally.records, now: now))
         case .ended(let id, let state, let failure, let tally):
+            pending.counted(tally.counts, of: id)
             perform(
                 pending.ended(
                     id, as: state, failure: failure, attemptCount: tally.attemptCount,
@@ -37,13 +67,13 @@ extension Engine {
             perform(pending.freshUnderWay(origin, changedBy: difference, now: now))
         }
         generator = jitter.base
-        armTimer()
+        finishFact()
     }
 
     func handle(_ fact: ReachabilityFact) {
         if case .resumed = fact { resetTimer() }
         perform(reachability.learned(fact, now: clock.now()))
-        armTimer()
+        finishFact()
     }
 
     // MARK: Actions
@@ -52,7 +82,13 @@ extension Engine {
         for action in actions {
             switch action {
             case .start(let id, let trigger):
-                exchanges[id]?.start(trigger)
+                if pending.isTicketAtRest(id) {
+                    tickets.starts.append((id, trigger))
+                } else {
+                    exchanges[id]?.start(trigger)
+                }
+            case .offerTicket(let id):
+                exchanges[id]?.offerTicket()
             case .abandonConnecting(let id):
                 exchanges[id]?.abandonConnecting()
             case .end(let id, let end):
@@ -62,6 +98,7 @@ extension Engine {
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
             case .dropAnswer(let id):
                 exchanges[id]?.dropAnswer()
+                if pending.isTicketAtRest(id) { exchanges[id] = nil }
             case .deliverAnswer(let id, let reason):
                 if pending.isLive(id) {
                     exchanges[id]?.deliverAnswer(reason)
@@ -123,6 +160,8 @@ extension Engine {
     private func report(_ kind: EntryEventKind, _ id: EntryID) {
         guard let entry = pending.entry(id, now: clock.now()) else { return }
         totals.count(kind, entry)
+        // The start of an attempt is marked when its connection stands; an acceptance is on disk already.
+        if entry.ticket != nil, kind == .changed || kind == .ended { tickets.touch(id) }
         events.append(.entry(kind, entry))
         logger.debug(
             "entry", metadata: [

@@ -9,11 +9,20 @@ extension Engine {
     /// many entries give them in portions.
     package func command(
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
+    ) async -> [CommandResult] {
+        let results = apply(command, each: ids, reason: reason)
+        await settled()
+        return results
+    }
+
+    /// As `command`, without waiting for the disk.
+    func apply(
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
     ) -> [CommandResult] {
         let now = clock.now()
-        defer { armTimer() }
         let (results, actions) = pending.commanded(command, each: ids, reason: reason, now: now)
         perform(actions)
+        finishFact()
         return results
     }
 }

@@ -26,6 +26,11 @@ package actor Engine {
     var probe: Task<Void, Never>?
     /// Whether a probe was wanted before there was anybody to make it.
     var isProbeOwed = false
+    /// Where tickets are kept. Nil: there are none.
+    package nonisolated let store: (any PendingStore)?
+    var tickets = TicketBook()
+    var isSavingAgain = false
+    var isRemovingOld = false
     var totals = EngineTotals()
     var lastReload: ReloadReport?
     private var timer: Scheduled<Void>?
@@ -40,7 +45,7 @@ package actor Engine {
     ///   - generator: Source of jitter. Tests pass a seeded one.
     package init(
         eventLoop: any EventLoop, clock: any EngineClock = SystemClock(),
-        limits: PendingLimits = .init(), reachability: Reachability,
+        limits: PendingLimits = .init(), reachability: Reachability, store: (any PendingStore)? = nil,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         logger: Logger
     ) {
@@ -48,6 +53,7 @@ package actor Engine {
         self.clock = clock
         self.generator = generator
         self.reachability = reachability
+        self.store = store
         self.logger = logger
         pending = PendingSet(limits: limits)
         startedAt = clock.now()
@@ -112,6 +118,6 @@ package actor Engine {
         let now = clock.now()
         perform(reachability.advance(to: now))
         perform(pending.advance(to: now))
-        armTimer()
+        finishFact()
     }
 }

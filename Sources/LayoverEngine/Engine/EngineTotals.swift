@@ -5,6 +5,10 @@ package struct EngineTotals: Sendable {
     package var parkedCount = 0
     package var replayCount = 0
     package var refusedCount = 0
+    /// Tickets that were accepted.
+    package var acceptedCount = 0
+    /// Groups of changes, or requests, that the disk would not take.
+    package var storeFailureCount = 0
     /// Incidents that were opened.
     package var incidentCount = 0
     package var endedCounts: [EntryState: Int] = [:]

@@ -12,6 +12,18 @@ package enum ExchangeFact: Sendable {
     case ended(EntryID, EntryState, Failure?, AttemptTally)
     /// What an attempt had proved that was cut off because its entry ended.
     case evidence(EntryID, Failure, [AttemptRecord])
+    /// A request is to be accepted as a ticket, before any attempt.
+    case accept(Acceptance, any AcceptingExchange)
+    /// An exchange joins the set whose first attempt is under way.
+    case joined(NewEntry, any HeldExchange)
+    /// An exchange in the set is to become a ticket.
+    case becomeTicket(Acceptance, any HeldExchange & AcceptingExchange)
+    /// An exchange that was offered a ticket cannot become one.
+    case declinesTicket(EntryID)
+    /// The answer of a ticket is complete.
+    case ticketDelivered(EntryID, StoredAnswer, AttemptTally)
+    /// A ticket could not be made ready to be sent, or must not be sent now.
+    case ticketRefused(EntryID, UndecidedReason, Failure, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.
     case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?)
     /// An origin answered while the network was in doubt.
@@ -27,6 +39,8 @@ package struct AttemptTally: Sendable, Hashable {
     package var attemptCount: Int
     package var automaticLeft: Int?
     package var isBodyReplayable: Bool
+    /// The same in full, for what is kept of a ticket.
+    package var counts = AttemptCounts()
     /// The attempts that ended since the engine was told last.
     package var records: [AttemptRecord]
 

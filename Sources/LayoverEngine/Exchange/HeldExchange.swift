@@ -10,6 +10,8 @@ package protocol HeldExchange: AnyObject, Sendable {
     func dropAnswer()
     /// Delivers the answer in hand: nothing more may be tried.
     func deliverAnswer(_ reason: Verdict.DeliverReason)
+    /// Its client has waited as long as it may, and said that it takes a ticket then.
+    func offerTicket()
     /// Answers the client: nothing more will be tried. `retryAfter`: an honest guess, where there is one.
     func end(_ end: EntryEnd, retryAfter: Duration?)
     /// Answers the client that a limit forbids to park its request.

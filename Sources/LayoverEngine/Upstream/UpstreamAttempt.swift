@@ -16,6 +16,10 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// What the worker knew of the connection when the head came. Written by the worker before it reports the
     /// head, read by the loop after.
     package var connectionFacts: ConnectionFacts?
+    /// Asked by the worker, on its thread, each time that the connection stands and the first byte of the request is
+    /// about to leave. It may block, so only workers that are set aside for tickets get attempts with one. False:
+    /// nothing may be sent, and the attempt fails as `neverSent`.
+    package let beforeSending: (@Sendable () -> Bool)?
     /// Who is told what happens. Confined to the loop.
     package let receiver: any UpstreamReceiver
     /// Whatever the worker keeps for the attempt. Confined to the worker's thread.
@@ -32,12 +36,14 @@ package final class UpstreamAttempt: @unchecked Sendable {
 
     package init(
         request: UpstreamRequest, number: Int, needsFreshConnection: Bool = false,
-        wantsConnectionFacts: Bool = false, receiver: any UpstreamReceiver
+        wantsConnectionFacts: Bool = false, beforeSending: (@Sendable () -> Bool)? = nil,
+        receiver: any UpstreamReceiver
     ) {
         self.request = request
         self.number = number
         self.needsFreshConnection = needsFreshConnection
         self.wantsConnectionFacts = wantsConnectionFacts
+        self.beforeSending = beforeSending
         self.receiver = receiver
     }
 }

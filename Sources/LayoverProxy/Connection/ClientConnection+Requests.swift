@@ -41,6 +41,16 @@ extension ClientConnection {
                 // Without a body it is complete, and an answer that comes at once need not close.
                 if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
                 exchange.begin()
+            case .accept(let plan, let wish):
+                let exchange = DeferredRequest(connection: self, loop: loop, head: head, plan: plan, wish: wish)
+                self.exchange = exchange
+                if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
+                exchange.begin()
+            case .ticket(let question):
+                let exchange = TicketResource(connection: self, loop: loop, head: head, question: question)
+                self.exchange = exchange
+                if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
+                exchange.begin()
             case .answer(let response):
                 answerDirectly(response, to: head)
             }

@@ -72,6 +72,18 @@ extension ClientConnection {
     /// Whether the client may have another request for us.
     var mayHaveMore: Bool { !isInputClosed || input.readableBytes > 0 }
 
+    /// Writes an answer of our own for the exchange at hand.
+    ///
+    /// - Parameter isComplete: Whether all of the request has come.
+    func answer(_ response: OwnResponse, to client: ClientFacts, isComplete: Bool) {
+        loop.metrics.ownResponseCount.increment()
+        loop.metrics.countAnswer(status: response.status)
+        let keepsAlive = client.keepAlive && isComplete && !loop.isDraining && mayHaveMore
+        write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead))
+        exchangeFinished(keepsAlive: keepsAlive)
+        flushNow()
+    }
+
     /// The answer is complete.
     func exchangeFinished(keepsAlive: Bool) {
         exchange = nil
@@ -140,6 +152,6 @@ extension ClientConnection {
 
     /// The proxy is being stopped: what is under way is let finish.
     func drain() {
-        if phase == .idle || phase == .lingering { closeWhenWritten() }
+        if phase == .idle || phase == .lingering { closeWhenWritten() } else { exchange?.drain() }
     }
 }

@@ -35,7 +35,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var phase = Phase.idle
     var decoder: RequestDecoder
     var input = ByteBuffer()
-    var exchange: ProxyExchange?
+    var exchange: (any ConnectionExchange)?
     var addressCache = RequestAddressCache()
     var context: ChannelHandlerContext?
     /// Small writes gathered until the next flush.
@@ -149,6 +149,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         else { return }
         isReading = true
         context?.read()
+    }
+
+    /// What stands before a path of ours, for this client: where it reached us.
+    func ownBase(for head: RequestHead) -> String {
+        if case .origin = head.target, let range = head.hostRange { return "http://" + head.fields.string(range) }
+        guard let address = context?.channel.localAddress, let ip = address.ipAddress, let port = address.port
+        else { return "" }
+        return "http://\(ip.contains(":") ? "[\(ip)]" : ip):\(port)"
     }
 
     private func readClientAddress(_ address: SocketAddress?) {

@@ -10,11 +10,16 @@ extension ProxyExchange {
         if case .length(let count) = request.framing { length = count }
         let loop = self.loop
         return CapturedBody(
-            length: length, mayBeSentTwice: request.mayBeSentTwice || rules.policy.maybeAppliedRule == .ask, limits: loop.rules.body,
+            length: length, mayBeSentTwice: request.mayBeSentTwice || mayBeAskedAbout, limits: loop.rules.body,
             spool: loop.spool
         ) { [weak self] in
             loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }
         }
+    }
+
+    /// Whether all of its body is kept although it must not be sent twice: a person may want to.
+    private var mayBeAskedAbout: Bool {
+        rules.policy.maybeAppliedRule() == .ask || ticket != nil || takesOverWhenClientLeaves
     }
 
     /// - Returns: Whether the client may go on.
@@ -22,6 +27,7 @@ extension ProxyExchange {
         // After an early answer nobody wants the rest.
         guard phase != .done, let body = request.body else { return true }
         hasSentContinue = true
+        ticket?.digest?.update(bytes)
         return body.append(bytes)
     }
 
@@ -34,6 +40,7 @@ extension ProxyExchange {
             lines = out.readableBytes > 0 ? out : nil
         }
         request.body?.finish(trailers: lines)
+        requestCompleted(trailers: lines)
         if phase == .done { connection?.exchangeFinished(keepsAlive: false) }
     }
 

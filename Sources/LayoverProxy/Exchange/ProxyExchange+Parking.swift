@@ -33,33 +33,27 @@ extension ProxyExchange {
     private func join(failure: Failure?, parking: Verdict.Parking) {
         let id = EntryID(using: &loop.generator)
         entry = id
+        loop.engine.post(.parked(newEntry(id, failure: failure, parking: parking), self))
+    }
+
+    /// How it asks to join the set.
+    func newEntry(_ id: EntryID, failure: Failure?, parking: Verdict.Parking) -> NewEntry {
         let tally = takeTally()
-        loop.engine.post(
-            .parked(
-                NewEntry(
-                    id: id, method: request.method, url: url, origin: request.origin, route: route,
+        var new = NewEntry(
+                    id: id, method: request.method, url: request.shownURL, origin: request.origin, route: route,
                     policy: rules.policy,
                     client: Entry.Client(
                         address: connection?.clientAddress ?? "unknown", userAgent: takeUserAgent()),
                     createdAt: createdAt, attemptCount: tally.attemptCount,
                     automaticLeft: tally.automaticLeft,
                     requestByteCount: request.body?.receivedByteCount ?? 0,
-                    isBodyReplayable: tally.isBodyReplayable, isExposed: isExposed,
-                    attempts: tally.records, failure: failure, parking: parking),
-                self))
-    }
-
-    /// Whether whoever answers in the origin's place would learn something: a body, or credentials.
-    private var isExposed: Bool {
-        guard request.purpose == .transfer, request.origin.scheme == .http else { return false }
-        return request.framing != .none || request.carriesCredentials
-    }
-
-    private var url: String {
-        switch request.purpose {
-        case .dial: request.origin.authority
-        case .transfer: request.origin.description + (request.target == "*" ? "" : request.target)
-        }
+                    isBodyReplayable: tally.isBodyReplayable, isExposed: request.isExposed,
+                    attempts: tally.records, failure: failure, parking: parking)
+        new.lane = order.lane
+        new.priority = order.priority
+        new.wantsTicket = ticket != nil
+        new.preconditions = request.preconditions
+        return new
     }
 
     // MARK: The client
@@ -68,8 +62,9 @@ extension ProxyExchange {
     func clientLeft() {
         isClientGone = true
         if isReceivingRequest { request.body?.breakOff() }
+        if adoptsItself() { return }
         switch phase {
-        case .parked:
+        case .parked, .looking:
             ended(as: .cancelled)
         case .offering:
             offered = nil
@@ -115,6 +110,7 @@ extension ProxyExchange {
 extension ProxyExchange: HeldExchange {
     func start(_ trigger: AttemptTrigger) {
         loop.eventLoop.execute {
+            if let successor = self.successor { return successor.start(trigger) }
             guard self.phase == .parked else { return }
             self.rules.hasTriedNewConnection = false
             // A kept-alive connection from before the trouble would prove nothing, and could hang.
@@ -134,12 +130,23 @@ extension ProxyExchange: HeldExchange {
     }
 
     func abandonConnecting() {
-        loop.eventLoop.execute { self.abandonIfConnecting() }
+        loop.eventLoop.execute {
+            if let successor = self.successor { return successor.abandonConnecting() }
+            self.abandonIfConnecting()
+        }
+    }
+
+    func abandonIfFresh() {
+        if entry == nil { abandonIfConnecting() }
+    }
+
+    func offerTicket() {
+        loop.eventLoop.execute { self.becomeTicket(isLast: true) }
     }
 
     /// Cuts off an attempt that may be hanging on a network that is gone. Its verdict makes another.
     func abandonIfConnecting() {
-        guard let attempt, phase == .attempting, rules.policy.mode == .hold,
+        guard let attempt, phase == .attempting, rules.policy.mode != .pass,
             connection?.isInputClosed == false
         else { return }
         rules.isAbandoned = true
@@ -147,11 +154,15 @@ extension ProxyExchange: HeldExchange {
     }
 
     func end(_ end: EntryEnd, retryAfter: Duration?) {
-        loop.eventLoop.execute { self.endedByEngine(end, retryAfter: retryAfter) }
+        loop.eventLoop.execute {
+            if let successor = self.successor { return successor.end(end, retryAfter: retryAfter) }
+            self.endedByEngine(end, retryAfter: retryAfter)
+        }
     }
 
     func refuse(limit: String, value: Int) {
         loop.eventLoop.execute {
+            if let successor = self.successor { return successor.refuse(limit: limit, value: value) }
             self.entry = nil
             // An answer in hand is better than a word about limits.
             if self.phase == .offering { return self.deliverOffered() }

@@ -28,6 +28,7 @@ extension ProxyExchange {
 
     func passOn(_ head: ResponseHead) {
         phase = .responding
+        if caching != nil { keepInCache(head) }
         guard let connection else { return }
         loop.metrics.countAnswer(status: head.status)
         framing = Self.framing(of: head, for: client)
@@ -82,11 +83,12 @@ extension ProxyExchange {
 
     /// Whether another request may follow on the connection. One that is still sending its body cannot
     /// be waited for once it has its answer.
-    private var keepsAlive: Bool {
+    var keepsAlive: Bool {
         client.keepAlive && framing != .close && !isReceivingRequest && !loop.isDraining
     }
 
     func received(_ bytes: ByteBuffer) {
+        if phase == .responding { caching?.writer?.append(bytes) }
         // Where no body can follow, the client would take one for its next answer.
         guard let connection, phase == .responding, framing != .none else {
             return took(bytes.readableBytes)
@@ -115,6 +117,7 @@ extension ProxyExchange {
 
     /// The client has caught up.
     func clientTookBytes() {
+        caching?.sending?.goOn()
         let count = untakenByteCount
         untakenByteCount = 0
         took(count)
@@ -131,6 +134,7 @@ extension ProxyExchange {
     func responseEnded(trailers: ByteBuffer?) {
         attempt = nil
         endFresh()
+        caching?.writer?.commit()
         let wasResponding = phase == .responding
         ended(as: isClientGone ? .cancelled : .delivered)
         guard wasResponding, let connection else { return }
@@ -144,6 +148,7 @@ extension ProxyExchange {
 
     /// Cut off upstream, so cut off downstream: the client must not take a part for the whole.
     func responseBroke(_ failure: Failure) {
+        caching?.writer?.abandon()
         ended(as: .failed, failure: failure)
         connection?.breakOff(isCloseDelimited: framing == .close)
     }

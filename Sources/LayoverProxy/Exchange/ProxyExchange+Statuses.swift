@@ -43,6 +43,7 @@ extension ProxyExchange {
 
     func dropAnswer() {
         loop.eventLoop.execute {
+            if let successor = self.successor { return successor.dropAnswer() }
             guard self.phase == .offering else { return }
             if self.offered?.isOver == false { self.cancelAttempt() }
             self.attempt = nil
@@ -55,6 +56,7 @@ extension ProxyExchange {
 
     func deliverAnswer(_ reason: Verdict.DeliverReason) {
         loop.eventLoop.execute {
+            if let successor = self.successor { return successor.deliverAnswer(reason) }
             guard self.phase == .offering else { return }
             self.deliverOffered()
         }

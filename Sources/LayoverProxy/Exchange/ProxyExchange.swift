@@ -10,7 +10,7 @@ import NIOCore
 /// answers the client: the first claim wins.
 ///
 /// `@unchecked Sendable`: confined to the loop; the engine's calls hop there.
-final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
+final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Sendable {
     enum Phase {
         /// An attempt is under way; nothing of its answer has come.
         case attempting
@@ -18,6 +18,8 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         case parked
         /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
         case offering
+        /// The cache is being asked for an answer.
+        case looking
         /// The answer is being passed on.
         case responding
         /// The client has been answered or is gone; an attempt may still have to end.
@@ -42,10 +44,15 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     /// Its place in the pending set, once it has one.
     var entry: EntryID?
     var lastFailure: Failure?
-    /// The attempt under way, as far as its timeline cannot know it from the attempt itself.
-    private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
-    /// Attempts that ended since the engine was told last.
-    var newRecords: [AttemptRecord] = []
+    var timeline = AttemptTimeline()
+    let order: OrderWish
+    /// What is to be done when its client takes a ticket; nil where it takes none.
+    var ticket: TicketTurn?
+    /// The trailers of the request, as they are forwarded.
+    var trailers: ByteBuffer?
+    var caching: CacheTurn?
+    /// Who goes on with the request once it is a ticket that is not at rest.
+    var successor: TicketExchange?
     /// The answer in hand while `offering`.
     var offered: OfferedAnswer?
     /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
@@ -71,20 +78,31 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
         route = plan.route
         wish = plan.wish
         hasIdempotencyKey = plan.hasIdempotencyKey
+        order = plan.order
         client = ClientFacts(head)
         self.head = head
         createdAt = loop.engine.clock.now()
+        caching = CacheTurn(loop.cache, plan.request, plan.policy)
+        if let wish = plan.ticket {
+            ticket = TicketTurn(wish: wish, base: connection.ownBase(for: head), digest: plan.digest)
+        }
         if request.framing != .none { request.body = makeBody() }
     }
 
     /// The first step: an attempt at once, unless its gate is shut.
     func begin() {
+        startTicketTimer()
+        if caching != nil, looksInstead() { return }
         switch loop.notice(for: request.origin) {
         case nil:
             startAttempt(.arrival)
-        case .shut where rules.policy.mode == .hold:
+        case .watched where order.lane != nil && rules.policy.mode != .pass,
+            .shut where rules.policy.mode != .pass:
+            // Behind a shut gate, or maybe others of its lane: the engine says when it goes.
+            if looksInCache(orElse: { self.park(failure: nil, parking: .init(delay: .zero, shutsGate: false)) }) { return }
             park(failure: nil, parking: .init(delay: .zero, shutsGate: false))
         case .shut where loop.isOffline:
+            if looksInCache(orElse: { self.fail(Problem.offline) }) { return }
             fail(Problem.offline)
         case .watched, .shut:
             loop.engine.post(.freshUnderWay(request.origin, changedBy: 1))
@@ -111,13 +129,16 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
             request: request, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil, receiver: self)
         self.attempt = attempt
+        if caching != nil { caching?.requestedAt = loop.wallSeconds }
         // The first one starts when the request is created; reading the clock again would cost time.
-        begun = (number, trigger, number == 1 && entry == nil ? createdAt : loop.engine.clock.now())
+        timeline.began(
+            number, trigger, at: number == 1 && entry == nil ? createdAt : loop.engine.clock.now())
         loop.metrics.attemptCount.increment()
         worker.start(attempt)
     }
 
     func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
+        if let successor { return successor.receive(event, of: attempt) }
         // A late word of an attempt that is not ours any more. A connection must not leak, though.
         guard attempt === self.attempt else { return receiveLate(event, of: attempt) }
         switch event {
@@ -147,7 +168,7 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
             guard let aborted, aborted.attempt === attempt else { return }
             self.aborted = nil
             record(nil, failure: failure)
-            loop.engine.post(.evidence(aborted.entry, failure, newRecords))
+            loop.engine.post(.evidence(aborted.entry, failure, timeline.takeRecords()))
         case .bodyWanted, .interim, .head, .body, .end:
             break
         }
@@ -167,10 +188,19 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
             return responseBroke(failure)
         }
         // An attempt that is made once more is made for the same reason.
-        let trigger = begun?.trigger ?? .arrival
+        let trigger = timeline.begun?.trigger ?? .arrival
         let verdict = rules.verdict(
             on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
         record(verdict, failure: failure)
+        if caching?.isReadable == true, verdict.endsTheTry, RetryCondition.connectivity.matches(failure),
+            looksInCache(orElse: { self.follow(verdict, failure, trigger) })
+        {
+            return
+        }
+        follow(verdict, failure, trigger)
+    }
+
+    private func follow(_ verdict: Verdict, _ failure: Failure, _ trigger: AttemptTrigger) {
         switch verdict {
         case .againOnNewConnection:
             rules.hasTriedNewConnection = true
@@ -191,15 +221,9 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
 
     /// Writes the attempt that has ended into its timeline.
     func record(_ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil) {
-        guard let begun else { return }
-        self.begun = nil
-        var record = AttemptRecord(number: begun.number, trigger: begun.trigger, startedAt: begun.at)
-        record.endedAt = loop.engine.clock.now()
-        record.failure = failure
-        record.status = status
-        if status != nil { record.connection = attempt?.connectionFacts }
-        record.verdict = verdict
-        newRecords.append(record)
+        timeline.ended(
+            at: loop.engine.clock.now(), verdict, failure: failure, status: status,
+            connection: attempt?.connectionFacts)
     }
 
     /// What the client is told of a failure.
@@ -227,10 +251,11 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     /// What the engine is told of the attempts, each record once.
     func takeTally() -> AttemptTally {
         let body = request.body?.summary ?? .none
-        defer { newRecords = [] }
-        return AttemptTally(
+        var tally = AttemptTally(
             attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft,
-            isBodyReplayable: body == .none || body == .captured, records: newRecords)
+            isBodyReplayable: body == .none || body == .captured, records: timeline.takeRecords())
+        tally.counts = rules.counts
+        return tally
     }
 
     // MARK: The end
@@ -238,6 +263,7 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     /// Tells the engine, if it knows this exchange.
     func ended(as state: EntryState, failure: Failure? = nil) {
         phase = .done
+        ticket?.timer?.cancel()
         guard let entry else { return }
         self.entry = nil
         loop.engine.post(.ended(entry, state, failure, takeTally()))
@@ -256,12 +282,7 @@ final class ProxyExchange: UpstreamReceiver, @unchecked Sendable {
     func answer(_ response: OwnResponse) {
         guard phase != .done, phase != .responding else { return }
         phase = .done
-        loop.metrics.ownResponseCount.increment()
-        guard let connection else { return }
-        loop.metrics.countAnswer(status: response.status)
-        let keepsAlive = client.keepAlive && !isReceivingRequest && !loop.isDraining && connection.mayHaveMore
-        connection.write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead))
-        connection.exchangeFinished(keepsAlive: keepsAlive)
-        connection.flushNow()
+        guard let connection else { return loop.metrics.ownResponseCount.increment() }
+        connection.answer(response, to: client, isComplete: !isReceivingRequest)
     }
 }

@@ -5,6 +5,10 @@ import LayoverHTTP
 /// What is to be done with a request.
 enum RequestPlan {
     case forward(ForwardPlan)
+    /// Make a ticket of it, before any attempt.
+    case accept(ForwardPlan, TicketWish)
+    /// It asks after a ticket.
+    case ticket(TicketQuestion)
     case answer(OwnResponse)
 }
 
@@ -16,10 +20,9 @@ struct ForwardPlan {
     var hasIdempotencyKey: Bool
     /// What the client said of its policy; it goes on saying so after a reload.
     var wish: PolicyWish
-}
-
-/// What a request's own fields say about its policy (`Layover-Policy`, `Layover-Mode`).
-struct PolicyWish: Equatable {
-    var name: String?
-    var mode: Policy.Mode?
+    var order = OrderWish()
+    /// What the client takes when its time on the connection is over.
+    var ticket: TicketWish?
+    /// Not nil where a ticket may come of it that has an `Idempotency-Key`.
+    var digest: PayloadDigest?
 }

@@ -8,6 +8,12 @@ extension RequestPlanner {
     func planForOurselves(_ head: RequestHead) throws(Refusal) -> RequestPlan {
         let target = head.targetString
         let host = head.hostAuthority?.host
+        let path = target.prefix { $0 != "?" }
+        if path.hasPrefix(TicketAddress.prefix) {
+            // Where a request became a ticket, its client must find it again.
+            try refuseForeign(head, isKnownHost: host.map { rules.allowedHosts.contains($0) || isOfRoute($0) } ?? true)
+            return try planTicket(head, path)
+        }
         let routeOfHost = host.flatMap { name in
             rules.routes.routes.first { route in
                 route.host != .any
@@ -23,7 +29,6 @@ extension RequestPlanner {
                 by: routeOfHost)
         }
         if head.target.isAsterisk { return .answer(Self.options) }
-        let path = target.prefix { $0 != "?" }
         guard path == "/" else {
             throw Refusal(404, "not_found", "There is nothing here.", error: .httpRequestError)
         }
@@ -31,6 +36,13 @@ extension RequestPlanner {
             throw Refusal(405, "method", "Only GET and HEAD work here.", error: .httpRequestError)
         }
         return .answer(HelpPage.response)
+    }
+
+    /// Whether a route is for this host, whatever the path and the method.
+    private func isOfRoute(_ host: String) -> Bool {
+        rules.routes.routes.contains { route in
+            route.host != .any && route.matches(host: host, path: route.pathPrefix, method: route.methods?.first ?? "GET")
+        }
     }
 
     /// `/.layover/route/{name}/…`: the rest goes to the route's upstream.
@@ -49,6 +61,25 @@ extension RequestPlanner {
         let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
         let address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
         return try planForward(head, to: address, target: path, by: route)
+    }
+
+    private func planTicket(_ head: RequestHead, _ path: Substring) throws(Refusal) -> RequestPlan {
+        guard let (id, wantsResponse) = TicketAddress.parse(path) else {
+            throw Refusal(404, "unknown_ticket", "There is no such ticket.", error: .httpRequestError)
+        }
+        switch head.method {
+        case .get where wantsResponse, .head where wantsResponse:
+            return .ticket(TicketQuestion(id: id, ask: .response))
+        case .get, .head:
+            let wait = head.preferences?.wait.map { min(Duration.seconds($0), TicketQuestion.waitMax) }
+            return .ticket(TicketQuestion(id: id, ask: .standing(wait: wait ?? .zero)))
+        case .delete where !wantsResponse:
+            return .ticket(TicketQuestion(id: id, ask: .drop))
+        default:
+            throw Refusal(
+                405, "method", wantsResponse ? "Only GET and HEAD work here." : "Only GET, HEAD and DELETE work here.",
+                error: .httpRequestError)
+        }
     }
 
     /// A web page must not reach a route that carries a token, nor anything else here.

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverReplay
 import NIOCore
 
 extension RequestPlanner {
@@ -22,7 +23,9 @@ extension RequestPlanner {
     }
 
     /// The fields to send: as they came, less what is only for us, plus what a route asks for.
-    func fields(of head: RequestHead, route: Route?) -> ByteBuffer {
+    ///
+    /// - Parameter honoursPrefer: Whether what the client prefers about waiting is done here.
+    func fields(of head: RequestHead, route: Route?, honoursPrefer: Bool = false) -> ByteBuffer {
         var out = ByteBuffer()
         out.reserveCapacity(head.bytes.readableBytes + viaMember.count + 8)
         var options = ForwardingOptions()
@@ -30,12 +33,30 @@ extension RequestPlanner {
             let names = route.removeFields + route.setFields.map(\.name)
             options.removedNames = names.map { Array($0.lowercased().utf8) }
         }
+        options.keepsPrefer = !honoursPrefer
         head.writeForwardedFields(into: &out, options: options)
-        for field in (route?.setFields ?? []) + (route?.addFields ?? []) {
-            out.writeString(field.value.isEmpty ? "\(field.name);\0" : "\(field.name): \(field.value)\0")
+        if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
+            out.writeString("Prefer: \(others.joined(separator: ", "))\0")
+        }
+        for field in route?.setFields ?? [] { Self.write(field.name, Self.filledIn(field.value), into: &out) }
+        for field in route?.addFields ?? [] {
+            // A key that the client chose is the better one.
+            if field.isIdempotencyKey, head.fields.contains(.idempotencyKey) { continue }
+            Self.write(field.name, Self.filledIn(field.value), into: &out)
         }
         head.writeVia(into: &out, own: viaMember)
         return out
+    }
+
+    private static func write(_ name: String, _ value: String, into out: inout ByteBuffer) {
+        out.writeString(value.isEmpty ? "\(name);\0" : "\(name): \(value)\0")
+    }
+
+    /// With a UUID where the configuration has `~uuid~`: the same for all attempts of the request.
+    private static func filledIn(_ value: String) -> String {
+        guard value.contains("~uuid~") else { return value }
+        var generator = SystemRandomNumberGenerator()
+        return value.replacing("~uuid~", with: RequestUUID.text(using: &generator))
     }
 
     func timeouts(of route: Route?) -> AttemptTimeouts {
@@ -51,15 +72,12 @@ extension RequestPlanner {
     /// What the request says about its policy.
     func wish(of head: RequestHead) throws(Refusal) -> PolicyWish {
         guard head.fields.contains(.layover) else { return PolicyWish() }
-        for name: StaticString in ["Layover-Lane", "Layover-After"] where head.fields.contains(name) {
-            throw badField("\(name) is not in this version.")
-        }
         let mode: Policy.Mode? =
             switch try single("Layover-Mode", in: head) {
             case nil: nil
             case "pass": .pass
             case "hold": .hold
-            case "defer": throw badField("Layover-Mode: defer is not in this version.")
+            case "defer": .defer
             default: throw badField("Layover-Mode is none of pass, hold and defer.")
             }
         return PolicyWish(name: try single("Layover-Policy", in: head), mode: mode)
@@ -75,7 +93,6 @@ extension RequestPlanner {
             policy = named
         }
         if let mode = wish.mode { policy.mode = mode }
-        if policy.mode == .defer { throw badField("The policy \(policy.name) defers, which is not in this version.") }
         return policy
     }
 
@@ -84,25 +101,18 @@ extension RequestPlanner {
     func reroute(
         _ request: UpstreamRequest, by name: String?, wish: PolicyWish
     ) -> (route: String?, policy: Policy) {
-        let path = request.purpose == .dial ? "/" : request.target
-        var route = rules.routes.route(host: request.origin.host, path: path, method: request.method)
-        // A base-URL route is found by its name: its requests do not look like it any more.
-        if let name, let named = rules.routes.route(named: name), named.upstream?.origin == request.origin {
-            route = named
-        }
-        var kept = wish
-        if let name = wish.name, rules.routes.policies[name] == nil { kept.name = nil }
-        let policy = (try? policy(kept, route: route)) ?? rules.routes.standardPolicy
-        return (route?.name, policy)
+        rules.routes.standing(
+            origin: request.origin, path: request.purpose == .dial ? "/" : request.target,
+            method: request.method, route: name, wish: wish)
     }
 
-    private func single(_ name: StaticString, in head: RequestHead) throws(Refusal) -> String? {
+    func single(_ name: StaticString, in head: RequestHead) throws(Refusal) -> String? {
         let values = head.fields.values(of: name)
         guard values.count <= 1 else { throw badField("\(name) stands twice.") }
         return values.first.map { head.fields.string($0) }
     }
 
-    private func badField(_ detail: String) -> Refusal {
+    func badField(_ detail: String) -> Refusal {
         Refusal(400, "layover_field", detail, error: .httpRequestError, closes: true)
     }
 }

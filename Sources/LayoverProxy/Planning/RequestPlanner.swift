@@ -56,17 +56,27 @@ struct RequestPlanner {
         if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
         let wish = try wish(of: head)
         let policy = try policy(wish, route: route)
-        let hasKey = head.fields.contains(.idempotencyKey)
+        let ticket = try ticketWish(of: head, policy, route)
+        let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
         let twice = hasKey || policy.repeatable || head.method.isIdempotent
         let request = UpstreamRequest(
             purpose: .transfer, origin: address.origin, method: head.methodString, target: target,
-            host: address.host, fields: fields(of: head, route: route),
+            host: address.host, fields: fields(of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty),
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: twice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
-        return .forward(
-            ForwardPlan(
-                request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish))
+        var plan = ForwardPlan(
+            request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
+        plan.order = try order(of: head, policy, request)
+        guard let ticket else {
+            guard plan.order.after.isEmpty else { throw badField("Layover-After is only for tickets.") }
+            return .forward(plan)
+        }
+        plan.ticket = ticket
+        if head.fields.contains(.idempotencyKey) { plan.digest = digest(of: head, request) }
+        // What waits for another ticket is not tried first.
+        let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || Self.hasTicketTokens(request)
+        return isLater ? .accept(plan, ticket.now(isLater: isLater)) : .forward(plan)
     }
 
     private func planTunnel(

@@ -32,6 +32,11 @@ extension Problem {
                 status: 504, kind: "expired",
                 detail: "The request waited as long as its policy allows. \(lastFailure?.message ?? "")",
                 error: lastFailure?.kind ?? .destinationUnavailable)
+        case .superseded(let newer):
+            problem = Problem(
+                status: 409, kind: "superseded",
+                detail: "A newer request to the same address took the place of this one: ticket \(newer).",
+                error: .httpRequestDenied)
         case .draining:
             problem = .stopping
         }

@@ -52,8 +52,8 @@ struct Problem {
             limits.bodyMax (\(bodyByteCountMax) bytes), the spool is full (limits.spoolTotal), or it never came whole.
             """
         case .exhausted: "\(message) No automatic attempt is left."
-        case .nameUnknown: "\(message) The network is there, so it was not parked."
-        case .notInRetryOn, .pass, .responseBegan: message
+        case .nameUnknown: "\(message) The network is there, so waiting would not help."
+        case .notInRetryOn, .pass, .responseBegan, .preflight: message
         }
     }
 

@@ -18,6 +18,8 @@ package struct ProxyRules: Sendable {
     /// Most client connections at a time. Default: 10 000.
     package var connectionCountMax = 10_000
     package var attempt = AttemptTimeouts()
+    /// Whether there is a store, so that tickets can be accepted. Default: false.
+    package var keepsTickets = false
     /// From the first byte of a head to its last. Then 408. Default: 30 s.
     package var requestHeadTimeout: Duration = .seconds(30)
     /// Between requests, and between the bytes of a body that we are ready to read. Default: 60 s.

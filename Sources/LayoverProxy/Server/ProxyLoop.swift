@@ -1,8 +1,12 @@
 package import LayoverCore
 package import LayoverEngine
+import LayoverReplay
 package import Logging
 package import NIOCore
 import Synchronization
+#if canImport(Glibc)
+import Glibc
+#endif
 
 /// Everything that one event loop of the listener shares among its connections.
 ///
@@ -21,9 +25,17 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let tunnelIdleTimeout: TimeAmount
     let spool: BodySpool
     let logger: Logger
+    /// Answers for the time when their origin cannot be reached. Nil: none are kept.
+    private(set) var cache: (any AnswerCache)?
     /// Counts connections of all loops against `limits.connections`.
     let connectionLimit: ConnectionLimit
     private(set) var worker: (any UpstreamWorker)?
+    /// Make the attempts of tickets, which block while they are being noted on disk.
+    private var ticketWorkers: [any UpstreamWorker] = []
+    /// Attempts of tickets so far: the workers take them in turn.
+    private var ticketAttemptCount = 0
+    private var upstream: (any Upstream)?
+    private var ticketExchanges: [ObjectIdentifier: TicketExchange] = [:]
 
     /// What the engine said of origins that are or were in trouble. A stale view is harmless: the engine
     /// looks again.
@@ -70,11 +82,17 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     ///
     /// - Parameter ticks: Whether time passes by itself. Only a test says no.
     package func start(with upstream: any Upstream, ticks isTicking: Bool = true) throws {
+        self.upstream = upstream
         worker = try upstream.makeWorker(for: eventLoop) { [weak self] in self?.flush() }
         guard isTicking else { return }
         ticks = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
             [weak self] _ in self?.secondPassed()
         }
+    }
+
+    /// Keeps answers from now on.
+    package func use(_ cache: any AnswerCache) -> EventLoopFuture<Void> {
+        eventLoop.submit { self.cache = cache }
     }
 
     // MARK: What the engine says
@@ -106,6 +124,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.submit {
             self.rules.routes = new.routes
             self.rules.attempt = new.attempt
+            self.rules.keepsTickets = new.keepsTickets
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.inOrder(self.connections.values) { connection.adoptedRules() }
         }
@@ -114,9 +133,10 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package func networkChanged() {
         eventLoop.execute {
             self.worker?.networkChanged()
+            for worker in self.ticketWorkers { worker.networkChanged() }
             // Those in the pending set are the engine's to abandon.
             for connection in self.inOrder(self.connections.values) {
-                if let exchange = connection.exchange, exchange.entry == nil { exchange.abandonIfConnecting() }
+                connection.exchange?.abandonIfFresh()
             }
         }
     }
@@ -154,7 +174,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     func closed(_ connection: ClientConnection) {
         connections[connection.number] = nil
         metrics.openConnectionCount.store(connections.count, ordering: .relaxed)
-        if isDraining, connections.isEmpty { finishDraining() }
+        finishDrainingIfIdle()
     }
 
     /// The oldest first: what is done to many must not hang on the order of a dictionary.
@@ -197,6 +217,64 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         connectionLimit.closed()
     }
 
+    // MARK: Tickets
+
+    package func replay(_ replay: TicketReplay) -> any HeldExchange {
+        guard let store = engine.store else { return NoExchange() }
+        return TicketExchange(loop: self, replay: replay, store: store)
+    }
+
+    /// Nil once the loop is shut down, or when there are no more threads to be had.
+    func ticketWorker() -> (any UpstreamWorker)? {
+        ticketAttemptCount += 1
+        if ticketWorkers.count < Self.ticketWorkerCount, ticketAttemptCount > ticketWorkers.count,
+            let worker = try? upstream?.makeWorker(for: eventLoop, batchEnded: { [weak self] in self?.flush() })
+        {
+            ticketWorkers.append(worker)
+            return worker
+        }
+        return ticketWorkers.isEmpty ? nil : ticketWorkers[ticketAttemptCount % ticketWorkers.count]
+    }
+
+    /// Workers for tickets, made as they are needed: so many attempts are noted on disk together. Default: 4.
+    private static let ticketWorkerCount = 4
+
+    /// An attempt of a ticket is under way: stopping waits for it.
+    func opened(_ exchange: TicketExchange) {
+        eventLoop.execute {
+            if exchange.phase != .done { self.ticketExchanges[ObjectIdentifier(exchange)] = exchange }
+        }
+    }
+
+    func closed(_ exchange: TicketExchange) {
+        ticketExchanges[ObjectIdentifier(exchange)] = nil
+        finishDrainingIfIdle()
+    }
+
+    /// Seconds since 1970.
+    var wallSeconds: Int { time(nil) }
+
+    /// Nanoseconds since 1970.
+    func wall(_ timestamp: Timestamp) -> Int64 { engine.clock.wallNanoseconds(of: timestamp) }
+
+    /// When the credentials of a request are past their time; nil where they do not say.
+    func credentialExpiry(of request: UpstreamRequest) -> Timestamp? {
+        let wall = wallSeconds
+        guard
+            let expiry = CredentialExpiry.of(target: request.target, fields: request.fields, now: wall)
+        else { return nil }
+        return engine.clock.now() + .seconds(expiry.notAfter - wall)
+    }
+
+    /// An honest guess of when it is worth while to ask again, in seconds. At least 1.
+    func secondsUntil(_ timestamp: Timestamp?) -> Int {
+        guard let timestamp else { return Self.askAgainAfter }
+        return max(1, Int((timestamp - engine.clock.now()).inSeconds.rounded(.up)))
+    }
+
+    /// Seconds after which to ask again where nothing better is known. Default: 5.
+    private static let askAgainAfter = 5
+
     // MARK: The end
 
     /// Lets exchanges under way finish and closes the rest.
@@ -208,7 +286,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.whenIdle = promise
             self.isDraining = true
             for connection in self.inOrder(self.connections.values) { connection.drain() }
-            if self.connections.isEmpty { self.finishDraining() }
+            self.finishDrainingIfIdle()
             return promise.futureResult
         }
     }
@@ -219,9 +297,17 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.ticks?.cancel()
             for connection in self.inOrder(self.connections.values) { connection.closeNow() }
             for tunnel in self.tunnels.values { tunnel.close() }
+            for exchange in self.ticketExchanges.values { exchange.stop() }
             self.worker?.shutDown()
             self.worker = nil
+            for worker in self.ticketWorkers { worker.shutDown() }
+            self.ticketWorkers = []
+            self.upstream = nil
         }
+    }
+
+    private func finishDrainingIfIdle() {
+        if isDraining, connections.isEmpty, ticketExchanges.isEmpty { finishDraining() }
     }
 
     private func finishDraining() {

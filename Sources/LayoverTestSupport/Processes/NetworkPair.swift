@@ -38,7 +38,10 @@ package final class NetworkPair: Sendable {
 
     /// Takes both namespaces away. What still runs in them keeps them alive without a name.
     package func remove() async {
-        for side in Side.allCases { _ = try? await Command("ip", ["netns", "delete", name(side)]).run() }
+        for side in Side.allCases {
+            _ = try? await Command("ip", ["netns", "delete", name(side)]).run()
+            NamespaceFiles.remove(of: name(side))
+        }
     }
 
     /// Whether this process may make namespaces: nil, or what the kernel said.

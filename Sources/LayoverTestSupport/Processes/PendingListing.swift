@@ -5,6 +5,7 @@ package struct PendingListing: Sendable, Codable {
             package var kind: String
             package var phase: String
             package var evidence: String
+            package var message: String
         }
 
         package var id: String

@@ -35,17 +35,40 @@ package final class RunningLayover: Sendable {
         _ configuration: String = quickRetries, environment: [String: String] = [:], namespace: String? = nil
     ) async throws -> RunningLayover {
         let folder = try TemporaryFolder()
-        let file = try folder.write(configuration, to: "config.json")
+        try folder.write(configuration, to: "config.json")
+        return try await start(in: folder, environment: environment, namespace: namespace)
+    }
+
+    /// Starts it with the `config.json` of a folder, on the store that an earlier run may have left there, and waits
+    /// until both ports listen.
+    ///
+    /// - Parameter prefix: What its command line begins with, such as a tracer that runs it.
+    package static func start(
+        in folder: TemporaryFolder, under prefix: [String] = [], environment: [String: String] = [:],
+        namespace: String? = nil
+    ) async throws -> RunningLayover {
+        let process = try launch(in: folder, under: prefix, environment: environment, namespace: namespace)
         let portFile = folder.file("ports.json")
-        let process = try Command(
-            binary,
-            ["run", "--config", file, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--port-file", portFile.path]
-        ).with(environment).within(namespace).start(in: folder)
         let ports = try await FolderWatch(folder.url).first("Layover listens") {
             if process.hasEnded { throw ProcessError("Layover ended: \(process.errors)\(process.output)") }
             return (try? Data(contentsOf: portFile)).flatMap { try? JSONDecoder().decode(Ports.self, from: $0) }
         }
         return RunningLayover(ports: ports, process: process, folder: folder, namespace: namespace)
+    }
+
+    /// Starts it and waits for nothing.
+    package static func launch(
+        in folder: TemporaryFolder, under prefix: [String] = [], environment: [String: String] = [:],
+        namespace: String? = nil
+    ) throws -> RunningProcess {
+        let portFile = folder.file("ports.json").path
+        try? FileManager.default.removeItem(atPath: portFile)
+        let words = prefix + [
+            binary, "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0",
+            "--admin", "127.0.0.1:0", "--port-file", portFile,
+        ]
+        return try Command(words[0], Array(words.dropFirst()))
+            .with(environment).within(namespace).start(in: folder)
     }
 
     /// The binary lies beside the test bundle; LAYOVER_BINARY names another one.
@@ -94,6 +117,14 @@ package final class RunningLayover: Sendable {
         return try await onOwnThread { try admin.call(method, path, json: json) }
     }
 
+    package func incidents() async throws -> [IncidentListing.Incident] {
+        let answer = try await call("GET", "/v1/incidents")
+        guard answer.status == 200 else {
+            throw ProcessError("The admin API answered \(answer.status): \(answer.text)")
+        }
+        return try JSONDecoder().decode(IncidentListing.self, from: answer.body).data
+    }
+
     @discardableResult
     package func waitForPending(
         _ what: String = "requests are pending", within limit: Duration = .seconds(20),
@@ -101,6 +132,24 @@ package final class RunningLayover: Sendable {
     ) async throws -> PendingListing {
         let admin = admin
         return try await onOwnThread { try admin.waitForPending(what, within: limit, condition) }
+    }
+
+    /// Waits until the monitor has seen that no link is left.
+    package func waitUntilOffline(within limit: Duration = .seconds(10)) async throws {
+        let admin = admin
+        try await onOwnThread {
+            let deadline = Deadline(in: limit)
+            let events = try admin.events()
+            while try !admin.call("GET", "/v1/reachability").text.contains(#""state":"offline""#) {
+                _ = try events.next(by: deadline)
+            }
+        }
+    }
+
+    /// Ends it by SIGKILL: at once, with nothing finished.
+    package func kill() async {
+        process.signal(SIGKILL)
+        _ = await process.result()
     }
 
     /// Ends it by SIGTERM and gives how it ended.

@@ -8,6 +8,7 @@ import Synchronization
 package final class ScriptedUpstream: Upstream {
     /// What the proxy has done so far.
     package struct Record: Sendable {
+        package var workerCount = 0
         package var startedCount = 0
         package var unclaimed: [ScriptedAttempt] = []
         package var networkChangeCount = 0
@@ -26,7 +27,8 @@ package final class ScriptedUpstream: Upstream {
     package func makeWorker(
         for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
     ) -> any UpstreamWorker {
-        ScriptedWorker(upstream: self, eventLoop: eventLoop, batchEnded: batchEnded)
+        record.update { $0.workerCount += 1 }
+        return ScriptedWorker(upstream: self, eventLoop: eventLoop, batchEnded: batchEnded)
     }
 
     /// The next attempt that was started and not taken yet.

@@ -18,6 +18,8 @@ enum AbortCause: Sendable {
     case connectionSpoilt
     /// libcurl wanted to send a request again that must not be sent twice, or whose body was not kept.
     case secondSending
+    /// The attempt could not be taken note of where that survives us, so nothing was sent.
+    case notMarked
     /// libcurl wanted to send again after a complete answer (417 to an Expect).
     case answeredAlready
     /// The response breaks the rules of HTTP/1.

@@ -50,6 +50,8 @@ extension Failure {
             (.connectionTerminated, "The idle connection was not usable any more.")
         case .secondSending:
             (.connectionTerminated, "The connection died, and the request cannot be sent a second time.")
+        case .notMarked:
+            (.proxyInternalError, "The store could not take note of the attempt, so nothing was sent.")
         case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
         case .malformedResponse(let kind, let reason): (kind, "\(reason)")
         }

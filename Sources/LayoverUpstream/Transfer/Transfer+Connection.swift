@@ -82,6 +82,7 @@ extension Transfer {
             openReader()
         }
         if isReused, !isQuiet { return stop(.connectionSpoilt) }
+        if let beforeSending = attempt.beforeSending, !beforeSending() { return stop(.notMarked) }
         // A refused address among several was not the last word.
         abortCause = nil
         sending.count += 1

@@ -11,13 +11,14 @@ struct Pending: AsyncParsableCommand {
     @Flag(help: "Go on showing changes until interrupted.") var watch = false
     @Option(help: "Only requests to this host.") var host: String?
     @Option(help: "Only entries in these states, separated by commas.") var state: String?
+    @Option(help: "Only entries of this lane.") var lane: String?
 
     func run() async throws {
         let client = try connection.client()
         if watch {
-            return try await PendingWatch(client: client, host: host, state: state, isJSON: json).run()
+            return try await PendingWatch(client: client, host: host, state: state, lane: lane, isJSON: json).run()
         }
-        var call = AdminCall("/v1/pending", query: [("host", host), ("state", state)])
+        var call = AdminCall("/v1/pending", query: [("host", host), ("state", state), ("lane", lane)])
         call.accept = "application/jsonl"
         var entries: [EntryDocument] = []
         try await client.lines(of: call) { line in

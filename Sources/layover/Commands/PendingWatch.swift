@@ -6,13 +6,14 @@ struct PendingWatch {
     let client: AdminClient
     let host: String?
     let state: String?
+    let lane: String?
     let isJSON: Bool
 
     func run() async throws(CommandFailure) {
         var call = AdminCall("/v1/events")
         call.accept = "text/event-stream"
         let terminal = Terminal.standardOutput()
-        let screen = PendingScreen(host: host, states: state?.split(separator: ",").map(String.init))
+        let screen = PendingScreen(host: host, states: state?.split(separator: ",").map(String.init), lane: lane)
         // Drawing at most a few times a second keeps up with any number of events.
         let drawing = Task {
             guard terminal.isInteractive, !isJSON else { return }
@@ -45,12 +46,14 @@ struct PendingWatch {
 actor PendingScreen {
     private let host: String?
     private let states: [String]?
+    private let lane: String?
     private var entries: [EntryDocument] = []
     /// Nothing is drawn before the first snapshot.
     private var isDrawn = true
 
-    init(host: String?, states: [String]?) {
+    init(host: String?, states: [String]?, lane: String? = nil) {
         self.host = host
+        self.lane = lane
         self.states = states
     }
 
@@ -88,6 +91,7 @@ actor PendingScreen {
     private func isMeant(_ entry: EntryDocument) -> Bool {
         (host.map { $0.lowercased() == entry.host.lowercased() } ?? true)
             && (states.map { $0.contains(entry.state) } ?? true)
+            && (lane.map { $0 == entry.lane } ?? true)
     }
 
     private func decoded<Document: Decodable>(

@@ -7,8 +7,9 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the proxy until it is stopped.",
         discussion: """
-            SIGHUP has it read its configuration anew. SIGTERM or SIGINT stops it gently: no new connections, held clients get a 503 with \
-            Retry-After, attempts under way get timeouts.drain. The same signal again stops it at once.
+            SIGHUP has it read its configuration anew. SIGTERM or SIGINT stops it gently: no new connections, held \
+            clients get a 503 with Retry-After or their ticket, attempts under way get timeouts.drain. The same \
+            signal again stops it at once.
             """)
 
     @OptionGroup var source: ConfigurationOptions

@@ -24,6 +24,10 @@ struct Show: AsyncParsableCommand {
         facts.add("request", "\(entry.method) \(entry.url)")
         let detail = entry.waitingFor.map { " for \($0)" } ?? entry.why.map { ": \($0)" } ?? ""
         facts.add("state", entry.state + detail)
+        facts.add("ticket", entry.ticket.map { "/.layover/tickets/\($0) on the proxy port" })
+        facts.add("lane", entry.lane)
+        for parent in entry.parents ?? [] { facts.add("after", parent) }
+        facts.add("priority", entry.priority == 3 ? nil : "\(entry.priority) (0 first, 7 last)")
         facts.add("incident", entry.incident)
         facts.add("attempts", "\(entry.attempts)" + (entry.automaticLeft.map { ", \($0) left" } ?? ""))
         facts.add(
@@ -36,7 +40,10 @@ struct Show: AsyncParsableCommand {
                 "\(failure.kind) while \(failure.phase) (\(failure.evidence)) at \(failure.at)")
             facts.add("", failure.message)
         }
-        facts.add("client", entry.client.address + (entry.client.userAgent.map { ", \($0)" } ?? ""))
+        facts.add(
+            "client",
+            entry.client.address + (entry.client.userAgent.map { ", \($0)" } ?? "")
+                + (entry.client.connected ? "" : ", not waiting"))
         facts.add(
             "body", "\(entry.requestBytes) bytes" + (entry.bodyReplayable ? "" : ", cannot be sent again"))
         facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))

@@ -31,11 +31,21 @@ struct Status: AsyncParsableCommand {
             limit.used.map { "\(name) \($0)/\(limit.max)" }
         }
         facts.add("limits", used.joined(separator: ", "))
+        facts.add("store", status.store.map(store) ?? "none: no tickets are kept in this run")
+        facts.add("cache", status.cache.map(CacheTable.text))
         for error in status.configurationErrors { facts.add("configuration", error) }
         if let reload = status.lastReload, !reload.needsRestart.isEmpty {
             facts.add("restart needed", reload.needsRestart.joined(separator: " "))
         }
         return facts.lines
+    }
+
+    private static func store(_ store: StatusDocument.Store) -> String {
+        var parts = [store.condition, "\(store.bytes) bytes"]
+        if store.unsaved > 0 { parts.append("\(store.unsaved) tickets not saved yet") }
+        if let history = store.history { parts.append("ended tickets kept for \(TimeText.span(history))") }
+        if let message = store.message { parts.append(message) }
+        return parts.joined(separator: ", ")
     }
 
     private static func network(_ view: ReachabilityDocument) -> String {

@@ -31,15 +31,18 @@ struct Application {
         let draining = DrainState()
         let stop = StopSignal()
         let server = try await bindProxy(parts)
+        try await parts.restore()
+        await parts.useCache(for: settings)
         try await parts.startProbing()
         let address = proxyAddress(server)
+        let adminOptions = adminOptions(logger)
         let (ports, portFound) = AsyncStream<Int>.makeStream()
         let admin = AdminService(
             options: adminOptions,
             sources: adminSources(parts, reloader, draining: draining, stop: stop, address: address),
             logger: logger, onListening: { portFound.yield($0) })
         let proxy = ProxyService(
-            server: server, engine: parts.engine, drainMax: settings.timeouts.drain,
+            server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
         let services = ServiceGroup(
             configuration: .init(
@@ -51,7 +54,8 @@ struct Application {
         }
         let announcing = Task {
             for await port in ports {
-                try announce(parts, server: server, address: address, adminPort: port)
+                try announce(
+                    parts, server: server, address: address, adminHost: adminOptions.host, adminPort: port)
                 break
             }
         }
@@ -91,7 +95,7 @@ struct Application {
         ReachabilityMonitor(logger: parts.logger) { parts.engine.post($0) }
     }
 
-    private var adminOptions: AdminOptions {
+    private func adminOptions(_ logger: Logger) -> AdminOptions {
         var options = AdminOptions()
         if case .tcp(let host, let port) = settings.admin.listen {
             options.host = host
@@ -99,6 +103,16 @@ struct Application {
         }
         options.token = settings.admin.token
         options.allowedHosts = settings.admin.allowedHosts
+        guard options.token == nil else {
+            AdminTokenFile.remove(from: settings.store.folder)
+            return options
+        }
+        options.bodyToken = AdminTokenFile.make(in: settings.store.folder)
+        if options.bodyToken == nil {
+            logger.warning(
+                "nobody can be shown bodies: the file of their token could not be written",
+                metadata: ["file": "\(AdminTokenFile.name)", "folder": "\(settings.store.folder)"])
+        }
         return options
     }
 
@@ -106,6 +120,8 @@ struct Application {
         _ parts: ProxyParts, _ reloader: Reloader, draining: DrainState, stop: StopSignal, address: String
     ) -> AdminSources {
         var sources = AdminSources(engine: parts.engine)
+        sources.spool = parts.spool
+        sources.cache = { parts.cache.current }
         sources.metrics = parts.loops.map(\.metrics)
         sources.proxyURLs = { [address] }
         sources.isDraining = { draining.isDraining }
@@ -145,13 +161,13 @@ struct Application {
     }
 
     private func announce(
-        _ parts: ProxyParts, server: ProxyServer, address: String, adminPort: Int
+        _ parts: ProxyParts, server: ProxyServer, address: String, adminHost: String, adminPort: Int
     ) throws {
         if case .tcp(let host, _) = settings.admin.listen {
             parts.addressGuard.add(host: host, port: adminPort)
         }
         if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
-        let admin = Self.reachable(adminOptions.host)
+        let admin = Self.reachable(adminHost)
         StandardOutput.write(
             """
             layover \(LayoverVersion.current)

@@ -1,9 +1,11 @@
 import Foundation
+import LayoverCache
 import LayoverConfiguration
 import LayoverCore
 import LayoverEngine
 import LayoverMonitor
 import LayoverProxy
+import LayoverStore
 import LayoverUpstream
 import Logging
 import NIOCore
@@ -18,6 +20,8 @@ struct ProxyParts: Sendable {
     let addressGuard: OwnAddressGuard
     let upstream: LibcurlUpstream
     let spool: BodySpool
+    let store: SQLiteStore?
+    let cache = OpenedCache()
     let logger: Logger
 
     /// Makes everything that needs no port: threads, workers, machines.
@@ -30,20 +34,22 @@ struct ProxyParts: Sendable {
             mode: settings.reachability.mode, debounce: settings.reachability.debounce,
             hasProbe: settings.reachability.probe.url != nil,
             probeInterval: settings.reachability.probe.interval, now: clock.now())
+        let spool = Self.makeSpool(settings)
+        let store = try StoreOpening(settings: settings, spool: spool, logger: logger).open()
         let engine = Engine(
             eventLoop: engineLoop, clock: clock, limits: PendingLimits(settings.limits),
-            reachability: reachability, logger: logger)
+            reachability: reachability, store: store, logger: logger)
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
         let upstream = try LibcurlUpstream(options: options)
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: settings.proxy.threads ?? System.coreCount)
-        let spool = Self.makeSpool(settings)
         loops = try await Self.makeLoops(
             settings, engine: engine, group: group, spool: spool, addressGuard: addressGuard,
             upstream: upstream, logger: logger)
         self.spool = spool
+        self.store = store
         self.engine = engine
         self.group = group
         self.addressGuard = addressGuard
@@ -62,7 +68,8 @@ struct ProxyParts: Sendable {
         addressGuard: OwnAddressGuard, upstream: LibcurlUpstream, logger: Logger
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
-        let rules = ProxyRules(settings, installation: installation)
+        var rules = ProxyRules(settings, installation: installation)
+        rules.keepsTickets = engine.store != nil
         let limit = ConnectionLimit(countMax: settings.limits.connections)
         var loops: [ProxyLoop] = []
         for eventLoop in group.makeIterator() {
@@ -74,6 +81,31 @@ struct ProxyParts: Sendable {
             loops.append(loop)
         }
         return loops
+    }
+
+    /// Takes over the tickets of an earlier run. Before the first connection.
+    func restore() async throws {
+        guard let store else { return }
+        let bootID = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
+        try await engine.restore(
+            from: store, bootID: bootID.trimmingCharacters(in: .whitespacesAndNewlines), routes: settings.routes)
+        await engine.keepHistory(for: settings.store.history)
+    }
+
+    /// Keeps answers for reading offline, once a policy wants it. Where the disk forbids it there is no cache, and
+    /// a warning.
+    func useCache(for settings: Settings) async {
+        let isWanted = settings.routes.policies.values.contains { $0.cache == .staleIfError }
+        guard isWanted, cache.isNeeded else { return }
+        let folder = settings.store.folder.isEmpty ? "." : settings.store.folder
+        let options = CacheOptions(path: folder + "/cache.sqlite", folder: folder + "/cache")
+        do {
+            let opened = try DiskAnswerCache(options: options, logger: logger, now: Int(Date().timeIntervalSince1970))
+            cache.set(opened)
+            for loop in loops { try await loop.use(opened).get() }
+        } catch {
+            logger.warning("no answers are kept for reading offline", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Starts to ask the probe's URL, if the configuration has one.

@@ -8,6 +8,8 @@ import ServiceLifecycle
 struct ProxyService: Service {
     let server: ProxyServer
     let engine: Engine
+    let store: (any PendingStore)?
+    let cache: OpenedCache
     let drainMax: Duration
     let isDraining: DrainState
     let logger: Logger
@@ -18,5 +20,7 @@ struct ProxyService: Service {
         isDraining.begin()
         await engine.drain()
         await server.drain(within: drainMax)
+        await cache.current?.close()
+        await store?.close()
     }
 }

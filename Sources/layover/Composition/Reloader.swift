@@ -52,8 +52,11 @@ actor Reloader {
 
     private func adopt(_ settings: Settings) async {
         level.set(settings.log.level)
-        let rules = ProxyRules(settings, installation: "")
+        var rules = ProxyRules(settings, installation: "")
+        rules.keepsTickets = parts.store != nil
         for loop in parts.loops { try? await loop.adopt(rules).get() }
+        await parts.engine.adopt(rules.routes)
+        await parts.useCache(for: settings)
     }
 
     private func tell(_ report: ReloadReport) {

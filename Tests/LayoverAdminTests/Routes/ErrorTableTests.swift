@@ -171,6 +171,56 @@ struct ErrorTableTests {
         Row(
             says: "a revision of an unknown entry", path: "/v1/pending/\(unknown)/retry",
             fields: ["If-Match": "\"1\""], status: 404, kind: "unknown-entry"),
+        // Changes of an entry
+        change("nothing", "{}"), change("no body", nil),
+        change("a list", "[]"), change("an unknown key", "{\"prioirty\":1}"),
+        change("a known key and an unknown one", "{\"priority\":1,\"state\":\"held\"}"),
+        change("a priority below zero", "{\"priority\":-1}"),
+        change("a priority over seven", "{\"priority\":8}"),
+        change("a priority between two", "{\"priority\":1.5}"),
+        change("a priority as text", "{\"priority\":\"1\"}"),
+        change("no priority", "{\"priority\":null}"), change("no deadline", "{\"expiresAt\":null}"),
+        change("no priority but a lane", "{\"priority\":null,\"lane\":\"a\"}"),
+        change("no deadline but a lane", "{\"expiresAt\":null,\"lane\":\"a\"}"),
+        change("a deadline that is no time", "{\"expiresAt\":\"tomorrow\"}"),
+        change("a deadline without an offset", "{\"expiresAt\":\"2026-11-21T03:52:00\"}"),
+        change("a deadline as a number", "{\"expiresAt\":1763697120}"),
+        change("a deadline that no clock reaches", "{\"expiresAt\":\"9999-01-01T00:00:00Z\"}"),
+        change("a lane without a name", "{\"lane\":\"\"}"),
+        change("an endless lane", "{\"lane\":\"\(String(repeating: "x", count: 201))\"}"),
+        change("a lane that moves the cursor", "{\"lane\":\"a\\u001b[2J\"}"),
+        change("a lane as a number", "{\"lane\":1}"),
+        Row(
+            says: "a change as a form", method: "PATCH", path: "/v1/pending/\(known)",
+            fields: ["Content-Type": "text/plain"], body: "{\"priority\":1}", status: 415,
+            kind: "unsupported-media-type"),
+        Row(
+            says: "a change of an unknown entry", method: "PATCH", path: "/v1/pending/\(unknown)", fields: isJSON,
+            body: "{\"priority\":1}", status: 404, kind: "unknown-entry"),
+        Row(
+            says: "a change of what is no id", method: "PATCH", path: "/v1/pending/nonsense", fields: isJSON,
+            body: "{\"priority\":1}", status: 404, kind: "unknown-entry"),
+        Row(
+            says: "a change of another revision", method: "PATCH", path: "/v1/pending/\(known)",
+            fields: ["Content-Type": "application/json", "If-Match": "\"77\""], body: "{\"priority\":1}",
+            status: 412, kind: "stale"),
+        Row(
+            says: "a change with a parameter", method: "PATCH", path: "/v1/pending/\(known)?priority=1",
+            fields: isJSON, body: "{\"priority\":1}", status: 400, kind: "bad-parameter"),
+        Row(
+            says: "a change of all", method: "PATCH", path: "/v1/pending", fields: isJSON,
+            body: "{\"priority\":1}", status: 405, kind: "method-not-allowed"),
+        // Bodies
+        Row(
+            says: "a body without the token", method: "GET", path: "/v1/pending/\(known)/request-body",
+            status: 401, kind: "body-masked"),
+        Row(
+            says: "a body with any token where there is none", method: "GET",
+            path: "/v1/pending/\(known)/request-body", fields: ["Authorization": "Bearer "], status: 401,
+            kind: "body-masked"),
+        Row(
+            says: "POST of a body", path: "/v1/pending/\(known)/request-body", status: 405,
+            kind: "method-not-allowed"),
         // Queries
         Row(
             says: "unknown parameter", method: "GET", path: "/v1/pending?stat=waiting", status: 400,
@@ -244,6 +294,12 @@ struct ErrorTableTests {
             body: "{}", status: 400, kind: "malformed-body"),
     ]
 
+    private static func change(_ says: String, _ body: String?) -> Row {
+        Row(
+            says: "a change to \(says)", method: "PATCH", path: "/v1/pending/\(known)", fields: isJSON, body: body,
+            status: 400, kind: "malformed-body")
+    }
+
     @Test(arguments: rows)
     func errorIsAProblemAndChangesNothing(row: Row) async throws {
         try await AdminHarness.with { harness in
@@ -289,7 +345,7 @@ struct ErrorTableTests {
         try await AdminHarness.with { harness async throws in
             #expect(try await harness.send("DELETE", "/v1/reachability")["Allow"] == "GET, HEAD, PUT")
             #expect(try await harness.send("GET", "/v1/pending/cancel")["Allow"] == "POST")
-            #expect(try await harness.send("PUT", "/v1/pending/\(Self.known)")["Allow"] == "GET, HEAD")
+            #expect(try await harness.send("PUT", "/v1/pending/\(Self.known)")["Allow"] == "GET, HEAD, PATCH")
         }
     }
 

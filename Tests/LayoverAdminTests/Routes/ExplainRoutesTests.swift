@@ -197,17 +197,19 @@ struct ExplainRoutesTests {
         }
     }
 
-    @Test func everyVerdictHasASentence() {
-        let parkings = [
-            Verdict.ParkingRule.retryOn, .status, .networkChanged, .onMaybeApplied, .onExhausted, .gate,
-        ]
-        .map { Verdict.park(.init(delay: .zero, shutsGate: false, rule: $0)) }
+    @Test(arguments: [false, true])
+    func everyVerdictHasASentence(isTicket: Bool) {
+        let parkings = Verdict.ParkingRule.allCases.map {
+            Verdict.park(.init(delay: .zero, shutsGate: false, rule: $0))
+        }
+        // Nobody is given a stand-in who asks for a ticket: there it is a failure like that before it.
+        let standIn = isTicket ? [] : [Verdict.standIn(StandInResponse(status: 200))]
         let verdicts =
             parkings + Verdict.DeliverReason.allCases.map { .deliver($0) }
-            + Verdict.FailReason.allCases.map { .fail($0) }
-            + [.againOnNewConnection, .standIn(StandInResponse(status: 200))]
-        let sentences = verdicts.map(\.sentence)
+            + Verdict.FailReason.allCases.map { .fail($0) } + [.againOnNewConnection] + standIn
+        let sentences = verdicts.map { $0.sentence(isTicket: isTicket) }
         #expect(sentences.allSatisfy { $0.hasSuffix(".") && $0.first?.isUppercase == true })
         #expect(Set(sentences).count == sentences.count)
+        #expect(isTicket == sentences.contains { $0.contains("ticket") })
     }
 }

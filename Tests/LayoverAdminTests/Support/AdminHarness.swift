@@ -20,6 +20,7 @@ struct AdminHarness {
     /// Runs a test with a harness of its own.
     static func with(
         options: AdminOptions = AdminOptions(), clock: any EngineClock = FixedClock(),
+        limits: PendingLimits = PendingLimits(), store: (any PendingStore)? = nil,
         sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (AdminHarness) async throws -> Void
     ) async throws {
@@ -27,8 +28,8 @@ struct AdminHarness {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let engine = Engine(
-            eventLoop: group.next(), clock: clock,
-            reachability: Reachability(hasProbe: false, now: clock.now()), logger: logger)
+            eventLoop: group.next(), clock: clock, limits: limits,
+            reachability: Reachability(hasProbe: false, now: clock.now()), store: store, logger: logger)
         var sources = AdminSources(engine: engine)
         change(&sources)
         let harness = AdminHarness(

@@ -22,6 +22,7 @@ final class RecordingExchange: HeldExchange {
     func dropAnswer() { record(.dropAnswer) }
     func deliverAnswer(_ reason: Verdict.DeliverReason) { record(.deliverAnswer(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
+    func offerTicket() {}
     func refuse(limit: String, value: Int) { record(.refuse(limit: limit)) }
 
     private func record(_ call: Call) { recorded.withLock { $0.append(call) } }

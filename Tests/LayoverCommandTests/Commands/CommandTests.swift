@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import LayoverAdmin
 import LayoverCore
+import LayoverEngine
+import Synchronization
 import Testing
 
 @testable import layover
@@ -30,7 +32,7 @@ struct CommandTests {
                 ["cancel", id], ["retry", unknown], ["show", unknown], ["retry", id, unknown],
                 ["show", "ff"], ["explain", unknown], ["hold", id], ["release", unknown],
                 ["force", unknown, "--acknowledge", "duplicate-risk"], ["incidents", "retry", unknown],
-                ["incidents", "cancel", "ff"], ["reload"],
+                ["incidents", "cancel", "ff"], ["reload"], ["drain"],
             ] {
                 await #expect { try await run(arguments + ["--admin-url", admin.url]) } throws: {
                     Layover.telling($0) == 3
@@ -48,10 +50,10 @@ struct CommandTests {
                 ["pending", "--state", "held"], ["show", id], ["show", "a", "--json"], ["healthcheck"],
                 ["explain", id], ["explain", "a", "--json"], ["incidents"], ["incidents", "--json"],
                 ["incidents", "list"], ["pending", "--state", "undecided"],
-                ["version"],
+                ["version"], ["completions"], ["completions", "fish"], ["pending", "--lane", "one"],
                 ["env", "--shell", "fish"], ["env", "--unset"],
             ] {
-                let isAlone = ["version"].contains(arguments[0])
+                let isAlone = ["version", "completions"].contains(arguments[0])
                 try await run(arguments + (isAlone ? [] : ["--admin-url", admin.url]))
             }
         }
@@ -72,7 +74,7 @@ struct CommandTests {
         ["healthcheck"], ["hold", "--all"], ["release", "a"],
         ["force", "a", "--acknowledge", "duplicate-risk"],
         ["explain", "a"], ["incidents"], ["incidents", "retry", "a"], ["reload"],
-        ["config", "show", "--running"],
+        ["config", "show", "--running"], ["drain"],
     ])
     func nobodyThereExitsWithTwo(arguments: [String]) async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
@@ -123,9 +125,63 @@ struct CommandTests {
         }
     }
 
+    @Test func laneHasAColumnWhereThereIsOne() async throws {
+        try await LiveAdmin.with { admin in
+            let (id, _) = (admin.park(0xa), admin.park(0xb))
+            _ = await admin.engine.patch(id, EntryPatch(priority: 1, lane: "deliveries"))
+            let list = try await admin.client().send(AdminCall("/v1/pending")).decoded(PendingDocument.self)
+            let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
+            #expect(lines[0].contains("AGE  LANE        METHOD"))
+            #expect(lines[1].contains("  deliveries  GET     http://shop.example/cart"))
+            #expect(lines[2].contains("  -           GET     http://shop.example/cart"))
+            let narrow = Terminal(width: 60, hasColor: false, isInteractive: false)
+            #expect(EntryTable(entries: list.data, now: Date()).lines(narrow).allSatisfy { $0.count <= 60 })
+            let screen = PendingScreen(host: nil, states: nil, lane: "deliveries")
+            #expect(try await screen.take(try await Self.event("snapshot", "/v1/pending", admin)).count == 1)
+        }
+    }
+
+    @Test func ticketShowsWhereItsClientFindsItAndWhatItComesAfter() {
+        let now = Date()
+        var entry = EntryDocument.fixture
+        #expect(!Show.lines(entry, now: now).contains { $0.hasPrefix("ticket") || $0.hasPrefix("lane") })
+        (entry.ticket, entry.lane, entry.parents, entry.priority) = (entry.id, "deliveries", ["p1", "p2"], 0)
+        entry.client.connected = false
+        let lines = Show.lines(entry, now: now)
+        #expect(lines.contains("ticket    /.layover/tickets/\(entry.id) on the proxy port"))
+        #expect(lines.contains("lane      deliveries"))
+        #expect(lines.contains("after     p1") && lines.contains("after     p2"))
+        #expect(lines.contains("priority  0 (0 first, 7 last)"))
+        #expect(lines.contains("client    127.0.0.1:5, not waiting"))
+    }
+
+    @Test func drainAsksOnce() async throws {
+        let asked = Mutex(0)
+        try await LiveAdmin.with(sources: { $0.drain = { asked.withLock { $0 += 1 } } }) { admin in
+            try await run(["drain", "--admin-url", admin.url])
+            #expect(asked.withLock { $0 } == 1)
+        }
+    }
+
     private static func event(
         _ name: String, _ path: String, _ admin: LiveAdmin
     ) async throws -> EventReader.Event {
         .init(id: "", name: name, data: try await admin.client().send(AdminCall(path)).text)
+    }
+}
+
+extension EntryDocument {
+    /// One that waits, as the admin API shows it.
+    fileprivate static var fixture: EntryDocument {
+        let text = """
+            {"id":"a0000000000000000000000000000000","ticket":null,"revision":1,"state":"waiting","waitingFor":"time",
+            "why":null,"method":"GET","url":"http://shop.example/","host":"shop.example","route":null,
+            "policy":"default","lane":null,"priority":3,"attempts":1,"automaticLeft":null,
+            "createdAt":"2026-01-01T00:00:00.000Z","parkedAt":"2026-01-01T00:00:00.000Z","nextAttemptAt":null,
+            "expiresAt":"2026-01-01T00:00:00.000Z","lastFailure":null,
+            "client":{"address":"127.0.0.1:5","connected":true,"userAgent":null},"requestBytes":0,
+            "bodyReplayable":true,"incident":null,"actions":[]}
+            """
+        return try! JSONDecoder().decode(EntryDocument.self, from: Data(text.utf8))
     }
 }

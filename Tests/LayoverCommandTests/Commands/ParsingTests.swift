@@ -11,18 +11,22 @@ struct ParsingTests {
             ["hold"], ["release", "a", "--host", "b"], ["force", "a"],
             ["force", "--acknowledge", "duplicate-risk"],
             ["explain"], ["incidents", "retry"], ["incidents", "nonsense"], ["config"], ["config", "hide"],
-            ["exec"], ["exec", "--"], ["env", "--shell", "tcsh"],
+            ["exec"], ["exec", "--"], ["env", "--shell", "tcsh"], ["completions", "tcsh"], ["store"],
+            ["store", "rotate"], ["drain", "now"], ["cache"], ["cache", "purge"], ["cache", "purge", "--all", "--host", "a"],
+            ["cache", "purge", "http://a/"], ["cache", "list", "a"],
         ] as [[String]])
     func wrongUsageExitsWithOne(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: {
-            Layover.telling($0) == (arguments.isEmpty || arguments == ["config"] ? 0 : 1)
+            Layover.telling($0) == ([[], ["config"], ["store"], ["cache"]].contains(arguments) ? 0 : 1)
         }
     }
 
     @Test(arguments: [
         ["--help"], ["help"], ["--version"], ["pending", "--help"], ["--generate-completion-script", "bash"],
         ["--generate-completion-script", "zsh"], ["--generate-completion-script", "fish"],
-        ["incidents", "--help"], ["incidents", "retry", "--help"], ["force", "--help"],
+        ["incidents", "--help"], ["incidents", "retry", "--help"], ["force", "--help"], ["drain", "--help"],
+        ["store", "--help"], ["store", "rotate-key", "--help"], ["completions", "--help"],
+        ["cache", "--help"], ["cache", "list", "--help"], ["cache", "purge", "--help"],
     ])
     func askingForHelpExitsWithZero(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: { Layover.telling($0) == 0 }
@@ -33,15 +37,15 @@ struct ParsingTests {
         #expect(
             names == [
                 "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
-                "hold", "release", "force", "incidents", "online", "offline", "auto", "reload", "env", "exec",
-                "healthcheck", "version",
+                "hold", "release", "force", "incidents", "online", "offline", "auto", "reload", "drain", "store", "cache",
+                "env", "exec", "healthcheck", "completions", "version",
             ])
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
     func completionKnowsEveryCommand(shell: String) {
         let script = Layover.completionScript(for: CompletionShell(rawValue: shell) ?? .bash)
-        for name in ["hold", "release", "force", "explain", "incidents", "reload", "config"] {
+        for name in ["hold", "release", "force", "explain", "incidents", "reload", "config", "drain", "store", "rotate-key", "cache", "purge"] {
             #expect(script.contains(name), "\(name)")
         }
     }

@@ -121,5 +121,6 @@ private final class SilentExchange: HeldExchange {
     func dropAnswer() {}
     func deliverAnswer(_ reason: Verdict.DeliverReason) {}
     func end(_ end: EntryEnd, retryAfter: Duration?) {}
+    func offerTicket() {}
     func refuse(limit: String, value: Int) {}
 }

@@ -89,6 +89,36 @@ struct ExchangeTests {
         #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))
     }
 
+    // MARK: The end of the proxy
+
+    /// Regression: a ticket whose attempt was cut off by the end of the proxy was thrown away as failed.
+    @Test mutating func aTicketIsLeftToTheNextProcess() {
+        let left = Verdict.park(.init(delay: .zero, shutsGate: false, rule: .stopping))
+        let asks = Verdict.park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .stopping))
+        let sent = Failure.fixture(.proxyInternalError, phase: .awaitingResponse, evidence: .maybeApplied)
+        for (method, failure, verdict) in [
+            ("POST", aborted, left), ("POST", sent, asks), ("PUT", aborted, left), ("PUT", sent, left),
+        ] {
+            for mode in Policy.Mode.allCases {
+                var exchange = Exchange(policy: .fixture { $0.mode = mode }, isTicket: true)
+                exchange.isStopping = true
+                _ = exchange.attemptStarted(trigger: .dueTime)
+                let request = RequestSummary(method: method, body: .captured)
+                #expect(exchange.verdict(on: failure, sending: request, using: &generator) == verdict)
+                #expect(exchange.counts.automatic == (failure.evidence == .neverSent ? 0 : 1))
+                #expect(exchange.counts.mayHaveBeenApplied == (failure.evidence == .maybeApplied))
+            }
+        }
+    }
+
+    @Test mutating func whatAClientHoldsEndsWithTheProxy() {
+        var exchange = Exchange(policy: .fixture())
+        exchange.isStopping = true
+        _ = exchange.attemptStarted(trigger: .arrival)
+        let post = RequestSummary(method: "POST", body: .captured)
+        #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))
+    }
+
     @Test mutating func anAttemptThatGotThroughInTimeIsJudgedByWhatItDid() {
         var exchange = Exchange(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .canary)

@@ -125,7 +125,7 @@ struct ExhaustedVerdictTests {
             if failure.evidence == .maybeApplied { mayHaveBeenApplied = true }
             let verdict = exchange.verdict(
                 on: failure, sending: post, isNetworkAway: Bool.random(using: &generator), using: &generator)
-            #expect(exchange.mayHaveBeenApplied == mayHaveBeenApplied, "LAYOVER_TEST_SEED=\(seed)")
+            #expect(exchange.counts.mayHaveBeenApplied == mayHaveBeenApplied, "LAYOVER_TEST_SEED=\(seed)")
             guard mayHaveBeenApplied else { continue }
             switch verdict {
             case .park(let parking): #expect(parking.asks == .maybeApplied, "LAYOVER_TEST_SEED=\(seed)")

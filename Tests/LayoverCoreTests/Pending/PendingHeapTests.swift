@@ -7,7 +7,7 @@ struct PendingHeapTests {
     @Test func equalKeysComeOutAsTheyCameIn() {
         var heap = PendingHeap<Int, Int>()
         for value in 0..<100 { heap.push(value, key: value % 3) }
-        heap.removeAll { $0 % 7 == 0 }
+        heap.removeAll { $1 % 7 == 0 }
         var out: [Int] = []
         while let (_, value) = heap.popFirst() { out.append(value) }
         let kept = (0..<100).filter { $0 % 7 != 0 }
@@ -31,7 +31,7 @@ struct PendingHeapTests {
                 #expect(heap.popFirst()?.value == least)
             }
             if Int.random(in: 0..<50, using: &generator) == 0 {
-                heap.removeAll { $0 % 3 == 0 }
+                heap.removeAll { $1 % 3 == 0 }
                 expected.removeAll { $0 % 3 == 0 }
             }
             #expect(heap.count == expected.count)

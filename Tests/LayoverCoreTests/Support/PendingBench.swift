@@ -69,6 +69,7 @@ struct PendingBench {
         switch asks {
         case .maybeApplied: .onMaybeApplied
         case .exhausted: .onExhausted
+        case .credentialsExpired, .rejected, .parentFailed: .retryOn
         case nil: failure == nil ? .gate : failure?.evidence == .answered ? .status : .retryOn
         }
     }

@@ -8,7 +8,8 @@ extension StateTable {
             name: "An entry",
             introduction: """
                 One entry, alone at its origin, whose gate is open unless the column says otherwise. `waiting` waits \
-                for time, `waiting (shut)` for its origin. A dot: nothing changes. Commands that are not allowed say \
+                for time, `waiting (shut)` for its origin; `ticket` waits for time too, and `ticket (behind)` for \
+                those before it in its lane: the others. `undecided (other)` has a parent that failed. A dot: nothing changes. Commands that are not allowed say \
                 `conflict`. What the set tells the loop stands after the arrow.
                 """,
             states: states, events: EntryTrial.events.map(\.name)
@@ -24,6 +25,7 @@ private struct EntryTrial {
     static let policy = Policy.fixture {
         $0.onExhausted = .ask
         $0.holdMax = .seconds(60)
+        $0.lifetime = .seconds(60)
     }
 
     private static func parked(_ failure: Failure, asks: UndecidedReason? = nil) -> Place {
@@ -41,15 +43,32 @@ private struct EntryTrial {
     static let places: [(name: String, place: Place)] = [
         ("waiting", parked(.reset)),
         ("waiting (shut)", parked(.refused)),
+        ("ticket", after({ $0.accepted { $0.policy = policy } }) { $0.fail($1, .reset, delay: .seconds(5)) }),
+        ("ticket (behind)", { $0.lane(2) { $0.policy = policy }[1] }),
         ("attempting", after(parked(.reset)) { $0.command(.retry, $1).1 }),
         ("held", after(parked(.reset)) { $0.command(.hold, $1).1 }),
         ("undecided (exhausted)", parked(.reset, asks: .exhausted)),
         ("undecided (maybeApplied)", parked(.reset, asks: .maybeApplied)),
+        ("undecided (other)", { bench in
+            let parent = bench.accepted()
+            let id = bench.accepted {
+                $0.parents = [parent]
+                $0.policy = policy
+            }
+            _ = bench.end(parent, as: .failed)
+            return id
+        }),
         ("delivered", after(parked(.reset)) { $0.end($1) }),
         ("cancelled", after(parked(.reset)) { $0.command(.cancel, $1).1 }),
         ("expired", after(parked(.reset, asks: .exhausted)) { bench, _ in bench.wait(.seconds(60)) }),
         ("failed", after(parked(.reset)) { $0.end($1, as: .failed) }),
     ]
+
+    private static func others(end state: EntryState) -> Step {
+        { bench, id in
+            bench.set.idsInOrder.filter { $0 != id }.flatMap { bench.end($0, as: state) }
+        }
+    }
 
     private static func command(_ command: EntryCommand, _ words: String? = nil) -> Step {
         { bench, id in bench.command(command, id, acknowledgement: words).1 }
@@ -69,6 +88,16 @@ private struct EntryTrial {
         ("ended: delivered", { $0.end($1) }),
         ("ended: failed", { $0.end($1, as: .failed, failure: .reset) }),
         ("ended: client left", { $0.end($1, as: .cancelled) }),
+        ("attempt refused", { $0.refuse($1) }),
+        ("others delivered", others(end: .delivered)), ("others failed", others(end: .failed)),
+        ("is to be stored", { bench, id in
+            _ = bench.willStore(id)
+            return []
+        }),
+        ("is stored", { bench, id in
+            _ = bench.willStore(id)
+            return bench.stored(id)
+        }),
         ("retry", command(.retry)), ("cancel", command(.cancel)), ("hold", command(.hold)),
         ("release", command(.release)), ("force", command(.force)),
         ("force, acknowledged", command(.force, EntryCommand.duplicateRisk)),
@@ -99,8 +128,11 @@ private struct EntryTrial {
         guard let entry = bench.entry(id) else { return "?" }
         let isShut = !bench.shutOrigins.isEmpty
         return switch entry.state {
-        case .waiting: isShut ? "waiting (shut)" : "waiting"
-        case .undecided: "undecided (\(entry.why?.rawValue ?? "?"))"
+        case .waiting where isShut: "waiting (shut)"
+        case .waiting where entry.waitingFor == .lane: "ticket (behind)"
+        case .waiting: entry.ticket == nil ? "waiting" : "ticket"
+        case .undecided: [.exhausted, .maybeApplied].contains(entry.why)
+            ? "undecided (\(entry.why?.rawValue ?? "?"))" : "undecided (other)"
         default: entry.state.rawValue
         }
     }
@@ -110,8 +142,10 @@ private struct EntryTrial {
         case .start(_, let trigger): "start by \(trigger.rawValue)"
         case .abandonConnecting: "abandon if connecting"
         case .end(_, .cancelled): "end: cancelled"
+        case .end(_, .superseded): "end: superseded"
         case .end(_, .expired): "end: expired"
         case .end(_, .draining): "end: draining"
+        case .offerTicket: "offer a ticket"
         case .refuse: "refuse"
         case .dropAnswer: "drop the answer"
         case .deliverAnswer: "deliver the answer"

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import LayoverTestSupport
 import Testing
@@ -6,33 +5,6 @@ import Testing
 extension EndToEnd {
     /// The first system of the mission: requests in trouble wait together, and one word is for all of them.
     @Suite struct SharedTrouble {
-        private struct Incidents: Codable {
-            struct Incident: Codable {
-                struct Cause: Codable {
-                    var kind: String
-                    var phase: String
-                }
-
-                var id: String
-                var scope: String
-                var origin: String?
-                var cause: Cause?
-                var waiting: Int
-                var automaticLeft: Int?
-                var nextAttemptAt: String?
-                var manualOnly: Bool
-                var actions: [String]
-            }
-
-            var data: [Incident]
-        }
-
-        private static func incidents(_ layover: RunningLayover) async throws -> [Incidents.Incident] {
-            let answer = try await layover.call("GET", "/v1/incidents")
-            #expect(answer.status == 200)
-            return try JSONDecoder().decode(Incidents.self, from: answer.body).data
-        }
-
         /// Three clients whose requests failed for lack of a connection.
         private static func inTrouble(_ scene: Scene) async throws -> [RunningProcess] {
             let clients = try (1...3).map { try scene.layover.curl("--include", scene.url("/echo?\($0)")).start() }
@@ -43,8 +15,8 @@ extension EndToEnd {
         @Test func s1aRetryOfTheIncidentSendsAllOfThemAgain() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try await Self.inTrouble(scene)
-            let incident = try #require(try await Self.incidents(scene.layover).first)
-            #expect(try await Self.incidents(scene.layover).count == 1, "one for all requests in trouble")
+            let incident = try #require(try await scene.layover.incidents().first)
+            #expect(try await scene.layover.incidents().count == 1, "one for all requests in trouble")
             #expect(incident.scope == "origin")
             #expect(incident.origin == "http://127.0.0.1:\(scene.port.number)")
             #expect(incident.waiting == 3)
@@ -57,13 +29,13 @@ extension EndToEnd {
             #expect(answer.status == 200)
             for client in clients { #expect(await client.result().output.hasPrefix("HTTP/1.1 200")) }
             #expect(origin.records.count { $0.target.hasPrefix("/echo") } == 3)
-            #expect(try await Self.incidents(scene.layover).isEmpty, "it is closed when nothing waits in it")
+            #expect(try await scene.layover.incidents().isEmpty, "it is closed when nothing waits in it")
         }
 
         @Test func s1aCancelOfTheIncidentFailsAllOfThem() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try await Self.inTrouble(scene)
-            let incident = try #require(try await Self.incidents(scene.layover).first)
+            let incident = try #require(try await scene.layover.incidents().first)
             _ = try await scene.layover.call(
                 "POST", "/v1/incidents/\(incident.id)/cancel", json: #"{"reason":"not today"}"#)
             for client in clients {

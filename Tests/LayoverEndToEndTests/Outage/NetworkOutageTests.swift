@@ -45,14 +45,7 @@ extension EndToEnd {
             _ side: NetworkPair.Side, of network: NetworkPair, seenBy layover: RunningLayover
         ) async throws {
             try await network.link(side, up: false)
-            let admin = layover.admin
-            try await onOwnThread {
-                let deadline = Deadline(in: .seconds(10))
-                let events = try admin.events()
-                while try !admin.call("GET", "/v1/reachability").text.contains(#""state":"offline""#) {
-                    _ = try events.next(by: deadline)
-                }
-            }
+            try await layover.waitUntilOffline()
         }
 
         /// Four readers and one writer: nothing was sent, so the POST waits like the others.

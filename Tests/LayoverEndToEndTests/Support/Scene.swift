@@ -12,6 +12,12 @@ struct Scene {
         port = try ReservedPort()
     }
 
+    init(layover: RunningLayover, root: TemporaryFolder, port: ReservedPort) {
+        self.layover = layover
+        self.root = root
+        self.port = port
+    }
+
     func url(_ path: String) -> String { "http://127.0.0.1:\(port.number)\(path)" }
 
     func secureURL(_ path: String) -> String { "https://localhost:\(port.number)\(path)" }

@@ -47,7 +47,7 @@ struct BodySimulation {
     private var mayClientSend = true
     private var file: [UInt8] = []
     private var isFileDropped = false
-    private var pendingWrite: [UInt8]?
+    private var pendingWrite: (bytes: [UInt8], offset: Int)?
     private var pendingFetches: [(offset: Int, count: Int, reader: Int)] = []
     private var reader: Int?
     private var readerCount = 0
@@ -114,13 +114,14 @@ struct BodySimulation {
     }
 
     private mutating func fileWrites() {
-        guard let bytes = pendingWrite else { return }
+        guard let (bytes, offset) = pendingWrite else { return }
         pendingWrite = nil
         if isFileDropped || canFailToWrite && Int.random(in: 0..<3, using: &dice) == 0 {
             failedWriteCount += 1
             return apply(capture.writeFailed())
         }
-        file += bytes
+        // What is in memory leaves a hole at the start of the file.
+        file += [UInt8](repeating: 0, count: max(0, offset - file.count)) + bytes
         apply(capture.wrote(bytes.count))
     }
 
@@ -174,7 +175,7 @@ struct BodySimulation {
     private mutating func apply(_ effects: BodyCapture.Effects) {
         if let write = effects.write {
             if pendingWrite != nil { complaints.append("two writes at once") }
-            pendingWrite = Array(write.readableBytesView)
+            pendingWrite = (Array(write.bytes.readableBytesView), write.offset)
         }
         if let fetch = effects.fetch {
             if fetch.offset < 0 || fetch.count < 1 { complaints.append("fetch \(fetch)") }

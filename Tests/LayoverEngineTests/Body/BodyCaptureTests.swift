@@ -34,7 +34,7 @@ struct BodyCaptureTests {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abc"))
         let effects = capture.received(Self.bytes("defgh"))
-        #expect(effects.write.map { String(buffer: $0) } == "defgh")
+        #expect(effects.write.map { String(buffer: $0.bytes) } == "defgh")
         #expect(capture.tailCount == 5)
         _ = capture.wrote(5)
         #expect(capture.tailCount == 0)

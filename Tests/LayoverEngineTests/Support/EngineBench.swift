@@ -12,16 +12,18 @@ final class EngineBench: Sendable {
     let clock = ManualClock()
     let loop = RecordingLoop()
     let engine: Engine
-    private let ids = Watched(SeededGenerator(seed: 7))
+    private let ids: Watched<SeededGenerator>
 
     init(
         limits: PendingLimits = .init(), mode: ReachabilityMode = .auto, hasProbe: Bool = false,
-        debounce: Duration = .milliseconds(500)
+        debounce: Duration = .milliseconds(500), store: (any PendingStore)? = nil,
+        idSeed: UInt64 = 7
     ) async {
+        ids = Watched(SeededGenerator(seed: idSeed))
         engine = Engine(
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
             reachability: Reachability(
-                mode: mode, debounce: debounce, hasProbe: hasProbe, now: clock.now()),
+                mode: mode, debounce: debounce, hasProbe: hasProbe, now: clock.now()), store: store,
             generator: SeededGenerator(seed: 1), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         await engine.register(loop)
     }

@@ -10,6 +10,7 @@ final class RecordingExchange: HeldExchange {
         case dropAnswer
         case deliverAnswer(Verdict.DeliverReason)
         case end(EntryEnd, retryAfter: Duration?)
+        case offerTicket
         case refuse(String, Int)
     }
 
@@ -25,6 +26,7 @@ final class RecordingExchange: HeldExchange {
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         told.update { $0.append(.end(end, retryAfter: retryAfter)) }
     }
+    func offerTicket() { told.update { $0.append(.offerTicket) } }
     func refuse(limit: String, value: Int) { told.update { $0.append(.refuse(limit, value)) } }
 
     /// What it was told since the last time anybody asked.
@@ -41,6 +43,7 @@ final class RecordingLoop: ExchangeLoop {
         case announce(Origin, OriginNotice)
         case offline(Bool)
         case networkChanged
+        case replay(EntryID, AttemptTrigger)
     }
 
     /// What the loop was told of the network as a whole, each time.
@@ -56,6 +59,10 @@ final class RecordingLoop: ExchangeLoop {
     func setOffline(_ isOffline: Bool) { told.update { $0.append(.offline(isOffline)) } }
     func setNetwork(isAway: Bool, isDoubted: Bool) {
         network.update { $0.append(Network(isAway: isAway, isDoubted: isDoubted)) }
+    }
+    func replay(_ replay: TicketReplay) -> any HeldExchange {
+        told.update { $0.append(.replay(replay.id, replay.trigger)) }
+        return RecordingExchange(id: replay.id)
     }
     func networkChanged() { told.update { $0.append(.networkChanged) } }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LayoverAdmin
+@testable import LayoverHTTP
 
 struct RFC3339Tests {
     @Test(

@@ -18,10 +18,12 @@ final class TestProxy: Sendable {
     let spool: BodySpool
     let port: Int
     let limit: ConnectionLimit
+    /// What its tickets are kept in; nil: there are none.
+    let tickets: TestStore?
 
     init(
         upstream: ScriptedUpstream, engine: Engine, clock: ManualClock, server: ProxyServer, spool: BodySpool,
-        port: Int, limit: ConnectionLimit
+        port: Int, limit: ConnectionLimit, tickets: TestStore?
     ) {
         self.upstream = upstream
         self.engine = engine
@@ -30,6 +32,7 @@ final class TestProxy: Sendable {
         self.spool = spool
         self.port = port
         self.limit = limit
+        self.tickets = tickets
     }
 
     var loop: ProxyLoop { server.loops[0] }
@@ -106,7 +109,7 @@ final class TestProxy: Sendable {
 /// Runs a proxy for one test, and checks in the end that it asked nothing impossible of its worker.
 func withProxy(
     script: @escaping @Sendable (ScriptedAttempt) -> Void = { _ in },
-    limits: PendingLimits = .init(), connectionCountMax: Int = 10_000, ticks: Bool = true,
+    limits: PendingLimits = .init(), connectionCountMax: Int = 10_000, ticks: Bool = true, tickets: TestStore? = nil,
     rules change: (inout ProxyRules) -> Void = { _ in },
     _ test: (TestProxy) async throws -> Void
 ) async throws {
@@ -115,16 +118,17 @@ func withProxy(
     // So long that only a test's own ticks ever come to them, however slow the machine is.
     rules.requestHeadTimeout = .seconds(3600)
     rules.clientIdleTimeout = .seconds(7200)
+    rules.keepsTickets = tickets != nil
     change(&rules)
     let clock = ManualClock()
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let engine = Engine(
         eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
-        reachability: Reachability(hasProbe: false, now: clock.now()), generator: SeededGenerator(seed: 1),
-        logger: logger)
+        reachability: Reachability(hasProbe: false, now: clock.now()), store: tickets?.store,
+        generator: SeededGenerator(seed: 1), logger: logger)
     let upstream = ScriptedUpstream(script: script)
-    let folder = NSTemporaryDirectory() + "layover-proxy-" + UUID().uuidString
-    let spool = BodySpool(folder: folder, byteCountMax: 1 << 30, threads: .singleton)
+    let folder = tickets?.folder ?? NSTemporaryDirectory() + "layover-proxy-" + UUID().uuidString
+    let spool = BodySpool(folder: folder, byteCountMax: tickets?.spoolTotal ?? 1 << 30, threads: .singleton)
     let own = OwnAddressGuard()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let limit = ConnectionLimit(countMax: connectionCountMax)
@@ -133,11 +137,13 @@ func withProxy(
         connectionLimit: limit, logger: logger)
     try await loop.eventLoop.submit { try loop.start(with: upstream, ticks: ticks) }.get()
     await engine.register(loop)
+    if let tickets { try await engine.restore(from: tickets.store, bootID: "test", routes: rules.routes) }
     let server = try await ProxyServer.bind(to: .tcp(host: "127.0.0.1", port: 0), group: group, loops: [loop])
     let port = try #require(server.localPort)
     own.add(host: "127.0.0.1", port: port)
     let proxy = TestProxy(
-        upstream: upstream, engine: engine, clock: clock, server: server, spool: spool, port: port, limit: limit)
+        upstream: upstream, engine: engine, clock: clock, server: server, spool: spool, port: port, limit: limit,
+        tickets: tickets)
     do {
         try await test(proxy)
     } catch {
@@ -146,7 +152,7 @@ func withProxy(
     await engine.drain()
     await server.drain(within: .zero)
     #expect(upstream.complaints.isEmpty)
-    #expect(upstream.record.value.shutDownCount == 1)
+    #expect(upstream.record.value.shutDownCount == upstream.record.value.workerCount)
     try await group.shutdownGracefully()
-    try? FileManager.default.removeItem(atPath: folder)
+    if tickets == nil { try? FileManager.default.removeItem(atPath: folder) }
 }

@@ -44,11 +44,15 @@ extension Referee {
         // Cut off and not made anew yet, because it is not its turn.
         for id in goingAsAsked where pending.entries[id]?.eligibleBy == .admin { asked.insert(id) }
         for id in seen.keys where pending.entries[id] == nil { gone.insert(id) }
-        seen = pending.entries.mapValues {
-            Seen(
-                state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
-                waitsForStatus: $0.waitsForStatus, attemptCount: $0.attemptCount)
-        }
+        seen = Dictionary(
+            uniqueKeysWithValues: pending.entries.values.map {
+                (
+                    $0.id,
+                    Seen(
+                        state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
+                        waitsForStatus: $0.waitsForStatus, attemptCount: $0.attemptCount)
+                )
+            })
         gates = pending.lines.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
     }
 

@@ -85,7 +85,7 @@ final class Referee {
     /// What the rules in force say of a request, before anything is decided by them.
     func noteRules(of lane: Simulation.Lane) {
         for client in simulation.clients {
-            if let exchange = client.connection.exchange, let truth = client.current { note(exchange, truth) }
+            if let exchange = client.connection.exchange as? ProxyExchange, let truth = client.current { note(exchange, truth) }
         }
     }
 

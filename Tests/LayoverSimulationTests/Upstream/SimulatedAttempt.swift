@@ -35,7 +35,7 @@ final class SimulatedAttempt {
         self.truth = truth
         self.worker = worker
         serial = worker.simulation.nextSerial()
-        trigger = (attempt.receiver as? ProxyExchange)?.begun?.trigger ?? .arrival
+        trigger = (attempt.receiver as? ProxyExchange)?.timeline.begun?.trigger ?? .arrival
         // Of its own, so that what others do does not change what becomes of this one.
         generator = SeededGenerator(
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009

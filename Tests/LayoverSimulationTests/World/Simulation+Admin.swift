@@ -39,8 +39,8 @@ extension Simulation {
         let acknowledges = command == .force && chance(60)
         let seesOldRevision = chance(8)
         let revision = seesOldRevision ? entry.revision - 1 : chance(50) ? entry.revision : nil
-        let (result, _) = engine.assumeIsolated {
-            $0.command(
+        let result = engine.assumeIsolated {
+            $0.apply(
                 command, entry.id, revision: revision, reason: "why not",
                 acknowledgement: acknowledges ? EntryCommand.duplicateRisk : nil)
         }
@@ -54,7 +54,7 @@ extension Simulation {
         let command =
             [EntryCommand.retry, .cancel, .hold, .release].randomElement(using: &generator) ?? .retry
         let entries = liveEntries.filter { _ in chance(60) }
-        let results = engine.assumeIsolated { $0.command(command, each: entries.map(\.id), reason: nil) }
+        let results = engine.assumeIsolated { $0.apply(command, each: entries.map(\.id), reason: nil) }
         trace { "\(command.rawValue) of \(entries.count) at once" }
         for (entry, result) in zip(entries, results) {
             // The commands before it may have changed it: only what was done is of interest.
@@ -70,7 +70,7 @@ extension Simulation {
         guard let line = lines.randomElement(using: &generator) else { return }
         let command: EntryCommand = chance(80) ? .retry : .cancel
         let members = liveEntries.filter { line.members.contains($0.id) }
-        let (result, _) = engine.assumeIsolated { $0.command(command, incident: line.id) }
+        let result = engine.assumeIsolated { $0.apply(command, incident: line.id) }
         trace { "\(command.rawValue) of an incident of \(members.count): \(result.rawValue)" }
         for entry in members where entry.actions.contains(command) { referee.accepted(command, entry) }
         referee.checkEngine()

@@ -51,7 +51,7 @@ extension Simulation {
                 case .undecided: entry.why == .maybeApplied ? .cancel : .retry
                 default: .retry
                 }
-            let (result, _) = engine.assumeIsolated { $0.command(command, entry.id) }
+            let result = engine.assumeIsolated { $0.apply(command, entry.id) }
             if result == .done { referee.accepted(command, entry) }
             referee.checkEngine()
         }

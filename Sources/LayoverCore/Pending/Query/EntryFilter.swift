@@ -6,6 +6,8 @@ package struct EntryFilter: Sendable, Hashable {
     package var host: String?
     /// A method token. Letters of either case match.
     package var method: String?
+    /// The name of a lane, exactly.
+    package var lane: String?
     /// A part of the host, path, id or error, whatever the case of its letters.
     package var text: String?
 
@@ -13,15 +15,31 @@ package struct EntryFilter: Sendable, Hashable {
 
     /// The entries that match, in their order.
     package func matching(_ entries: some Sequence<Entry>) -> [Entry] {
-        let host = self.host.map(FoldedText.init)
-        let method = self.method.map(FoldedText.init)
-        let text = self.text.map(FoldedText.init)
-        return entries.filter { entry in
-            states.contains(entry.state)
-                && (method.map { $0 == FoldedText(entry.method) } ?? true)
-                && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
-                && (text.map { text in entry.searchable.contains { FoldedText($0).contains(text) } } ?? true)
-        }
+        let matcher = EntryMatcher(self)
+        return entries.filter(matcher.matches)
+    }
+}
+
+/// A filter made ready to be asked of many entries.
+struct EntryMatcher {
+    private let filter: EntryFilter
+    private let host: FoldedText?
+    private let method: FoldedText?
+    private let text: FoldedText?
+
+    init(_ filter: EntryFilter) {
+        self.filter = filter
+        host = filter.host.map(FoldedText.init)
+        method = filter.method.map(FoldedText.init)
+        text = filter.text.map(FoldedText.init)
+    }
+
+    func matches(_ entry: Entry) -> Bool {
+        filter.states.contains(entry.state)
+            && (method.map { $0 == FoldedText(entry.method) } ?? true)
+            && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
+            && (filter.lane.map { $0 == entry.lane } ?? true)
+            && (text.map { text in entry.searchable.contains { FoldedText($0).contains(text) } } ?? true)
     }
 }
 

@@ -3,7 +3,7 @@
 package struct EntrySort: Sendable, Hashable, CustomStringConvertible {
     /// The fields that a list can be sorted by, by their names in an entry.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        case attempts, createdAt, expiresAt, host, id, method, nextAttemptAt, parkedAt, policy, priority
+        case attempts, createdAt, expiresAt, host, id, lane, method, nextAttemptAt, parkedAt, policy, priority
         case requestBytes, route, state, url
     }
 
@@ -57,12 +57,13 @@ extension EntrySort.Field {
         case .expiresAt: .number(entry.expiresAt.nanoseconds)
         case .host: .text(entry.origin.host)
         case .id: .text(entry.id.description)
+        case .lane: .text(entry.lane ?? "")
         case .method: .text(entry.method)
         // What never goes by itself goes last.
         case .nextAttemptAt: .number((entry.nextAttemptAt ?? .distantFuture).nanoseconds)
         case .parkedAt: .number(entry.parkedAt.nanoseconds)
         case .policy: .text(entry.policy.name)
-        case .priority: .number(Int64(entry.policy.priority))
+        case .priority: .number(Int64(entry.priority))
         case .requestBytes: .number(Int64(entry.requestByteCount))
         case .route: .text(entry.route ?? "")
         case .state: .text(entry.state.rawValue)

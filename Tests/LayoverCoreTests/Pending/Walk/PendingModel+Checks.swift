@@ -19,7 +19,8 @@ extension PendingModel {
             revisions[entry.id] = entry.revision
         }
         #expect(set.counts == counts, place)
-        #expect(set.heldCount == live.count, place)
+        #expect(set.heldCount == live.count { !tickets.contains($0.key) }, place)
+        checkOrder(set, place)
         for (origin, line) in set.lines {
             let here = live.filter { origins[$0.key] == origin }
             #expect(line.entryCount == here.count, place)
@@ -59,7 +60,8 @@ extension PendingModel {
             switch (standing[entry.id], entry.why) {
             case (.waiting, .maybeApplied), (.responding, _):
                 #expect(entry.incident == nil, "a member for no reason: \(place)")
-            case (.waiting, _) where !wasForced.contains(entry.id):
+            // A ticket is in an outage only if it has met it.
+            case (.waiting, _) where !wasForced.contains(entry.id) && !tickets.contains(entry.id):
                 #expect(entry.incident != nil, "waits in no incident: \(place)")
             default: break
             }

@@ -26,6 +26,18 @@ struct PendingModel {
     /// Whom the step at hand is about.
     var meant: Set<EntryID> = []
     var isDraining = false
+    /// Who nobody holds, and in which order it was admitted.
+    var tickets: Set<EntryID> = []
+    var sequences: [EntryID: Int] = [:]
+    var lanes: [EntryID: String] = [:]
+    var parents: [EntryID: [EntryID]] = [:]
+    var delivered: Set<EntryID> = []
+    /// Children whom a person sent although a parent of theirs was lost.
+    var wasReleased: Set<EntryID> = []
+    /// Who is on the way to the disk: nothing is started meanwhile.
+    var beingStored: Set<EntryID> = []
+    /// Who was offered a ticket, and has not said yet what became of it.
+    var offered: Set<EntryID> = []
 
     func all(_ wanted: Standing) -> [EntryID] {
         standing.filter { $0.value == wanted }.keys.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
@@ -50,12 +62,16 @@ struct PendingModel {
                 standing[id] = .attempting
                 abandoned.remove(id)
                 if let origin = origins[id] {
-                    started[origin] = started[origin] ?? false || trigger != .arrival
+                    let isReplay = trigger != .arrival || tickets.contains(id)
+                    started[origin] = started[origin] ?? false || isReplay
                 }
             case .end(let id, _):
                 // The report of its end came before, but for one that was never let in.
                 #expect(standing[id] == .ended || standing[id] == .offered, "ended: \(place)")
                 standing[id] = .ended
+            case .offerTicket(let id):
+                #expect(standing[id] != nil && standing[id] != .ended, "offered a ticket: \(place)")
+                #expect(!tickets.contains(id) && offered.insert(id).inserted, "offered twice: \(place)")
             case .refuse(let id, _, _):
                 #expect(standing[id] == .offered, "refused: \(place)")
                 standing[id] = .ended
@@ -85,6 +101,7 @@ struct PendingModel {
 
     private func check(start id: EntryID, by trigger: AttemptTrigger, in set: PendingSet, _ place: Comment) {
         #expect(standing[id] == .waiting, "started: \(place)")
+        checkOrder(start: id, in: set, place)
         #expect(!isDraining && set.mode != .offline, "started though nothing may: \(place)")
         #expect(!stopped.contains(id) || meant.contains(id), "started unasked: \(place)")
         let isFirst = trigger == .arrival || trigger == .canary && meant.contains(id)
@@ -101,6 +118,7 @@ struct PendingModel {
         case .ended:
             #expect([.waiting, .attempting, .responding].contains(standing[id]), "ended twice: \(place)")
             standing[id] = .ended
+            endedOrder(id)
         case .attempted, .changed:
             break
         }

@@ -6,15 +6,15 @@ import Testing
 
 /// A random life of a pending set, checked after each step.
 struct PendingWalk {
-    private var set: PendingSet
-    private var model = PendingModel()
-    private var generator: SeededGenerator
+    var set: PendingSet
+    var model = PendingModel()
+    var generator: SeededGenerator
     private let seed: UInt64
     private var step = 0
-    private var now = Timestamp.at(.seconds(10))
+    var now = Timestamp.at(.seconds(10))
     private var fresh: [Origin: Int] = [:]
-    private var patience: [EntryID: Bool] = [:]
-    private let origins = ["a", "b", "c"].map { Origin(scheme: .http, host: $0) }
+    var patience: [EntryID: Bool] = [:]
+    let origins = ["a", "b", "c"].map { Origin(scheme: .http, host: $0) }
 
     init(seed: UInt64) {
         self.seed = seed
@@ -26,13 +26,13 @@ struct PendingWalk {
         set = PendingSet(limits: limits)
     }
 
-    private var place: Comment { "LAYOVER_TEST_SEED=\(seed), step \(step)" }
+    var place: Comment { "LAYOVER_TEST_SEED=\(seed), step \(step)" }
 
-    private mutating func chance(_ percent: Int) -> Bool {
+    mutating func chance(_ percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &generator) < percent
     }
 
-    private mutating func take(_ actions: [PendingAction]) {
+    mutating func take(_ actions: [PendingAction]) {
         for case .start(let id, .dueTime) in actions {
             #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
         }
@@ -46,7 +46,9 @@ struct PendingWalk {
     mutating func run(stepCount: Int) {
         while step < stepCount {
             switch Int.random(in: 0..<100, using: &generator) {
-            case ..<25: park()
+            case ..<13: park()
+            case ..<22: accept()
+            case ..<25: store()
             case ..<60: attemptComesToSomething()
             case ..<75: wait()
             case ..<82: command()
@@ -54,12 +56,13 @@ struct PendingWalk {
             case ..<88: network()
             case ..<92: lateWord()
             case ..<94: reroute()
+            case ..<96: patch()
             default: loops()
             }
         }
     }
 
-    private mutating func randomPolicy() -> Policy {
+    mutating func randomPolicy() -> Policy {
         var policy = Policy.fixture()
         policy.priority = Int.random(in: 0...7, using: &generator)
         policy.wakeOnReachable = chance(80)
@@ -69,6 +72,7 @@ struct PendingWalk {
         policy.lifetime = .seconds(2_000_000)
         if chance(10) { policy.delay = DelaySchedule(.immediate) }
         if chance(40) { policy.onExhausted = .ask }
+        policy.undecidedInLane = chance(50) ? .skip : .block
         policy.name = chance(50) ? "one" : "other"
         policy.budget =
             chance(10) ? nil : .init(ratio: policy.name == "one" ? 0.5 : 0, minimum: policy.name == "one" ? 1 : 3)
@@ -108,10 +112,11 @@ struct PendingWalk {
         patience[id] = policy.holdMax > .seconds(100)
         take(
             set.parked(
-                NewEntry(
-                    id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
-                    client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
-                    isExposed: isExposed, failure: failure, parking: parking),
+                laned(
+                    NewEntry(
+                        id: id, method: "GET", url: "http://\(origin.host)/", origin: origin, policy: policy,
+                        client: .init(address: ""), createdAt: now, attemptCount: failure == nil ? 0 : 1,
+                        isExposed: isExposed, failure: failure, parking: parking)),
                 now: now, using: &generator))
     }
 
@@ -147,8 +152,10 @@ struct PendingWalk {
     private mutating func end(_ id: EntryID) {
         model.wasForced.remove(id)
         let state =
+            model.standing[id] == .responding && chance(80) ? .delivered :
             [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
         let failure = state == .delivered || chance(30) ? nil : randomFailure()
+        if state == .delivered { model.delivered.insert(id) }
         take(set.ended(id, as: state, failure: failure, attemptCount: 2, now: now, using: &generator))
     }
 
@@ -185,6 +192,7 @@ struct PendingWalk {
         if result == .done {
             model.meant = [id]
             if command == .force { model.wasForced.insert(id) }
+            if command == .retry, entry.why == .parentFailed { model.wasReleased.insert(id) }
         }
         take(actions)
     }
@@ -257,6 +265,7 @@ struct PendingWalk {
     mutating func recover() {
         take(set.modeChanged(to: .auto, now: now))
         take(set.portalChanged(isBehindPortal: false, now: now))
+        for id in model.beingStored.sorted(by: { $0.low < $1.low }) { stored(id) }
         decide()
         for (origin, count) in fresh { take(set.freshUnderWay(origin, changedBy: -count, now: now)) }
         let start = now
@@ -265,8 +274,12 @@ struct PendingWalk {
             for id in model.all(.attempting) + model.all(.responding) {
                 model.standing[id] = .responding
                 take(set.attemptAnswered(id, attemptCount: 2, now: now))
+                model.delivered.insert(id)
                 take(set.ended(id, as: .delivered, attemptCount: 2, now: now, using: &generator))
             }
+            for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
+            // Those whose parents were lost meanwhile.
+            decide()
             guard set.count > 0, model.all(.attempting).isEmpty, let next = set.nextWakeAt else { continue }
             now = max(now, next)
             advance()
@@ -285,6 +298,7 @@ struct PendingWalk {
             else { continue }
             model.meant = [entry.id]
             if command == .force { model.wasForced.insert(entry.id) }
+            if entry.why == .parentFailed { model.wasReleased.insert(entry.id) }
             let (result, actions) = set.commanded(
                 command, entry.id, acknowledgement: EntryCommand.duplicateRisk, now: now)
             #expect(result == .done, place)
@@ -296,11 +310,15 @@ struct PendingWalk {
     mutating func drain() {
         model.isDraining = true
         take(set.drained(now: now))
-        #expect(model.all(.waiting).isEmpty, place)
+        for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
+        for id in model.beingStored.sorted(by: { $0.low < $1.low }) { if chance(50) { stored(id) } else { notStored(id) } }
+        let waiting = model.all(.waiting)
+        #expect(waiting.allSatisfy(model.tickets.contains), place)
         park()
+        accept()
         wait()
         for id in model.all(.attempting) { if chance(50) { fail(id) } else { end(id) } }
         for id in model.all(.responding) { end(id) }
-        #expect(set.count == 0, place)
+        #expect(set.heldCount == 0 && set.entries.keys.allSatisfy(model.tickets.contains), place)
     }
 }

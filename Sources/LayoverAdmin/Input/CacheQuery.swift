@@ -1,0 +1,51 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+
+/// Which part of the cache a list shows.
+struct CacheQuery: Sendable {
+    static let parameterNames: Set<String> = ["host", "url", "limit", "cursor"]
+
+    var selection = CacheSelection.all
+    var limit = 100
+    /// The `sequence` of the last answer of the page before.
+    var before: Int64?
+
+    init(_ parameters: QueryParameters) throws(Problem) {
+        switch (parameters["host"], parameters["url"]) {
+        case (nil, nil): break
+        case (let host?, nil): selection = try CacheSelection.named(host: host, orElse: Problem.badParameter)
+        case (nil, let url?): selection = try CacheSelection.named(url: url, orElse: Problem.badParameter)
+        default: throw .badParameter("Give 'host' or 'url', not both.")
+        }
+        if let text = parameters["limit"] {
+            guard let limit = Int(text), (1...PendingQuery.pageCountMax).contains(limit) else {
+                throw .badParameter("'limit' must be a number from 1 to \(PendingQuery.pageCountMax).")
+            }
+            self.limit = limit
+        }
+        if let text = parameters["cursor"] {
+            guard let before = Int64(text) else { throw .badParameter("'cursor' is not one that this list gave.") }
+            self.before = before
+        }
+    }
+}
+
+extension CacheSelection {
+    /// - Parameter problem: What to throw where the text is no host.
+    static func named(host text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
+        // An IPv6 literal may come without its brackets.
+        guard let authority = Authority(parsing: text) ?? Authority(parsing: "[\(text)]"), authority.port == nil else {
+            throw problem("'host' must be a name or an address, without a port.")
+        }
+        return .host(authority.host)
+    }
+
+    /// - Parameter problem: What to throw where the text is no URL.
+    static func named(url text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
+        guard let selection = CacheSelection(url: text) else {
+            throw problem("'url' must be a whole http or https URL.")
+        }
+        return selection
+    }
+}

@@ -1,0 +1,53 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+
+/// The body of a change of one entry: at least one of its keys.
+struct PatchRequest: Decodable {
+    /// Longest name of a lane, in bytes, as in `Layover-Lane`.
+    static let laneByteCountMax = 200
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case priority, expiresAt, lane
+    }
+
+    private var priority: Int?
+    private var expiresAt: String?
+    /// Nil inside: out of its lane.
+    private var lane: String??
+
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseKeys(otherThan: CodingKeys.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        // `null` is a value of `lane` only.
+        if container.contains(.priority) { priority = try container.decode(Int.self, forKey: .priority) }
+        if container.contains(.expiresAt) { expiresAt = try container.decode(String.self, forKey: .expiresAt) }
+        if container.contains(.lane) { lane = .some(try container.decodeIfPresent(String.self, forKey: .lane)) }
+    }
+
+    func patch(_ wall: WallTime) throws(Problem) -> EntryPatch {
+        var patch = EntryPatch(priority: priority, lane: lane)
+        if let priority, !(0...7).contains(priority) {
+            throw .malformedBody("'priority' must be a number from 0 (first) to 7 (last).")
+        }
+        if let lane = lane ?? nil { try Self.check(lane) }
+        if let expiresAt {
+            guard let nanoseconds = RFC3339.nanoseconds(of: expiresAt) else {
+                throw .malformedBody("'expiresAt' must be a time by RFC 3339, like 2026-11-21T03:52:00Z.")
+            }
+            patch.expiresAt = wall.timestamp(ofNanoseconds: nanoseconds)
+        }
+        guard patch != EntryPatch() else {
+            throw .malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")
+        }
+        return patch
+    }
+
+    private static func check(_ lane: String) throws(Problem) {
+        guard (1...laneByteCountMax).contains(lane.utf8.count),
+            lane.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else {
+            throw .malformedBody("'lane' must be null or a name of 1 to \(laneByteCountMax) bytes.")
+        }
+    }
+}

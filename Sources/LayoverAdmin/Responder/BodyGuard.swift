@@ -1,0 +1,15 @@
+/// Who may see bodies.
+///
+/// With `admin.token` whoever came this far has shown it. Without one the rest of the API is open to every program on
+/// the machine, and bodies need the token that `run` writes beside the store, where only its own user can read it.
+struct BodyGuard: Sendable {
+    private let isOpen: Bool
+    private let token: BearerToken?
+
+    init(options: AdminOptions) {
+        isOpen = options.token != nil
+        token = options.bodyToken.map(BearerToken.init)
+    }
+
+    func admits(_ field: String?) -> Bool { isOpen || token?.admits(field) ?? false }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import GRDB
+import Glibc
+
+/// The index: an open database that is known to be ours.
+struct CacheDatabase: Sendable {
+    let pool: DatabasePool
+    let digest: KeyedDigest
+
+    /// Opens the index, or makes it.
+    ///
+    /// - Throws: An error for which `isDamaged` tells whether to throw the file away.
+    init(path: String) throws {
+        let file = Glibc.open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw CacheFolder.failure("open", path) }
+        // SQLite gives its log files the mode of the database.
+        _ = fchmod(file, 0o600)
+        close(file)
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 4
+        configuration.busyMode = .timeout(2)
+        // A value in a message could be a URL with a secret in it.
+        configuration.publicStatementArguments = false
+        configuration.prepareDatabase { database in
+            // It is only a cache: after a power cut the last answers may be forgotten.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+            // What was purged is gone, also from the pages of the file.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        do {
+            digest = KeyedDigest(salt: try pool.write { try Self.prepare($0) })
+        } catch {
+            try? pool.close()
+            throw error
+        }
+        self.pool = pool
+    }
+
+    /// Makes the tables, or checks them. Returns the salt.
+    private static func prepare(_ database: Database) throws -> [UInt8] {
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        if version == 0 {
+            try database.execute(sql: CacheSchema.statements)
+            try database.execute(
+                sql: "INSERT INTO cache (salt) VALUES (?)", arguments: [Data(newSalt())])
+            try database.execute(sql: "PRAGMA user_version = \(CacheSchema.version)")
+        } else if version != CacheSchema.version {
+            throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "The index is of another version.")
+        }
+        guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok",
+            let salt = try Data.fetchOne(database, sql: "SELECT salt FROM cache"),
+            salt.count == KeyedDigest.saltByteCount
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "The index is damaged.") }
+        return Array(salt)
+    }
+
+    private static func newSalt() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<KeyedDigest.saltByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// Whether the file is to be thrown away. A full disk or a lack of rights is no such reason.
+    static func isDamaged(_ error: any Error) -> Bool {
+        guard let code = (error as? DatabaseError)?.resultCode else { return false }
+        return code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
+    }
+
+    /// Whether our statements do not fit the tables. Only meant while opening.
+    static func isForeign(_ error: any Error) -> Bool {
+        (error as? DatabaseError)?.resultCode == .SQLITE_ERROR
+    }
+
+    static func remove(path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    }
+}

@@ -1,0 +1,117 @@
+import GRDB
+import LayoverCore
+package import LayoverEngine
+import NIOCore
+import Synchronization
+
+/// Giving what is kept.
+extension DiskAnswerCache {
+    package func lookup(
+        _ request: CacheRequest, _ occasion: CacheOccasion, now: Int,
+        done: @escaping @Sendable (CacheLookup) -> Void
+    ) {
+        threads.submit {
+            done(self.lookupNow(request, occasion, now: now))
+        } orElse: {
+            done(.nothing(.lost))
+        }
+    }
+
+    private func lookupNow(_ request: CacheRequest, _ occasion: CacheOccasion, now: Int) -> CacheLookup {
+        let asked = RequestFacts(request)
+        guard asked.isCacheable, request.origin.scheme != .tunnel else { return .nothing(.notCacheable) }
+        if asked.forbidsCache { return .nothing(.forbidden) }
+        let url = CacheURL(origin: request.origin, target: request.target)
+        do {
+            guard let row = try row(of: url, for: asked) else { return .nothing(.absent) }
+            guard now - row.times.answeredAt <= options.ageMax else { return .nothing(.tooStale) }
+            return answer(from: row, to: request, asked, occasion, now: now)
+        } catch {
+            failed(error)
+            return .nothing(.lost)
+        }
+    }
+
+    private func row(of url: CacheURL, for asked: RequestFacts) throws -> CacheRow? {
+        let row = try withDatabase { opened in
+            try opened.pool.read { try RowSelection.best(of: url, for: asked, opened.digest, in: $0) }
+        }
+        guard let row, !isOutdated(row) else { return nil }
+        return row
+    }
+
+    private func answer(
+        from row: CacheRow, to request: CacheRequest, _ asked: RequestFacts, _ occasion: CacheOccasion, now: Int
+    ) -> CacheLookup {
+        let kept = AnswerFacts(status: row.status, head: row.head)
+        let age = Freshness.age(initialAge: row.initialAge, answeredAt: row.times.answeredAt, now: now)
+        let lifetime = row.freshUntil - row.times.answeredAt + row.initialAge
+        let freshFor: Int
+        switch ServingRule.verdict(on: kept, lifetime: lifetime, age: age, to: asked, occasion) {
+        case .refuse(let miss): return .nothing(miss)
+        case .serve(let seconds): freshFor = seconds
+        }
+        let precondition = Precondition.verdict(on: kept, answeredAt: row.times.answeredAt, to: asked)
+        if precondition == .originOnly { return .nothing(.notCacheable) }
+        guard let (form, body) = content(of: row, asked, precondition),
+            let head = KeptHead.assembled(row.head, age: age, form)
+        else {
+            remove { try RowRemoval.of([row.sequence], in: $0) }
+            return .nothing(.lost)
+        }
+        noteUse(of: row, at: now)
+        return .found(
+            CachedAnswer(
+                head: head, body: body, age: age, freshFor: freshFor,
+                refresh: CacheRefresh(request: request.withoutConditions, key: refreshKey(of: row))))
+    }
+
+    /// For the order of eviction. A disk that takes nothing more can still be read from.
+    private func noteUse(of row: CacheRow, at now: Int) {
+        do {
+            try withDatabase { opened in
+                try opened.pool.write { try RowUpdate.used(row.sequence, at: now, in: $0) }
+            }
+        } catch {
+            failed(error)
+        }
+    }
+
+    /// How the row is sent, and its body where one follows; nil if the body is not what it was.
+    private func content(
+        of row: CacheRow, _ asked: RequestFacts, _ precondition: Precondition.Verdict
+    ) -> (KeptHead.Form, (any CachedBody)?)? {
+        if precondition == .notModified { return (.notModified, nil) }
+        if row.method == "HEAD" { return (.headOnly(byteCount: row.statedLength), nil) }
+        if asked.isHead { return (.headOnly(byteCount: row.body.byteCount), nil) }
+        guard let body = BodyFile(row.body, in: folder, threads: threads) else { return nil }
+        return (.whole(byteCount: row.body.byteCount), row.status == 204 ? nil : body)
+    }
+
+    /// What a new answer would replace has the same key, whatever its sequence is then.
+    private func refreshKey(of row: CacheRow) -> [UInt8] {
+        Array("\(row.method) \(row.url.text)".utf8) + [0] + (row.credentials ?? []) + [0] + row.varyDigest
+    }
+}
+
+extension CacheRequest {
+    /// Fields that ask for less than the whole answer, or for what is kept.
+    private static let conditions: Set<String> = [
+        "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
+    ]
+
+    /// The same request for the whole answer. `only-if-cached` and its like stay behind with `Cache-Control`, which
+    /// speaks of caches on the way.
+    var withoutConditions: CacheRequest {
+        var request = self
+        request.fields = ByteBuffer()
+        for line in fields.readableBytesView.split(separator: 0) {
+            let name = line.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+            let text = String(decoding: name, as: UTF8.self).lowercased()
+            if Self.conditions.contains(text) || text == "cache-control" || text == "pragma" { continue }
+            request.fields.writeBytes(line)
+            request.fields.writeInteger(UInt8(0))
+        }
+        return request
+    }
+}

@@ -1,0 +1,155 @@
+import LayoverEngine
+import NIOCore
+import Synchronization
+
+/// Takes one body to its file, one piece of work at a time.
+final class DiskAnswerWriter: AnswerWriter {
+    private enum End { case committed, abandoned }
+
+    private struct State {
+        var unwritten: [ByteBuffer] = []
+        var unwrittenByteCount = 0
+        var byteCount = 0
+        var isWriting = false
+        var end: End?
+    }
+
+    private let row: CacheRow
+    /// What the head said; nil if it said nothing.
+    private let announced: Int?
+    private let cache: DiskAnswerCache
+    private let file: PartFile
+    private let state = Mutex(State())
+
+    init(row: CacheRow, announced: Int?, cache: DiskAnswerCache) {
+        self.row = row
+        self.announced = announced
+        self.cache = cache
+        file = PartFile(folder: cache.folder)
+    }
+
+    deinit {
+        // While work is under way the writer is held by it, so nobody else has the file now.
+        let (count, isOver) = state.withLock { ($0.byteCount, $0.end != nil) }
+        guard !isOver else { return }
+        let (file, cache) = (file, cache)
+        cache.threads.submit { Self.discard(file, byteCount: count, of: cache) }
+    }
+
+    func append(_ bytes: ByteBuffer) {
+        guard bytes.readableBytes > 0 else { return }
+        let starts = state.withLock { state in
+            guard state.end == nil else { return false }
+            guard hasRoom(for: bytes.readableBytes, state) else {
+                return Self.giveUp(&state)
+            }
+            state.byteCount += bytes.readableBytes
+            state.unwritten.append(bytes)
+            state.unwrittenByteCount += bytes.readableBytes
+            return Self.starts(&state)
+        }
+        if starts { write() }
+    }
+
+    func commit() {
+        finish { state in
+            // A length that was not kept to is a body that broke off (RFC 9111 section 3.3).
+            if let announced = self.announced, announced != state.byteCount { return .abandoned }
+            return .committed
+        }
+    }
+
+    func abandon() { finish { _ in .abandoned } }
+
+    private func finish(_ end: (State) -> End) {
+        let starts = state.withLock { state in
+            guard state.end == nil else { return false }
+            if case .abandoned = end(state) { return Self.giveUp(&state) }
+            state.end = .committed
+            return Self.starts(&state)
+        }
+        if starts { write() }
+    }
+
+    /// Reserves space; the cache gives it back when the writer is done.
+    private func hasRoom(for count: Int, _ state: State) -> Bool {
+        let options = cache.options
+        guard state.byteCount + count <= options.answerByteCountMax,
+            state.unwrittenByteCount + count <= options.unwrittenByteCountMax
+        else { return false }
+        return cache.state.withLock { shared in
+            guard shared.tally.arrivingByteCount + count <= options.arrivingByteCountMax else { return false }
+            shared.tally.arrivingByteCount += count
+            return true
+        }
+    }
+
+    private static func giveUp(_ state: inout State) -> Bool {
+        state.end = .abandoned
+        state.unwritten = []
+        return starts(&state)
+    }
+
+    private static func starts(_ state: inout State) -> Bool {
+        defer { state.isWriting = true }
+        return !state.isWriting
+    }
+
+    // MARK: On a thread of the cache
+
+    private func write() {
+        cache.threads.submit { self.writeNow() } orElse: { self.cancel() }
+    }
+
+    private func writeNow() {
+        while true {
+            let (bytes, end) = state.withLock { state in
+                let bytes = state.unwritten
+                state.unwritten = []
+                state.unwrittenByteCount = 0
+                // After the end nobody may start again.
+                if bytes.isEmpty, state.end == nil { state.isWriting = false }
+                return (bytes, state.end)
+            }
+            if end == .abandoned { return Self.discard(file, byteCount: state.withLock { $0.byteCount }, of: cache) }
+            if bytes.isEmpty { return end == .committed ? keep() : () }
+            for chunk in bytes where !file.append(chunk) {
+                cache.failed(CacheFolder.failure("write into", cache.folder.path))
+                state.withLock { $0.end = .abandoned }
+                break
+            }
+        }
+    }
+
+    private func keep() {
+        var row = row
+        let byteCount = state.withLock { $0.byteCount }
+        if let body = file.complete() {
+            row.body = body
+            cache.insert(row)
+        } else {
+            cache.failed(CacheFolder.failure("rename a file in", cache.folder.path))
+        }
+        cache.givesBack(byteCount)
+    }
+
+    private func cancel() {
+        state.withLock { state in
+            state.end = .abandoned
+            state.unwritten = []
+        }
+        Self.discard(file, byteCount: state.withLock { $0.byteCount }, of: cache)
+    }
+
+    private static func discard(_ file: PartFile, byteCount: Int, of cache: DiskAnswerCache) {
+        file.discard()
+        cache.givesBack(byteCount)
+    }
+}
+
+extension DiskAnswerCache {
+    /// Bytes that are not on their way any more.
+    func givesBack(_ count: Int) {
+        state.withLock { $0.tally.arrivingByteCount -= count }
+    }
+}

@@ -1,0 +1,15 @@
+import Crypto
+
+/// Digests of secrets that are good for comparing only: HMAC-SHA256 (RFC 2104) under a random key that each cache
+/// makes for itself, so that a list of likely secrets proves nothing about another cache.
+struct KeyedDigest: Sendable {
+    static let saltByteCount = 32
+
+    private let key: SymmetricKey
+
+    init(salt: [UInt8]) { key = SymmetricKey(data: salt) }
+
+    func callAsFunction(_ bytes: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
+    }
+}

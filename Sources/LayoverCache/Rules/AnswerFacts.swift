@@ -1,0 +1,39 @@
+import LayoverHTTP
+import NIOCore
+
+/// What the rules look at in an answer: one that has just come, or one that was kept.
+struct AnswerFacts: Sendable {
+    let status: Int
+    let fields: MessageFields
+    let directives: CacheDirectives
+
+    init(_ head: ResponseHead) {
+        self.init(status: head.status, head: head.bytes)
+    }
+
+    /// - Parameter head: A status line and field lines, each with its CRLF.
+    init(status: Int, head: ByteBuffer) {
+        self.status = status
+        fields = MessageFields(answerHead: head)
+        directives = CacheDirectives(fields)
+    }
+
+    /// Whether it may be given to everybody, whatever credentials the request carried: a shared cache could keep it
+    /// too (RFC 9111 section 3.5). Where two directives contradict each other, the narrower counts.
+    var isForEveryone: Bool {
+        (directives.has("public") || directives.has("s-maxage")) && !directives.has("private")
+    }
+
+    /// Seconds since 1970; nil if there is no such field or it is no date.
+    ///
+    /// - Parameter now: By which years of two digits are understood.
+    func date(_ name: String, now: Int) -> Int? {
+        fields.text(name).flatMap { Self.seconds($0, now: now) }
+    }
+
+    static func seconds(_ date: String, now: Int) -> Int? { HTTPDate.seconds(date, now: now) }
+
+    /// RFC 9110 section 15.1 names these as heuristically cacheable. Of its list 206 is left out, because parts are
+    /// not kept, and so are errors: an old error helps nobody while the origin is away.
+    var isHeuristicallyCacheable: Bool { [200, 203, 204, 300, 301, 308].contains(status) }
+}

@@ -1,0 +1,108 @@
+import LayoverCore
+
+extension Codec where Value == LaneRule {
+    /// `origin`, `path:<n>` or `field:<name>`.
+    static var lane: Codec {
+        .text("lane", write: laneText) { (text) throws(Refusal) in
+            if text == "origin" { return .origin }
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            switch (parts.first, parts.last.map { String($0) }) {
+            case ("path", let number?) where parts.count == 2:
+                // Of the spellings of a number only the plain one is taken.
+                guard let count = Int(number), String(count) == number, (1...64).contains(count) else {
+                    throw refusal(text, "the number of segments is from 1 to 64")
+                }
+                return .path(count)
+            case ("field", let name?) where parts.count == 2:
+                guard FieldText.isToken(name) else {
+                    throw refusal(text, "behind the colon is no name of a field")
+                }
+                return .field(name)
+            default:
+                throw refusal(text, "write origin, path:2 or field:Account")
+            }
+        }
+    }
+
+    @Sendable private static func laneText(_ lane: LaneRule) -> String {
+        switch lane {
+        case .origin: "origin"
+        case .path(let count): "path:\(count)"
+        case .field(let name): "field:\(name)"
+        }
+    }
+
+    private static func refusal(_ text: String, _ reason: String) -> Refusal {
+        Refusal(message: "\(JSONValue.text(text).excerpt) is not a lane (\(reason))")
+    }
+}
+
+extension Codec where Value == Preflight {
+    /// `{"method":"HEAD","dropOn":["404","410"],"askOn":["412"]}`. What is left out is as in this example.
+    static var preflight: Codec {
+        let (method, statuses) = (Codec<String>.questionMethod, Codec<Int>.finalStatus.list)
+        return Codec(
+            "object", fromText: JSONValue.fromText,
+            write: {
+                .object([
+                    "method": method.write($0.method), "dropOn": statuses.write($0.dropOn),
+                    "askOn": statuses.write($0.askOn),
+                ])
+            },
+            read: { (value) throws(Refusal) in
+                let members = try value.members(among: ["method", "dropOn", "askOn"])
+                var preflight = Preflight()
+                preflight.method = try members.read("method", by: method) ?? preflight.method
+                preflight.dropOn = try members.read("dropOn", by: statuses) ?? preflight.dropOn
+                preflight.askOn = try members.read("askOn", by: statuses) ?? preflight.askOn
+                try checkStatuses(of: preflight, dropOnIsGiven: members["dropOn"] != nil)
+                return preflight
+            })
+    }
+
+    /// One status has one meaning, and a question whose answer changes nothing is none.
+    private static func checkStatuses(
+        of preflight: Preflight, dropOnIsGiven: Bool
+    ) throws(Refusal) {
+        guard !preflight.dropOn.isEmpty || !preflight.askOn.isEmpty else {
+            throw Refusal(message: "neither dropOn nor askOn names a status, so the question would be idle")
+        }
+        for (index, status) in preflight.askOn.enumerated() where preflight.dropOn.contains(status) {
+            let hint =
+                dropOnIsGiven
+                ? "" : ", whose default is \(preflight.dropOn.map { "\($0)" }.joined(separator: " "))"
+            throw Refusal(place: ".askOn[\(index)]", message: "\"\(status)\" stands under dropOn too\(hint)")
+        }
+    }
+}
+
+extension Codec where Value == String {
+    /// A method that changes nothing (RFC 9110 section 9.2.1) and needs no body. TRACE is not among them: it sends
+    /// credentials back (section 9.3.8).
+    fileprivate static var questionMethod: Codec {
+        let known = ["HEAD", "GET", "OPTIONS"]
+        let method = token("method")
+        return plain(method.typeName) { (text) throws(Refusal) in
+            let text = try method.read(.text(text))
+            guard known.contains(text) else {
+                throw Refusal(
+                    message: "\(JSONValue.text(text).excerpt) is none of \(known.joined(separator: ", ")), "
+                        + "which ask and change nothing")
+            }
+            return text
+        }
+    }
+}
+
+extension Codec where Value == Int {
+    /// `"404"`. Interim statuses never end an exchange (RFC 9110 section 15.2).
+    fileprivate static var finalStatus: Codec {
+        .text("status", write: { "\($0)" }) { (text) throws(Refusal) in
+            guard let status = Int(text), String(status) == text, (200...599).contains(status) else {
+                throw Refusal(
+                    message: "\(JSONValue.text(text).excerpt) is no final status (\"200\" to \"599\" are)")
+            }
+            return status
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// The ids of entries by their sequence, so that a page of the list costs no more than its length.
+///
+/// Who has left is passed over, and thrown out when there are too many of them.
+struct ArrivalOrder: Sendable {
+    struct Item: Sendable {
+        var sequence: Int
+        var id: EntryID
+    }
+
+    private var items: [Item] = []
+    private var isSorted = true
+
+    /// Most come in their order; the others are put in their places when somebody looks.
+    mutating func append(_ id: EntryID, _ sequence: Int) {
+        if let last = items.last, last.sequence > sequence { isSorted = false }
+        items.append(Item(sequence: sequence, id: id))
+    }
+
+    /// Throws out who has left once they are more than those that have not.
+    mutating func tidy(liveCount: Int, isLive: (Item) -> Bool) {
+        guard items.count > 1000 + 2 * liveCount else { return }
+        items.removeAll { !isLive($0) }
+    }
+
+    /// All of them, in their order.
+    mutating func sorted() -> [Item] {
+        if !isSorted {
+            items.sort { $0.sequence < $1.sequence }
+            isSorted = true
+        }
+        return items
+    }
+
+    /// The first place behind a sequence, among items that are sorted.
+    static func index(behind sequence: Int, in items: [Item]) -> Int {
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if items[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,101 @@
+/// The live entries by their ids, with room for a million of them.
+///
+/// A dictionary keeps up to half of its room free, and an entry is big. So the entries stand close together in
+/// chunks, and the dictionary only says where. Who leaves is replaced by the last one.
+struct EntryTable: Sendable {
+    /// Entries in a chunk: few enough that the last one wastes little, enough that chunks are few.
+    private static let chunkCount = 256
+
+    private var places: [EntryID: Int32] = [:]
+    private var arrivals = ArrivalOrder()
+    /// How many entries are in each state.
+    private(set) var stateCounts: [EntryState: Int] = [:]
+    /// Full but for the last one. Nil only while an entry is being taken out.
+    private var chunks: [[Entry?]] = []
+
+    var count: Int { places.count }
+    var isEmpty: Bool { places.isEmpty }
+    var keys: some Collection<EntryID> & Sendable { places.keys }
+    /// In no order that means anything.
+    var values: Values { Values(chunks: chunks, size: count) }
+
+    subscript(id: EntryID) -> Entry? {
+        get {
+            guard let place = places[id] else { return nil }
+            return chunks[Self.chunk(place)][Self.offset(place)]
+        }
+        // In place: copying an entry out and in again is twenty times the work of changing one member.
+        _modify {
+            guard let place = places[id] else {
+                var entry: Entry?
+                yield &entry
+                if let entry { append(entry, id) }
+                return
+            }
+            let before = chunks[Self.chunk(place)][Self.offset(place)]?.state
+            yield &chunks[Self.chunk(place)][Self.offset(place)]
+            let after = chunks[Self.chunk(place)][Self.offset(place)]?.state
+            if before != after { count(before, after) }
+            if after == nil { close(place, of: id) }
+        }
+    }
+
+    mutating func removeValue(forKey id: EntryID) -> Entry? {
+        guard let entry = self[id] else { return nil }
+        self[id] = nil
+        return entry
+    }
+
+    private mutating func count(_ before: EntryState?, _ after: EntryState?) {
+        if let before { stateCounts[before, default: 0] -= 1 }
+        if let after { stateCounts[after, default: 0] += 1 }
+    }
+
+    /// Everybody in the order of arrival. Some may have left meanwhile.
+    mutating func inOrder() -> [ArrivalOrder.Item] { arrivals.sorted() }
+
+    mutating func reserveCapacity(_ count: Int) { places.reserveCapacity(count) }
+
+    private mutating func append(_ entry: Entry, _ id: EntryID) {
+        let place = Int32(clamping: count)
+        if Self.offset(place) == 0 {
+            chunks.append([])
+            chunks[chunks.count - 1].reserveCapacity(Self.chunkCount)
+        }
+        chunks[chunks.count - 1].append(entry)
+        places[id] = place
+        count(nil, entry.state)
+        arrivals.append(id, entry.sequence)
+    }
+
+    /// Fills a place that has become free with the last entry.
+    private mutating func close(_ place: Int32, of id: EntryID) {
+        let lastPlace = Int32(clamping: count - 1)
+        places[id] = nil
+        let last = chunks[chunks.count - 1].removeLast()
+        if chunks[chunks.count - 1].isEmpty { chunks.removeLast() }
+        defer { arrivals.tidy(liveCount: places.count) { places[$0.id] != nil } }
+        guard place != lastPlace, let last else { return }
+        chunks[Self.chunk(place)][Self.offset(place)] = last
+        places[last.id] = place
+    }
+
+    private static func chunk(_ place: Int32) -> Int { Int(place) / chunkCount }
+    private static func offset(_ place: Int32) -> Int { Int(place) % chunkCount }
+
+    /// All entries of a table.
+    struct Values: RandomAccessCollection, Sendable {
+        fileprivate let chunks: [[Entry?]]
+        fileprivate let size: Int
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { size }
+
+        subscript(index: Int) -> Entry {
+            guard let entry = chunks[index / EntryTable.chunkCount][index % EntryTable.chunkCount] else {
+                preconditionFailure("a table has a gap at \(index)")
+            }
+            return entry
+        }
+    }
+}

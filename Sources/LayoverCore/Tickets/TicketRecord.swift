@@ -1,0 +1,113 @@
+/// All that is kept of a ticket besides its request and its answer: enough to go on after a restart.
+///
+/// Its times are nanoseconds since 1970 (UTC), not since boot: `shifted(by:)` translates between the two.
+package struct TicketRecord: Sendable, Hashable {
+    package var id: EntryID
+    /// Order of acceptance. Unique, and never used again.
+    package var sequence: Int
+    /// Grows with every change.
+    package var revision: Int
+    package var state: EntryState
+    /// Not nil exactly when it is undecided.
+    package var why: UndecidedReason?
+
+    package var method: String
+    /// As people are shown it.
+    package var url: String
+    package var origin: Origin
+    package var route: String?
+    package var wish: PolicyWish
+    /// The policy in force when the record was made, by its name.
+    package var policy: String
+    /// 0 (first) to 7 (last).
+    package var priority: Int
+    package var lane: String?
+    /// The tickets that have to be delivered before it, in no order.
+    package var parents: [EntryID]
+    package var client: Entry.Client
+
+    package var counts: AttemptCounts
+    /// Whether sending it twice does no harm (RFC 9110 section 9.2.2, `Idempotency-Key`, or its route's word).
+    package var isRepeatable: Bool
+    package var hasIdempotencyKey: Bool
+    /// Whether it carries a body or credentials over plain http.
+    package var isExposed: Bool
+    /// Whether a person stopped its automatic attempts.
+    package var isHeldBack: Bool
+    package var requestByteCount: Int
+
+    package var createdAt: Timestamp
+    package var parkedAt: Timestamp
+    package var dueAt: Timestamp
+    package var expiresAt: Timestamp
+    /// When its credentials expire; nil where nothing says so.
+    package var notAfter: Timestamp?
+    /// Not nil exactly when the state is final.
+    package var endedAt: Timestamp?
+    package var lastFailure: Failure?
+    package var lastFailureAt: Timestamp?
+    package var attempts: AttemptLog
+    /// The status of the answer, once it is delivered.
+    package var status: Int?
+    /// What it expects of the present state of its target; nil: nothing.
+    package var preconditions: String?
+
+    package init(
+        id: EntryID, sequence: Int, revision: Int = 1, state: EntryState, why: UndecidedReason? = nil,
+        method: String, url: String, origin: Origin, route: String? = nil, wish: PolicyWish = PolicyWish(),
+        policy: String, priority: Int = 3, lane: String? = nil, parents: [EntryID] = [], client: Entry.Client,
+        counts: AttemptCounts = AttemptCounts(), isRepeatable: Bool, hasIdempotencyKey: Bool = false,
+        isExposed: Bool = false, isHeldBack: Bool = false, requestByteCount: Int = 0, createdAt: Timestamp,
+        parkedAt: Timestamp, dueAt: Timestamp, expiresAt: Timestamp, notAfter: Timestamp? = nil,
+        endedAt: Timestamp? = nil, lastFailure: Failure? = nil, lastFailureAt: Timestamp? = nil,
+        attempts: AttemptLog = AttemptLog(), status: Int? = nil, preconditions: String? = nil
+    ) {
+        self.id = id
+        self.sequence = sequence
+        self.revision = revision
+        self.state = state
+        self.why = why
+        self.method = method
+        self.url = url
+        self.origin = origin
+        self.route = route
+        self.wish = wish
+        self.policy = policy
+        self.priority = priority
+        self.lane = lane
+        self.parents = parents
+        self.client = client
+        self.counts = counts
+        self.isRepeatable = isRepeatable
+        self.hasIdempotencyKey = hasIdempotencyKey
+        self.isExposed = isExposed
+        self.isHeldBack = isHeldBack
+        self.requestByteCount = requestByteCount
+        self.createdAt = createdAt
+        self.parkedAt = parkedAt
+        self.dueAt = dueAt
+        self.expiresAt = expiresAt
+        self.notAfter = notAfter
+        self.endedAt = endedAt
+        self.lastFailure = lastFailure
+        self.lastFailureAt = lastFailureAt
+        self.attempts = attempts
+        self.status = status
+        self.preconditions = preconditions
+    }
+
+    /// The same record with all its times moved.
+    package func shifted(by nanoseconds: Int64) -> TicketRecord {
+        func moved(_ time: Timestamp) -> Timestamp { time + .nanoseconds(nanoseconds) }
+        var record = self
+        record.createdAt = moved(createdAt)
+        record.parkedAt = moved(parkedAt)
+        record.dueAt = moved(dueAt)
+        record.expiresAt = moved(expiresAt)
+        record.notAfter = notAfter.map(moved)
+        record.endedAt = endedAt.map(moved)
+        record.lastFailureAt = lastFailureAt.map(moved)
+        record.attempts = attempts.shifted(by: nanoseconds)
+        return record
+    }
+}

@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Gives nameless spool files their names, so that they outlive the process.
+enum SpoolNaming {
+    /// Syncs the file, names it, and syncs the folder; only then it is there after a power cut (fsync(2)).
+    ///
+    /// - Returns: False when the disk says no; the file stays nameless then.
+    static func name(_ descriptor: CInt, _ name: String, in folder: String) -> Bool {
+        guard fdatasync(descriptor) == 0 else { return false }
+        let path = folder + "/" + name
+        // open(2) on O_TMPFILE: this is how a file without a name is given one.
+        let isLinked =
+            linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+            || copy(descriptor, to: path)
+        guard isLinked, sync(folder) else {
+            if isLinked { unlink(path) }
+            return false
+        }
+        return true
+    }
+
+    /// Where the file system cannot name it afterwards.
+    private static func copy(_ descriptor: CInt, to path: String) -> Bool {
+        let target = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        guard target >= 0 else { return false }
+        defer { close(target) }
+        var offset: off_t = 0
+        while true {
+            let count = sendfile(target, descriptor, &offset, 1 << 20)
+            if count < 0, errno == EINTR { continue }
+            if count == 0, fdatasync(target) == 0 { return true }
+            guard count > 0 else {
+                unlink(path)
+                return false
+            }
+        }
+    }
+
+    private static func sync(_ folder: String) -> Bool {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+}

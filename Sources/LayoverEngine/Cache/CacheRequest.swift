@@ -1,0 +1,22 @@
+package import LayoverCore
+package import NIOCore
+
+/// A request in the eyes of the cache: as it goes upstream, because that is what the origin answers.
+package struct CacheRequest: Sendable {
+    package var origin: Origin
+    /// The method token as the client sent it.
+    package var method: String
+    /// Path and query byte for byte.
+    package var target: String
+    /// The fields, each as `Name: value` (or `Name;` for an empty value) and a NUL, as in `UpstreamRequest`.
+    package var fields: ByteBuffer
+    package var hasBody: Bool
+
+    package init(origin: Origin, method: String, target: String, fields: ByteBuffer, hasBody: Bool = false) {
+        self.origin = origin
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.hasBody = hasBody
+    }
+}

@@ -1,0 +1,123 @@
+import LayoverCore
+import NIOCore
+
+/// Requests on their way to become tickets: admitted by the core, then on disk, then told.
+extension Engine {
+    func accept(_ acceptance: Acceptance, _ exchange: any AcceptingExchange) {
+        guard let store else { return exchange.acceptance(.refused(limit: "store.path", value: 0)) }
+        let parents = acceptance.new.ticket?.parents ?? []
+        let now = clock.now()
+        let unknown = parents.filter { pending.entry($0, now: now) == nil }
+        guard !unknown.isEmpty else { return admit(acceptance, exchange, orphanedBy: []) }
+        Task {
+            var ended: [EntryID] = []
+            do throws(StoreFailure) {
+                for parent in unknown {
+                    guard let record = try await store.record(of: parent) else {
+                        return exchange.acceptance(.unknownParent(parent))
+                    }
+                    if record.state != .delivered { ended.append(parent) }
+                }
+                self.admit(acceptance, exchange, orphanedBy: ended)
+            } catch {
+                exchange.acceptance(.notStored(acceptance.new.id, error))
+            }
+        }
+    }
+
+    private func admit(
+        _ acceptance: Acceptance, _ exchange: any AcceptingExchange, orphanedBy ended: [EntryID]
+    ) {
+        guard let store, let ticket = acceptance.new.ticket else { return exchange.acceptance(.gone) }
+        let now = clock.now()
+        let sequence: Int
+        switch pending.admitTicket() {
+        case .admitted(let number): sequence = number
+        case .refused(let limit, let value):
+            totals.refusedCount += 1
+            return exchange.acceptance(.refused(limit: limit, value: value))
+        case .draining: return exchange.acceptance(.draining)
+        }
+        let isOrphan =
+            !ended.isEmpty
+            || ticket.parents.contains { parent in
+                pending.entry(parent, now: now).map { $0.state.isFinal && $0.state != .delivered } ?? false
+            }
+        let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now)
+            .shifted(by: tickets.clockOffset)
+        store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
+            self.eventLoop.execute {
+                self.assumeIsolated {
+                    $0.inserted(acceptance.new, sequence, isOrphan: isOrphan, result, exchange)
+                }
+            }
+        }
+    }
+
+    private func inserted(
+        _ new: NewEntry, _ sequence: Int, isOrphan: Bool, _ result: Result<[StoreResult], StoreFailure>,
+        _ exchange: any AcceptingExchange
+    ) {
+        guard case .success(let results) = result, results.first == .done else {
+            pending.notAccepted()
+            if case .failure = result { totals.storeFailureCount += 1 }
+            return exchange.acceptance(Self.refusal(of: new.id, result))
+        }
+        var jitter = Jitter(generator)
+        // Told first: whoever asks for the ticket then finds it.
+        let actions = pending.accepted(
+            new, sequence: sequence, isOrphan: isOrphan, now: clock.now(), using: &jitter)
+        generator = jitter.base
+        totals.acceptedCount += 1
+        exchange.acceptance(.accepted(new.id))
+        perform(actions)
+        finishFact()
+    }
+
+    private static func refusal(
+        of id: EntryID, _ result: Result<[StoreResult], StoreFailure>
+    ) -> AcceptanceResult {
+        switch result {
+        case .success(let results):
+            switch results.first {
+            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other) : .keyReused
+            case .done, .stale, nil:
+                // Whatever is there under this id is not ours to remove.
+                .notStored(id, StoreFailure(.other, "The store has this id already.", mayBeKept: true))
+            }
+        case .failure(let failure): .notStored(id, failure)
+        }
+    }
+
+    // MARK: From hold to ticket
+
+    func becomeTicket(_ acceptance: Acceptance, _ exchange: any HeldExchange & AcceptingExchange) {
+        let new = acceptance.new
+        guard let store, let ticket = new.ticket else { return exchange.acceptance(.gone) }
+        guard let record = pending.willStore(new.id, as: ticket) else { return exchange.acceptance(.gone) }
+        store.commit([
+            .insert(record.shifted(by: tickets.clockOffset), acceptance.request, acceptance.mark)
+        ]) { result in
+            self.eventLoop.execute { self.assumeIsolated { $0.adopted(new.id, result, exchange) } }
+        }
+        finishFact()
+    }
+
+    private func adopted(
+        _ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange
+    ) {
+        let now = clock.now()
+        guard case .success(let results) = result, results.first == .done else {
+            if case .failure = result { totals.storeFailureCount += 1 }
+            exchange.acceptance(Self.refusal(of: id, result))
+            perform(pending.notStored(id, now: now))
+            return finishFact()
+        }
+        totals.acceptedCount += 1
+        exchange.acceptance(.accepted(id))
+        // At rest it needs nobody; an attempt under way keeps the exchange that makes it.
+        if pending.entry(id, now: now)?.state != .attempting { exchanges[id] = nil }
+        perform(pending.stored(id, now: now))
+        finishFact()
+    }
+}

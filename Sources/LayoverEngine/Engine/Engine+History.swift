@@ -1,0 +1,34 @@
+package import LayoverCore
+import Logging
+import NIOCore
+
+/// Tickets that ended are kept for a while, so that their clients find the answer, and then removed.
+extension Engine {
+    /// How often old tickets are looked for. Default: 1 minute.
+    private static let historyInterval: TimeAmount = .minutes(1)
+    /// Tickets that are removed in one step, so that nothing waits long behind it. Default: 500.
+    private static let historyStep = 500
+
+    /// Removes tickets that ended longer ago than that, now and from now on.
+    package func keepHistory(for history: Duration) {
+        tickets.history = history
+        removeOld(history)
+        eventLoop.scheduleRepeatedTask(initialDelay: Self.historyInterval, delay: Self.historyInterval) { _ in
+            self.assumeIsolated { $0.removeOld(history) }
+        }
+    }
+
+    private func removeOld(_ history: Duration) {
+        guard let store, !isRemovingOld else { return }
+        isRemovingOld = true
+        let before = Timestamp(nanoseconds: clock.now().nanoseconds &+ tickets.clockOffset) + (.zero - history)
+        Task {
+            do throws(StoreFailure) {
+                while try await store.removeEnded(before: before, limit: Self.historyStep) == Self.historyStep {}
+            } catch {
+                self.logger.warning("old tickets could not be removed", metadata: ["error": "\(error)"])
+            }
+            self.isRemovingOld = false
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package import LayoverCore
+import Logging
+
+/// Tickets as their clients reach them, and as they come back after a restart.
+extension Engine {
+    // MARK: What clients ask
+
+    /// A ticket as it stands now; nil if there is none. Its times are those of this boot.
+    package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
+        if let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) {
+            return TicketStanding(
+                record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
+        }
+        guard let record = try await store?.record(of: id) else { return nil }
+        return TicketStanding(record: record.shifted(by: -tickets.clockOffset))
+    }
+
+    /// Its client gives a ticket up, or has no more use for its answer.
+    ///
+    /// - Returns: False if there is no such ticket.
+    package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> Bool {
+        guard let standing = try await ticket(id) else { return false }
+        if !standing.record.state.isFinal {
+            let (result, actions) = pending.commanded(
+                .cancel, id, reason: "by its client", now: clock.now())
+            perform(actions)
+            finishFact()
+            if result == .done { return try await orFailure(id) }
+        }
+        save([(id, .dropAnswer(id))])
+        return try await orFailure(id)
+    }
+
+    private func orFailure(_ id: EntryID) async throws(StoreFailure) -> Bool {
+        if await settled(id) { return true }
+        throw store?.condition.failure ?? StoreFailure(.other, "The store did not take the change.")
+    }
+
+    /// An answer that came after its entry had ended. The store lets go of its file, because the row is final.
+    func discard(_ answer: StoredAnswer, of id: EntryID) {
+        tickets.answers[id] = nil
+        guard let record = pending.record(of: id), record.state.isFinal else { return }
+        save([(id, .delivered(record.shifted(by: tickets.clockOffset), answer))])
+    }
+
+    // MARK: Replays
+
+    /// Has one of the loops make an attempt of a ticket.
+    func replay(_ id: EntryID, _ trigger: AttemptTrigger) {
+        guard let entry = pending.entry(id, now: clock.now()), let ticket = entry.ticket,
+            entry.state == .attempting, !loops.isEmpty
+        else { return }
+        tickets.nextLoop = (tickets.nextLoop + 1) % loops.count
+        exchanges[id] = loops[tickets.nextLoop].replay(
+            TicketReplay(
+                id: id, trigger: trigger, policy: entry.policy, route: entry.route, counts: ticket.counts,
+                isRepeatable: ticket.isRepeatable, hasIdempotencyKey: ticket.hasIdempotencyKey,
+                parents: ticket.parents, revision: entry.revision, url: entry.url))
+    }
+
+    // MARK: Start
+
+    /// Takes over what an earlier run left. After the loops are registered, before the first connection.
+    ///
+    /// Blocks until all of it is read.
+    package func restore(from store: any PendingStore, bootID: String, routes: RouteTable) throws(StoreFailure) {
+        let now = clock.now()
+        let proposal = clock.wallNanoseconds(of: now) &- now.nanoseconds
+        tickets.clockOffset = try store.clockOffset(bootID: bootID, proposal: proposal)
+        tickets.routes = routes
+        pending.skipSequences(to: try store.lastSequence())
+        pending.restoringBegan()
+        // Those that depend on others come last, all together: then it is known what became of the others.
+        var dependent: [TicketRecord] = []
+        try store.readLive { portion in
+            dependent += portion.filter { !$0.parents.isEmpty }
+            takeOver(portion.filter(\.parents.isEmpty), ended: [:])
+        }
+        let unknown = Set(dependent.flatMap(\.parents)).subtracting(dependent.map(\.id))
+            .filter { !pending.isLive($0) }
+        takeOver(dependent, ended: unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown)))
+        if pending.count > 0 {
+            logger.info("tickets of an earlier run go on", metadata: ["tickets": "\(pending.count)"])
+        }
+        perform(pending.restoringEnded(now: clock.now()))
+        finishFact()
+    }
+
+    private func takeOver(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
+        let now = clock.now()
+        let known = records.map { record in
+            var record = record.shifted(by: -tickets.clockOffset)
+            let standing = tickets.routes.standing(of: record)
+            record.route = standing.route
+            // A wall clock that was set back while the machine was off must not make anybody wait longer than was meant.
+            let delay = record.dueAt - (record.lastFailureAt ?? record.parkedAt)
+            record.dueAt = min(record.dueAt, now + delay)
+            return (record: record, policy: standing.policy)
+        }
+        perform(pending.restored(known, ended: ended, now: now))
+    }
+
+    /// Tickets find their routes in a configuration that was read anew.
+    package func adopt(_ routes: RouteTable) {
+        tickets.routes = routes
+        let now = clock.now()
+        for entry in pending.liveEntries where entry.ticket != nil {
+            guard let record = pending.record(of: entry.id) else { continue }
+            let (route, policy) = routes.standing(of: record)
+            let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
+            perform(
+                pending.rerouted(entry.id, route: route, policy: policy, automaticLeft: left, now: now))
+        }
+        finishFact()
+    }
+}
+
+/// A ticket as its client sees it.
+package struct TicketStanding: Sendable {
+    package var record: TicketRecord
+    package var waitingFor: WaitReason?
+    package var nextAttemptAt: Timestamp?
+}

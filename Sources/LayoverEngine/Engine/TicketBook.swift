@@ -1,0 +1,47 @@
+import LayoverCore
+
+/// What the engine remembers of tickets besides the pending set: what is on its way to the disk, and who watches.
+struct TicketBook {
+    /// Tickets that the fact at hand has changed.
+    private(set) var touched: [EntryID] = []
+    private var touchedOnce: Set<EntryID> = []
+    /// Attempts that the fact at hand wants. They are made once what it changed is on its way to the disk.
+    var starts: [(id: EntryID, trigger: AttemptTrigger)] = []
+    /// Answers that are to be kept together with the end of their ticket.
+    var answers: [EntryID: StoredAnswer] = [:]
+    /// What the disk would not take, by ticket, the oldest first. It is tried again and again.
+    var unsaved: [EntryID: [StoreChange]] = [:]
+    /// Changes that are on their way to the disk, by ticket.
+    var pendingSaves: [EntryID: Int] = [:]
+    /// Who wants to know when a ticket is final or undecided, or what was changed is on disk.
+    var watchers: [EntryID: [Int: @Sendable () -> Void]] = [:]
+    var nextWatcher = 0
+    /// What times on disk have that times since boot have not.
+    var clockOffset: Int64 = 0
+    /// Loops take tickets in turn.
+    var nextLoop = 0
+    var routes = RouteTable()
+    /// How long ended tickets are kept; nil: nobody said.
+    var history: Duration?
+
+    /// Takes note of a change that has to be handed in once more.
+    mutating func keep(_ change: StoreChange, of id: EntryID) {
+        // Of two standings the newer one says it all; an answer, or that nobody wants it, is said by nothing else.
+        if case .update = change, case .update? = unsaved[id]?.last { unsaved[id]?.removeLast() }
+        unsaved[id, default: []].append(change)
+    }
+
+    mutating func touch(_ id: EntryID) {
+        if touchedOnce.insert(id).inserted { touched.append(id) }
+    }
+
+    func isTouched(_ id: EntryID) -> Bool { touchedOnce.contains(id) }
+
+    mutating func takeTouched() -> [EntryID] {
+        defer {
+            touched = []
+            touchedOnce = []
+        }
+        return touched
+    }
+}

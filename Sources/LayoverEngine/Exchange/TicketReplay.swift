@@ -1,0 +1,16 @@
+package import LayoverCore
+
+/// An attempt of a ticket that is to be made: what its loop has to know besides what the store keeps.
+package struct TicketReplay: Sendable {
+    package var id: EntryID
+    package var trigger: AttemptTrigger
+    package var policy: Policy
+    package var route: String?
+    package var counts: AttemptCounts
+    package var isRepeatable: Bool
+    package var hasIdempotencyKey: Bool
+    package var parents: [EntryID]
+    /// As it stands on disk when the attempt is marked as started.
+    package var revision: Int
+    package var url: String
+}

@@ -1,0 +1,13 @@
+/// What tells two acceptances with the same `Idempotency-Key` apart
+/// (draft-ietf-httpapi-idempotency-key-header).
+package struct IdempotencyMark: Sendable, Hashable {
+    /// A digest of the key, the origin and whoever asks. 32 bytes.
+    package var key: [UInt8]
+    /// A digest of the method, the target and the body. 32 bytes.
+    package var payload: [UInt8]
+
+    package init(key: [UInt8], payload: [UInt8]) {
+        self.key = key
+        self.payload = payload
+    }
+}

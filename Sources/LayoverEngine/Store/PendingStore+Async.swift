@@ -1,0 +1,33 @@
+package import LayoverCore
+
+extension PendingStore {
+    package func record(of id: EntryID) async throws(StoreFailure) -> TicketRecord? {
+        try await withCheckedContinuation { continuation in
+            record(of: id) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func request(of id: EntryID) async throws(StoreFailure) -> StoredRequest? {
+        try await withCheckedContinuation { continuation in
+            request(of: id) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func answer(of id: EntryID) async throws(StoreFailure) -> StoredAnswer? {
+        try await withCheckedContinuation { continuation in
+            answer(of: id) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func removeEnded(before: Timestamp, limit: Int) async throws(StoreFailure) -> Int {
+        try await withCheckedContinuation { continuation in
+            removeEnded(before: before, limit: limit) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> [StoreResult] {
+        try await withCheckedContinuation { continuation in
+            commit(changes) { continuation.resume(returning: $0) }
+        }.get()
+    }
+}

@@ -1,0 +1,37 @@
+package import LayoverCore
+package import NIOCore
+
+/// A request at rest: all that a later attempt needs, besides what the configuration of that day adds.
+package struct StoredRequest: Sendable, Hashable {
+    package var origin: Origin
+    /// The method token as the client sent it.
+    package var method: String
+    /// Path and query byte for byte, or `*`.
+    package var target: String
+    /// The value of the Host field.
+    package var host: String
+    /// Field lines, each as `Name: value` (or `Name;` for an empty value) and a NUL, as in `UpstreamRequest`.
+    package var fields: ByteBuffer
+    package var body: StoredBody
+    /// Whether there is a body at all; an empty one has its `Content-Length: 0`.
+    package var hasBody: Bool
+    /// Trailer lines, NUL-terminated; nil when there are none. The body goes chunked then.
+    package var trailers: ByteBuffer?
+    /// Whether the request carries tokens that are to be replaced before it is sent.
+    package var hasTokens: Bool
+
+    package init(
+        origin: Origin, method: String, target: String, host: String, fields: ByteBuffer,
+        body: StoredBody = .none, hasBody: Bool = false, trailers: ByteBuffer? = nil, hasTokens: Bool = false
+    ) {
+        self.origin = origin
+        self.method = method
+        self.target = target
+        self.host = host
+        self.fields = fields
+        self.body = body
+        self.hasBody = hasBody
+        self.trailers = trailers
+        self.hasTokens = hasTokens
+    }
+}

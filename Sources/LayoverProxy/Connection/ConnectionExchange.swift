@@ -1,0 +1,31 @@
+import LayoverHTTP
+import NIOCore
+
+/// What a connection does with the request whose turn it is. Confined to the connection's loop.
+protocol ConnectionExchange: AnyObject {
+    /// Whether bytes of the request are still to come.
+    var isReceivingRequest: Bool { get }
+    /// - Returns: Whether the client may go on.
+    func receivedBody(_ bytes: ByteBuffer) -> Bool
+    func finishedRequest(trailers: FieldBlock?)
+    /// The client sent something that is no body.
+    func requestBroke(status: Int, detail: String)
+    /// The client stopped in the middle of the body.
+    func requestBodyStalled()
+    /// The client has caught up with what was written.
+    func clientTookBytes()
+    /// The client closed its sending side.
+    func clientClosedInput()
+    /// The client's connection is gone.
+    func clientLeft()
+    /// The configuration was read anew.
+    func reroute()
+    /// The network changed: an attempt that may hang on the old one is made anew.
+    func abandonIfFresh()
+    /// The proxy is being stopped. Default: it is let finish.
+    func drain()
+}
+
+extension ConnectionExchange {
+    func drain() {}
+}

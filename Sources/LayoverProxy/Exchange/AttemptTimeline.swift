@@ -1,0 +1,35 @@
+import LayoverCore
+import LayoverEngine
+
+/// What people will be shown of the attempts of one exchange, until the engine is told.
+struct AttemptTimeline {
+    /// The attempt under way, as far as it does not know it itself.
+    private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
+    /// Attempts that ended since the engine was told last.
+    private var records: [AttemptRecord] = []
+
+    mutating func began(_ number: Int, _ trigger: AttemptTrigger, at time: Timestamp) {
+        begun = (number, trigger, time)
+    }
+
+    /// Writes down the attempt that has ended.
+    mutating func ended(
+        at time: Timestamp, _ verdict: Verdict?, failure: Failure?, status: Int?, connection: ConnectionFacts?
+    ) {
+        guard let begun else { return }
+        self.begun = nil
+        var record = AttemptRecord(number: begun.number, trigger: begun.trigger, startedAt: begun.at)
+        record.endedAt = time
+        record.failure = failure
+        record.status = status
+        if status != nil { record.connection = connection }
+        record.verdict = verdict
+        records.append(record)
+    }
+
+    /// Each record once.
+    mutating func takeRecords() -> [AttemptRecord] {
+        defer { records = [] }
+        return records
+    }
+}

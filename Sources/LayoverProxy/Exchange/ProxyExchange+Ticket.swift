@@ -1,0 +1,185 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// From hold to ticket: the client has waited as long as it wants, or has left what is to be done all the same.
+extension ProxyExchange {
+    func startTicketTimer() {
+        guard let wait = ticket?.wish.wait else { return }
+        ticket?.timer = loop.eventLoop.scheduleTask(in: TimeAmount(wait)) { [weak self] in self?.becomeTicket() }
+    }
+
+    /// Whether what its client leaves behind goes on without it.
+    var takesOverWhenClientLeaves: Bool {
+        rules.policy.clientGone == .adopt && rules.policy.mode != .pass && loop.rules.keepsTickets
+            && request.purpose == .transfer
+    }
+
+    /// The request is complete.
+    func requestCompleted(trailers: ByteBuffer?) {
+        self.trailers = trailers
+        if ticket?.isDue == true { becomeTicket() }
+    }
+
+    /// Asks the engine for a ticket, if the request can be one.
+    ///
+    /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it.
+    func becomeTicket(isLast: Bool = false) {
+        guard ticket?.isAsked != true else { return }
+        guard phase == .parked || phase == .attempting || phase == .offering, request.purpose == .transfer else {
+            return declineTicket()
+        }
+        if isReceivingRequest {
+            // Half a request is no ticket, and nobody waits for the rest of it without end.
+            if isLast { return declineTicket() }
+            ticket?.isDue = true
+            return sendContinue()
+        }
+        ticket?.isAsked = true
+        let id = joinedEntry()
+        guard let body = request.body else { return ask(id, .none) }
+        body.persist(as: "\(id).request") { [self] stored in
+            loop.eventLoop.execute {
+                if let stored { return self.ask(id, stored) }
+                self.ticket?.isAsked = false
+                self.declineTicket()
+            }
+        }
+    }
+
+    private func declineTicket() {
+        if let entry { loop.engine.post(.declinesTicket(entry)) }
+    }
+
+    /// Its place in the set. It joins now if its first attempt is still under way.
+    private func joinedEntry() -> EntryID {
+        if let entry { return entry }
+        let id = EntryID(using: &loop.generator)
+        entry = id
+        endFresh()
+        loop.engine.post(
+            .joined(newEntry(id, failure: nil, parking: .init(delay: .zero, shutsGate: false, rule: .gate)), self))
+        return id
+    }
+
+    private func ask(_ id: EntryID, _ body: StoredBody) {
+        let draft = TicketDraft(
+            request: request, policy: rules.policy, route: route, wish: wish, order: order,
+            hasIdempotencyKey: hasIdempotencyKey, createdAt: createdAt,
+            clientAddress: connection?.clientAddress ?? "unknown")
+        loop.engine.post(
+            .becomeTicket(
+                draft.acceptance(
+                    id: id, body: body, trailers: trailers, mark: ticket?.digest?.mark, counts: rules.counts,
+                    notAfter: loop.credentialExpiry(of: request)),
+                self))
+    }
+
+    /// Its client has left.
+    ///
+    /// - Returns: Whether it goes on as a ticket that nobody holds.
+    func adoptsItself() -> Bool {
+        guard takesOverWhenClientLeaves, !isReceivingRequest,
+            phase == .parked || phase == .attempting || phase == .offering
+        else { return false }
+        becomeTicket()
+        handOver()
+        return true
+    }
+
+    /// Another goes on with the request, and with the attempt if one is under way.
+    private func handOver() {
+        guard successor == nil, let entry else { return }
+        let successor = TicketExchange(
+            loop: loop, id: entry, rules: rules, isRepeatable: request.mayBeSentTwice,
+            hasIdempotencyKey: hasIdempotencyKey, mark: nil)
+        successor.takeOver(from: self)
+        self.successor = successor
+        self.entry = nil
+        attempt = nil
+        offered = nil
+        phase = .done
+        ticket?.timer?.cancel()
+    }
+}
+
+extension ProxyExchange: AcceptingExchange {
+    func acceptance(_ result: AcceptanceResult) {
+        loop.eventLoop.execute { self.accepted(result) }
+    }
+
+    private func accepted(_ result: AcceptanceResult) {
+        if result.abandonsBody {
+            request.body?.disown()
+            // Whoever asks again, because its client has left meanwhile, may have better luck.
+            ticket?.isAsked = false
+        }
+        if let successor { return successor.heard(result) }
+        switch result {
+        case .accepted(let id):
+            // A head that came first has won.
+            guard phase == .parked || phase == .attempting || phase == .offering else { return }
+            if phase == .parked { entry = nil } else { handOver() }
+            phase = .parked
+            answerWithTicket(id)
+        case .duplicate(let id):
+            guard phase == .parked || phase == .attempting || phase == .offering else { return }
+            answerWithTicket(id)
+            cancelAttempt()
+            ended(as: .cancelled)
+        case .keyReused, .unknownParent:
+            guard let problem = Problem(result), phase == .parked || phase == .attempting || phase == .offering
+            else { return }
+            offered = nil
+            cancelAttempt()
+            fail(problem)
+        case .refused, .draining, .notStored, .gone:
+            // Its client goes on waiting, as long as it may.
+            break
+        }
+    }
+
+    private func answerWithTicket(_ id: EntryID) {
+        answer(
+            .accepted(
+                id, base: ticket?.base ?? "", applied: ticket?.wish.applied ?? "",
+                document: .accepted(id) { [loop] in loop.wall($0) }))
+    }
+}
+
+extension TicketExchange {
+    /// Goes on where another exchange stands.
+    func takeOver(from other: ProxyExchange) {
+        request = other.request
+        timeline = other.timeline
+        lastFailure = other.lastFailure
+        attempt = other.attempt
+        offered = other.offered
+        worker = other.loop.worker
+        switch other.phase {
+        case .attempting: phase = .attempting
+        case .offering: phase = .offering
+        case .parked, .looking, .responding, .done: phase = .resting
+        }
+        rules.isTicket = true
+    }
+
+    /// What came of the ticket that the exchange before us asked for.
+    func heard(_ result: AcceptanceResult) {
+        switch result {
+        case .accepted where phase == .resting:
+            // At rest it needs nobody: its next attempt makes an exchange of its own.
+            phase = .done
+            loop.closed(self)
+        case .accepted, .refused, .draining, .notStored, .gone:
+            break
+        case .duplicate, .keyReused, .unknownParent:
+            // What it asks for is done by another, or cannot be; and there is nobody to be told.
+            guard phase != .done else { return }
+            offered = nil
+            cancelAttempt()
+            ended(as: .cancelled)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// What a request says about becoming a ticket, and about its order among others.
+extension RequestPlanner {
+    /// Nil where its client waits on its connection and takes nothing else.
+    func ticketWish(
+        of head: RequestHead, _ policy: Policy, _ route: Route?
+    ) throws(Refusal) -> TicketWish? {
+        guard rules.keepsTickets else {
+            guard policy.mode == .defer else { return nil }
+            throw Refusal(
+                507, "store", "There is no store in this run (store.path), so no request can be accepted.",
+                error: .proxyInternalError, closes: true)
+        }
+        guard policy.mode != .pass else { return nil }
+        let preferences = route?.allowsAsync == false ? nil : head.preferences
+        guard let preferences, preferences.respondsAsync else {
+            return policy.mode == .defer ? TicketWish(wait: .zero, applied: "") : nil
+        }
+        guard let wait = preferences.wait else { return TicketWish(wait: .zero, applied: "respond-async") }
+        return TicketWish(wait: .seconds(wait), applied: "respond-async, wait=\(wait)")
+    }
+
+    /// `Priority`, `Layover-Lane` and `Layover-After`, and the lane of its policy.
+    func order(
+        of head: RequestHead, _ policy: Policy, _ request: UpstreamRequest
+    ) throws(Refusal) -> OrderWish {
+        var order = OrderWish()
+        if head.fields.contains(.priority) { order.priority = head.urgency }
+        if let rule = policy.lane { order.lane = lane(rule, head, request) }
+        guard head.fields.contains(.layover) else { return order }
+        if let name = try single("Layover-Lane", in: head) {
+            guard (1...Self.laneLengthMax).contains(name.utf8.count) else {
+                throw badField("Layover-Lane has 1 to \(Self.laneLengthMax) bytes.")
+            }
+            order.lane = name
+        }
+        if let text = try single("Layover-After", in: head) { order.after = try parents(text) }
+        return order
+    }
+
+    /// Longest name of a lane, in bytes. Default: 200.
+    private static let laneLengthMax = 200
+    /// Most tickets that one may come after. Default: 64.
+    private static let parentCountMax = 64
+
+    private func parents(_ text: String) throws(Refusal) -> [EntryID] {
+        var ids: [EntryID] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let id = EntryID(part.filter { $0 != " " && $0 != "\t" }) else {
+                throw badField("Layover-After is a list of ticket ids.")
+            }
+            if !ids.contains(id) { ids.append(id) }
+        }
+        guard ids.count <= Self.parentCountMax else {
+            throw badField("Layover-After names more than \(Self.parentCountMax) tickets.")
+        }
+        return ids
+    }
+
+    private func lane(_ rule: LaneRule, _ head: RequestHead, _ request: UpstreamRequest) -> String {
+        let origin = request.origin.description
+        switch rule {
+        case .origin: return origin
+        case .path(let count):
+            let path = request.target.prefix { $0 != "?" }
+            return origin + "/" + path.split(separator: "/").prefix(count).joined(separator: "/")
+        case .field(let name):
+            let wanted = Array(name.lowercased().utf8)
+            let range = head.fields.ranges.first { range in
+                Array(head.fields.string(range.name).lowercased().utf8) == wanted
+            }
+            return origin + " " + name.lowercased() + "=" + (range.map { head.fields.string($0.value) } ?? "")
+        }
+    }
+
+    /// Whether the target or a field stands for what another ticket will bring. One in a body is found when the body
+    /// is there.
+    static func hasTicketTokens(_ request: UpstreamRequest) -> Bool {
+        request.target.contains("~ticket.")
+            || request.fields.readableBytesView.split(separator: 0).contains {
+                String(decoding: $0, as: UTF8.self).contains("~ticket.")
+            }
+    }
+
+    func digest(of head: RequestHead, _ request: UpstreamRequest) -> PayloadDigest? {
+        guard let key = head.fields.string(.idempotencyKey) else { return nil }
+        return PayloadDigest(
+            key: key,
+            credentials: head.fields.string(.authorization) ?? "",
+            method: request.method, origin: request.origin, target: request.target)
+    }
+}

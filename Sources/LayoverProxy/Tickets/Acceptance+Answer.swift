@@ -1,0 +1,56 @@
+import LayoverCore
+import LayoverEngine
+
+/// What a client is told of a request that was to become a ticket.
+extension OwnResponse {
+    /// The ticket was accepted, now or before: where it is.
+    static func accepted(
+        _ id: EntryID, base: String, applied: String, document: TicketDocument
+    ) -> OwnResponse {
+        var fields: [(name: String, value: String)] = [
+            ("Content-Type", "application/json"), ("Location", base + TicketAddress.path(of: id)),
+        ]
+        if !applied.isEmpty { fields.append(("Preference-Applied", applied)) }
+        return OwnResponse(status: 202, fields: fields, body: document.json)
+    }
+}
+
+extension Problem {
+    /// Nil where it was accepted.
+    init?(_ result: AcceptanceResult) {
+        switch result {
+        case .accepted, .duplicate, .gone:
+            return nil
+        case .keyReused:
+            self.init(
+                status: 422, kind: "idempotency_key_reused",
+                detail: "This Idempotency-Key was used for another request.", error: .httpRequestError)
+        case .refused(let limit, let value):
+            self = .limit(limit, value)
+        case .draining:
+            self = .stopping
+            retryAfter = .seconds(5)
+        case .unknownParent(let id):
+            self.init(
+                status: 400, kind: "unknown_ticket", detail: "Layover-After names \(id), which is no ticket.",
+                error: .httpRequestError)
+        case .notStored(let id, let failure):
+            self.init(
+                status: 507, kind: "store", detail: Self.sentence(failure), error: .proxyInternalError)
+            entry = id
+            retryAfter = .seconds(10)
+        }
+    }
+
+    private static func sentence(_ failure: StoreFailure) -> String {
+        switch failure.kind {
+        case .full: "The disk of the store is full (store.path), so the request was not accepted."
+        case .readOnly: "The file system of the store is read-only (store.path), so the request was not accepted."
+        default:
+            """
+            The store could not take the request (\(failure.kind.rawValue)). It is not known to be accepted; \
+            the ticket of this entry says whether it was.
+            """
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The answer to a ticket on its way to the store: small ones in memory, others in a spool file.
+///
+/// Confined to its loop. `@unchecked Sendable`: the calls of others hop there.
+final class AnswerCapture: @unchecked Sendable {
+    private let status: Int
+    private let fields: ByteBuffer
+    private let loop: ProxyLoop
+    private let took: (Int) -> Void
+    private var body: CapturedBody?
+    private var isLost = false
+    /// Bytes that the worker is not yet told of as taken.
+    private var untaken = 0
+
+    /// - Parameter took: Called on the loop when so many bytes need not be waited for any more.
+    init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void) {
+        status = head.status
+        fields = Self.fieldLines(of: head)
+        self.loop = loop
+        self.took = took
+        guard head.framing != .none else { return }
+        var limits = loop.rules.body
+        limits.byteCountMax = .max
+        body = CapturedBody(
+            length: head.contentLength, mayBeSentTwice: true, limits: limits, spool: loop.spool,
+            clientResumed: { [weak self] in loop.eventLoop.execute { [weak self] in self?.resumed() } },
+            stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.lost() } })
+    }
+
+    /// Without the status line, and without the length, which is told anew to whoever asks for the answer.
+    private static func fieldLines(of head: ResponseHead) -> ByteBuffer {
+        let fields = head.fields()
+        var out = ByteBuffer()
+        for range in fields.ranges where !fields.equalsIgnoringCase(range.name, "content-length") {
+            out.writeImmutableBuffer(fields.slice(range.name))
+            out.writeStaticString(": ")
+            out.writeImmutableBuffer(fields.slice(range.value))
+            out.writeStaticString("\r\n")
+        }
+        return out
+    }
+
+    func append(_ bytes: ByteBuffer) {
+        guard let body, !isLost else { return took(bytes.readableBytes) }
+        if body.append(bytes) { took(bytes.readableBytes) } else { untaken += bytes.readableBytes }
+    }
+
+    private func resumed() {
+        let count = untaken
+        untaken = 0
+        took(count)
+    }
+
+    /// The disk or the spool is full: the origin did its work, so its answer counts, without the body.
+    private func lost() {
+        guard !isLost else { return }
+        isLost = true
+        body?.breakOff()
+        resumed()
+    }
+
+    /// - Parameter done: Called on the loop, once.
+    func finish(as name: String, done: @escaping (StoredAnswer) -> Void) {
+        guard let body, !isLost else { return done(withoutBody()) }
+        let (status, fields, loop) = (status, fields, loop)
+        // Called on the loop, where it came from.
+        nonisolated(unsafe) let done = done
+        body.finish()
+        body.persist(as: name) { stored in
+            loop.eventLoop.execute {
+                done(
+                    StoredAnswer(
+                        status: status, fields: fields, body: stored ?? .none, isBodyLost: stored == nil))
+            }
+        }
+    }
+
+    /// Nobody wants it any more.
+    func discard() { body?.disown() }
+
+    /// What is known without the body.
+    func withoutBody() -> StoredAnswer {
+        StoredAnswer(status: status, fields: fields, body: .none, isBodyLost: body != nil)
+    }
+}

@@ -1,0 +1,214 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverReplay
+import NIOCore
+
+/// A request that becomes a ticket before any attempt: its body is captured, it is stored, and its client is told.
+///
+/// Confined to its loop. `@unchecked Sendable`: the calls of others hop there.
+final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
+    private let loop: ProxyLoop
+    private weak var connection: ClientConnection?
+    private let client: ClientFacts
+    private var draft: TicketDraft
+    private let applied: String
+    private let base: String
+    private var digest: PayloadDigest?
+    private var tokens: TicketTokens
+    private var trailers: ByteBuffer?
+    private var isDone = false
+    private(set) var isReceivingRequest = true
+
+    init(
+        connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan, wish: TicketWish
+    ) {
+        self.connection = connection
+        self.loop = loop
+        client = ClientFacts(head)
+        applied = wish.applied
+        base = connection.ownBase(for: head)
+        digest = plan.digest
+        tokens = TicketTokens(plan.request)
+        draft = TicketDraft(
+            request: plan.request, policy: plan.policy, route: plan.route, wish: plan.wish,
+            order: plan.order, hasIdempotencyKey: plan.hasIdempotencyKey,
+            createdAt: loop.engine.clock.now(), clientAddress: connection.clientAddress,
+            userAgent: head.fields.string(.userAgent))
+        if draft.request.framing != .none { draft.request.body = makeBody() }
+    }
+
+    private func makeBody() -> CapturedBody {
+        var length: Int?
+        if case .length(let count) = draft.request.framing { length = count }
+        let loop = self.loop
+        return CapturedBody(
+            length: length, mayBeSentTwice: true, limits: loop.rules.body, spool: loop.spool,
+            clientResumed: { [weak self] in
+                loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }
+            },
+            stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.bodyIsTooLarge() } })
+    }
+
+    func begin() {
+        if case .length(let count) = draft.request.framing, count > loop.rules.body.byteCountMax {
+            return bodyIsTooLarge()
+        }
+        guard isReceivingRequest, client.expectsContinue, let connection else { return }
+        connection.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+        connection.flushNow()
+    }
+
+    // MARK: The request
+
+    func receivedBody(_ bytes: ByteBuffer) -> Bool {
+        guard !isDone, let body = draft.request.body else { return true }
+        digest?.update(bytes)
+        tokens.read(bytes)
+        return body.append(bytes)
+    }
+
+    func finishedRequest(trailers: FieldBlock?) {
+        isReceivingRequest = false
+        if isDone { return }
+        if let trailers, !trailers.isEmpty {
+            var lines = ByteBuffer()
+            trailers.writeForwardedTrailers(into: &lines)
+            self.trailers = lines.readableBytes > 0 ? lines : nil
+        }
+        draft.request.body?.finish(trailers: self.trailers)
+        guard tokens.isBodySuspect, let body = draft.request.body else { return replaceTokens(in: nil) }
+        Task { [self] in
+            let bytes = await body.collect(upTo: TokenLimits().bodyByteCountMax)
+            loop.eventLoop.execute { self.replaceTokens(in: bytes) }
+        }
+    }
+
+    /// - Parameter body: Nil where it has no tokens, or is too long to have any.
+    private func replaceTokens(in body: ByteBuffer?) {
+        guard !isDone else { return }
+        do throws(TokenError) {
+            let found = try TicketTokens.found(
+                in: draft.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
+            draft.take(found)
+            keep(found.body.map { CapturedBody(.inline($0), trailers: trailers, limits: loop.rules.body, spool: loop.spool) })
+        } catch {
+            fail(Problem(error))
+        }
+    }
+
+    /// Makes the body outlive us, and asks for the ticket.
+    private func keep(_ replaced: CapturedBody?) {
+        let id = EntryID(using: &loop.generator)
+        guard let body = replaced ?? draft.request.body else { return accept(id, .none) }
+        body.persist(as: "\(id).request") { [self] stored in
+            loop.eventLoop.execute {
+                if let stored { self.accept(id, stored) } else { self.bodyIsTooLarge() }
+            }
+        }
+    }
+
+    private func accept(_ id: EntryID, _ body: StoredBody) {
+        loop.engine.post(
+            .accept(
+                draft.acceptance(
+                    id: id, body: body, trailers: trailers, mark: digest?.mark, counts: AttemptCounts(),
+                    notAfter: loop.credentialExpiry(of: draft.request)),
+                self))
+    }
+
+    private func bodyIsTooLarge() {
+        let max = loop.rules.body.byteCountMax
+        let isOverMax = (draft.request.body?.receivedByteCount ?? 0) > max || isAnnouncedOverMax
+        fail(
+            isOverMax
+                ? Problem(
+                    status: 413, kind: "limit",
+                    detail: "The body is over limits.bodyMax (\(max) bytes), so it cannot be kept.",
+                    error: .httpRequestError)
+                : Problem(
+                    status: 507, kind: "limit",
+                    detail: "The body could not be kept: the disk or the spool is full (limits.spoolTotal).",
+                    error: .proxyInternalError))
+    }
+
+    private var isAnnouncedOverMax: Bool {
+        if case .length(let count) = draft.request.framing { return count > loop.rules.body.byteCountMax }
+        return false
+    }
+
+    func requestBroke(status: Int, detail: String) {
+        fail(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
+    }
+
+    func requestBodyStalled() {
+        fail(
+            Problem(
+                status: 408, kind: "request_body_timeout",
+                detail: "No byte of the request body came for timeouts.clientIdle.", error: .httpRequestError))
+    }
+
+    // MARK: The answer
+
+    private func fail(_ problem: Problem) {
+        draft.request.body?.breakOff()
+        answer(OwnResponse(problem, identity: loop.rules.identity))
+    }
+
+    private func answer(_ response: OwnResponse) {
+        guard !isDone else { return }
+        isDone = true
+        connection?.answer(response, to: client, isComplete: !isReceivingRequest)
+    }
+
+    // MARK: The client
+
+    func clientTookBytes() {}
+
+    /// It has said all that it has to say, and still waits for our word; or it broke off.
+    func clientClosedInput() {
+        guard isReceivingRequest else { return }
+        clientLeft()
+        connection?.linger()
+    }
+
+    func clientLeft() {
+        if isReceivingRequest { draft.request.body?.breakOff() }
+        isDone = isDone || isReceivingRequest
+    }
+
+    func reroute() {}
+    func abandonIfFresh() {}
+}
+
+extension DeferredRequest: AcceptingExchange {
+    func acceptance(_ result: AcceptanceResult) {
+        loop.eventLoop.execute { self.accepted(result) }
+    }
+
+    private func accepted(_ result: AcceptanceResult) {
+        if result.abandonsBody { draft.request.body?.disown() }
+        switch result {
+        case .accepted(let id):
+            answer(
+                .accepted(id, base: base, applied: applied, document: .accepted(id) { [loop] in loop.wall($0) }))
+        case .duplicate(let id):
+            Task { [self] in
+                let result = await TicketLook(engine: loop.engine, id: id).look()
+                loop.eventLoop.execute { self.answerAgain(id, result) }
+            }
+        default:
+            if let problem = Problem(result) { fail(problem) }
+        }
+    }
+
+    /// It was accepted before, and may have come far since.
+    private func answerAgain(_ id: EntryID, _ result: TicketLook.Result) {
+        var document = TicketDocument.accepted(id) { [loop] in loop.wall($0) }
+        if case .found(let standing, let stored, _) = result {
+            document.standing = standing
+            document.answer = stored
+        }
+        answer(.accepted(id, base: base, applied: applied, document: document))
+    }
+}

@@ -1,0 +1,72 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// A ticket as its client is shown it, in JSON.
+struct TicketDocument {
+    let id: EntryID
+    var standing: TicketStanding?
+    var answer: StoredAnswer?
+    /// Nanoseconds since 1970 of a time since boot.
+    let wallNanoseconds: (Timestamp) -> Int64
+
+    /// One that has just been accepted.
+    static func accepted(_ id: EntryID, wallNanoseconds: @escaping (Timestamp) -> Int64) -> TicketDocument {
+        TicketDocument(id: id, standing: nil, answer: nil, wallNanoseconds: wallNanoseconds)
+    }
+
+    var json: String {
+        let record = standing?.record
+        let members: [(String, String)] = [
+            ("id", quoted(id.description)),
+            ("state", quoted((record?.state ?? .waiting).rawValue)),
+            ("waitingFor", standing?.waitingFor.map { quoted($0.rawValue) } ?? "null"),
+            ("why", record?.why.map { quoted($0.rawValue) } ?? "null"),
+            ("attempts", String(record?.counts.all ?? 0)),
+            ("createdAt", time(record?.createdAt)),
+            ("nextAttemptAt", time(standing?.nextAttemptAt)),
+            ("expiresAt", time(record?.expiresAt)),
+            ("lastFailure", failure(record?.lastFailure)),
+            ("response", response),
+        ]
+        return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n"
+    }
+
+    private var response: String {
+        guard let answer else { return "null" }
+        return "{\"status\":\(answer.status),\"fields\":{\(fields(of: answer))}}"
+    }
+
+    private func fields(of answer: StoredAnswer) -> String {
+        var names: [String] = []
+        var values: [String: String] = [:]
+        for line in String(buffer: answer.fields).split(separator: "\r\n") {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { continue }
+            let name = String(parts[0])
+            let value = String(parts[1].drop { $0 == " " })
+            if let earlier = values[name] {
+                values[name] = earlier + ", " + value
+            } else {
+                names.append(name)
+                values[name] = value
+            }
+        }
+        return names.map { "\(quoted($0)):\(quoted(values[$0] ?? ""))" }.joined(separator: ",")
+    }
+
+    private func failure(_ failure: Failure?) -> String {
+        guard let failure else { return "null" }
+        return """
+            {"kind":"\(failure.kind.rawValue)","phase":"\(failure.phase.rawValue)",\
+            "evidence":"\(failure.evidence.rawValue)","message":\(quoted(failure.message))}
+            """
+    }
+
+    private func time(_ timestamp: Timestamp?) -> String {
+        timestamp.map { quoted(RFC3339.text(nanoseconds: wallNanoseconds($0))) } ?? "null"
+    }
+
+    private func quoted(_ text: String) -> String { "\"\(EscapedText.json(text))\"" }
+}

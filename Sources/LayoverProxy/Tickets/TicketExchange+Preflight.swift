@@ -1,0 +1,78 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The question to the origin before the ticket is sent to it.
+extension TicketExchange {
+    /// Counts as the attempt that it precedes: if it fails, so has the attempt, and nothing was sent.
+    func askFirst(_ preflight: Preflight, _ trigger: AttemptTrigger) {
+        guard let request, let worker = loop.ticketWorker() else { return unready(.stopping) }
+        self.worker = worker
+        phase = .asking
+        let number = rules.attemptStarted(trigger: trigger)
+        let question = UpstreamAttempt(
+            request: request.question(preflight.method), number: number,
+            needsFreshConnection: trigger == .canary, wantsConnectionFacts: true, receiver: self)
+        attempt = question
+        timeline.began(number, trigger, at: loop.engine.clock.now())
+        worker.start(question)
+    }
+
+    /// What comes of the question.
+    func receiveWord(_ event: UpstreamEvent) {
+        switch event {
+        case .head(let head, _): answered(head.status)
+        case .failed(var failure):
+            // Of the ticket itself nothing has left.
+            failure.evidence = .neverSent
+            phase = .attempting
+            attemptFailed(failure)
+        case .dialled(let socket): socket.close()
+        case .bodyWanted, .interim, .body, .end: break
+        }
+    }
+
+    private func answered(_ status: Int) {
+        let (number, trigger) = (timeline.begun?.number, timeline.begun?.trigger ?? .dueTime)
+        cancelAttempt()
+        var failure = Failure.answered(status)
+        failure.message = "The origin was asked first, and answered with status \(status)."
+        failure.evidence = .neverSent
+        switch rules.policy.preflight?.verdict(on: status) ?? .send {
+        case .send:
+            startAttempt(trigger, number: number)
+        case .drop:
+            lastFailure = failure
+            record(.fail(.preflight), failure: failure)
+            ended(as: .cancelled, failure: failure)
+        case .ask:
+            lastFailure = failure
+            record(.fail(.preflight), failure: failure)
+            phase = .done
+            loop.engine.post(.ticketRefused(id, .rejected, failure, takeTally()))
+            loop.closed(self)
+        }
+    }
+}
+
+extension UpstreamRequest {
+    /// The same request without its body, by another method.
+    func question(_ method: String) -> UpstreamRequest {
+        var question = self
+        question.method = method
+        question.framing = .none
+        question.body = nil
+        question.expectsContinue = false
+        question.mayBeSentTwice = true
+        question.fields = ByteBuffer()
+        for line in fields.readableBytesView.split(separator: 0) {
+            let name = String(decoding: line.prefix { $0 != 0x3A && $0 != 0x3B }, as: UTF8.self).lowercased()
+            // They speak of the body, or of doing it once.
+            if name.hasPrefix("content-") || name == "idempotency-key" { continue }
+            question.fields.writeBytes(line)
+            question.fields.writeInteger(UInt8(0))
+        }
+        return question
+    }
+}

@@ -1,0 +1,66 @@
+import LayoverCore
+import LayoverEngine
+
+/// Looks how a ticket stands, and for its answer.
+struct TicketLook: Sendable {
+    enum Result: Sendable {
+        case unknown
+        case failed(StoreFailure)
+        case found(TicketStanding, StoredAnswer?, isSaved: Bool)
+    }
+
+    let engine: Engine
+    let id: EntryID
+
+    func look() async -> Result {
+        do throws(StoreFailure) {
+            guard let standing = try await engine.ticket(id) else { return .unknown }
+            // Its end may be on its way to the disk, and then so is its answer.
+            let isSaved =
+                standing.record.state.isFinal ? await engine.settled(id) : await engine.isSaved(id)
+            var answer: StoredAnswer?
+            if standing.record.state == .delivered, isSaved { answer = try await engine.store?.answer(of: id) }
+            return .found(standing, answer, isSaved: isSaved)
+        } catch {
+            return .failed(error)
+        }
+    }
+}
+
+extension Problem {
+    init(reading failure: StoreFailure) {
+        self.init(
+            status: 503, kind: "store", detail: "The store could not be read (\(failure.kind.rawValue)).",
+            error: .proxyInternalError)
+        retryAfter = .seconds(5)
+    }
+
+    /// Why a ticket has no answer to show.
+    init(noAnswerOf standing: TicketStanding, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
+        let state = standing.record.state
+        if isBodyLost {
+            self.init(
+                status: 507, kind: "answer_not_kept",
+                detail: "The origin answered, but the body of its answer could not be kept.",
+                error: .proxyInternalError)
+        } else if !state.isFinal {
+            self.init(
+                status: 409, kind: "pending", detail: "The ticket is \(state.rawValue): there is no answer yet.",
+                error: .destinationUnavailable)
+            retryAfter = .seconds(seconds)
+        } else if state == .delivered, !isSaved {
+            self.init(
+                status: 409, kind: "pending", detail: "The answer is there, but the store does not take it yet.",
+                error: .proxyInternalError)
+            retryAfter = .seconds(seconds)
+        } else {
+            self.init(
+                status: 410, kind: state.rawValue, detail: "The ticket is \(state.rawValue), and has no answer.",
+                error: .destinationUnavailable)
+        }
+        entry = standing.record.id
+        attemptCount = standing.record.counts.all
+        phase = standing.record.lastFailure?.phase
+        evidence = standing.record.lastFailure?.evidence
+    }
+}

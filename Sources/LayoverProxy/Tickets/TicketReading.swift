@@ -1,0 +1,85 @@
+import LayoverCore
+import LayoverEngine
+import LayoverReplay
+import NIOCore
+
+/// Reads what a ticket's attempt is to send, and puts into it what its tokens stand for.
+struct TicketReading: Sendable {
+    enum Result: Sendable {
+        case ready(StoredRequest)
+        /// The store cannot say now.
+        case unreadable(Failure)
+        /// It cannot be made complete: a person has to decide.
+        case rejected(Failure)
+    }
+
+    let store: any PendingStore
+    let replay: TicketReplay
+    let limits: CapturedBody.Limits
+    let spool: BodySpool
+
+    func read() async -> Result {
+        do throws(StoreFailure) {
+            guard let request = try await store.request(of: replay.id) else {
+                return .rejected(Self.failure("The store has no request for this ticket any more."))
+            }
+            return request.hasTokens ? try await replaceTokens(in: request) : .ready(request)
+        } catch {
+            return .unreadable(Self.failure("The store could not be read (\(error.kind.rawValue))."))
+        }
+    }
+
+    private func replaceTokens(in stored: StoredRequest) async throws(StoreFailure) -> Result {
+        // What its parents were answered with may still be on its way to the disk.
+        await committed()
+        let tokens = TokenLimits()
+        var body: ByteBuffer?
+        if stored.hasBody, BodyType(fields: stored.fields) != .other {
+            body = await bytes(of: stored.body, upTo: tokens.bodyByteCountMax)
+        }
+        var answers: [String: ParentAnswer] = [:]
+        for parent in replay.parents {
+            answers[parent.description] = try await answer(of: parent, upTo: tokens.answerByteCountMax)
+        }
+        let whole = TokenRequest(target: stored.target, fields: stored.fields, body: body)
+        do throws(TokenError) {
+            let result = try Substitution(
+                values: TokenValues(parents: answers, uuid: nil), origin: stored.origin.description
+            ).applied(to: whole)
+            var ready = stored
+            ready.target = result.target
+            ready.fields = result.fields
+            if let body = result.body { ready.body = .inline(body) }
+            return .ready(ready)
+        } catch {
+            return .rejected(Self.failure(error.description))
+        }
+    }
+
+    private func answer(
+        of parent: EntryID, upTo byteCountMax: Int
+    ) async throws(StoreFailure) -> ParentAnswer? {
+        guard let record = try await store.record(of: parent) else { return nil }
+        guard record.state.isFinal else {
+            throw StoreFailure(.other, "The answer to ticket \(parent) is not on disk yet.")
+        }
+        guard let answer = try await store.answer(of: parent) else { return nil }
+        return ParentAnswer(
+            status: answer.status, fields: answer.fields, requestURL: record.url,
+            body: answer.isBodyLost ? nil : await bytes(of: answer.body, upTo: byteCountMax))
+    }
+
+    private func committed() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            store.commit([]) { _ in continuation.resume() }
+        }
+    }
+
+    private func bytes(of body: StoredBody, upTo byteCountMax: Int) async -> ByteBuffer? {
+        await CapturedBody(body, limits: limits, spool: spool).collect(upTo: byteCountMax)
+    }
+
+    static func failure(_ message: String) -> Failure {
+        Failure(phase: .resolving, kind: .proxyInternalError, evidence: .neverSent, message: message)
+    }
+}

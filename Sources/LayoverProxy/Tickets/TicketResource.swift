@@ -1,0 +1,184 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// What a client asks of its ticket: how it stands, its answer, or to be rid of it.
+///
+/// Confined to its loop. `@unchecked Sendable`: what is awaited elsewhere comes back there.
+final class TicketResource: ConnectionExchange, @unchecked Sendable {
+    private let loop: ProxyLoop
+    private weak var connection: ClientConnection?
+    private let client: ClientFacts
+    private let question: TicketQuestion
+    private(set) var isReceivingRequest = true
+    private var isDone = false
+    private var watch: Int?
+    private var timeout: Scheduled<Void>?
+    private var sending: StoredBodySending?
+
+    init(connection: ClientConnection, loop: ProxyLoop, head: RequestHead, question: TicketQuestion) {
+        self.connection = connection
+        self.loop = loop
+        self.question = question
+        client = ClientFacts(head)
+    }
+
+    func begin() {
+        switch question.ask {
+        case .standing(let wait): wait == .zero ? look(isLast: true) : waitUp(for: wait)
+        case .response: fetchResponse()
+        case .drop: drop()
+        }
+    }
+
+    // MARK: How it stands
+
+    private func waitUp(for wait: Duration) {
+        timeout = loop.eventLoop.scheduleTask(in: TimeAmount(wait)) { [weak self] in
+            self?.timeout = nil
+            self?.look(isLast: true)
+        }
+        Task { [self, id = question.id] in
+            let number = await loop.engine.watchTicket(id) { [weak self, loop] in
+                loop.eventLoop.execute { self?.look(isLast: false) }
+            }
+            loop.eventLoop.execute { self.watches(number) }
+        }
+    }
+
+    private func watches(_ number: Int) {
+        watch = number
+        if isDone { return stopWatching() }
+        // It may have come to its end before.
+        look(isLast: false)
+    }
+
+    private func stopWatching() {
+        timeout?.cancel()
+        timeout = nil
+        guard let watch else { return }
+        self.watch = nil
+        Task { [loop, id = question.id] in await loop.engine.unwatchTicket(id, watch) }
+    }
+
+    private func look(isLast: Bool) {
+        guard !isDone else { return }
+        Task { [self] in
+            let result = await TicketLook(engine: loop.engine, id: question.id).look()
+            loop.eventLoop.execute { self.looked(result, isLast: isLast) }
+        }
+    }
+
+    private func looked(_ result: TicketLook.Result, isLast: Bool) {
+        guard !isDone else { return }
+        switch result {
+        case .unknown: answer(unknown)
+        case .failed(let failure): answer(OwnResponse(Problem(reading: failure), identity: loop.rules.identity))
+        case .found(let standing, let answer, let isSaved):
+            let state = standing.record.state
+            guard isLast || state == .undecided || state.isFinal && isSaved else { return }
+            let document = TicketDocument(id: question.id, standing: standing, answer: answer) { [loop] in
+                loop.wall($0)
+            }
+            self.answer(
+                OwnResponse(
+                    status: 200, fields: [("Content-Type", "application/json")] + retryAfter(standing),
+                    body: document.json))
+        }
+    }
+
+    private func retryAfter(_ standing: TicketStanding) -> [(name: String, value: String)] {
+        guard !standing.record.state.isFinal else { return [] }
+        return [("Retry-After", String(loop.secondsUntil(standing.nextAttemptAt)))]
+    }
+
+    private var unknown: OwnResponse {
+        OwnResponse(
+            Problem(status: 404, kind: "unknown_ticket", detail: "There is no such ticket.", error: .httpRequestError),
+            identity: loop.rules.identity)
+    }
+
+    // MARK: Its answer
+
+    private func fetchResponse() {
+        Task { [self] in
+            let result = await TicketLook(engine: loop.engine, id: question.id).look()
+            loop.eventLoop.execute { self.send(result) }
+        }
+    }
+
+    private func send(_ result: TicketLook.Result) {
+        guard !isDone, let connection else { return }
+        guard case .found(let standing, let stored, let isSaved) = result else { return looked(result, isLast: true) }
+        guard let stored, !stored.isBodyLost else {
+            return answer(
+                OwnResponse(
+                    Problem(
+                        noAnswerOf: standing, isSaved: isSaved, isBodyLost: stored != nil,
+                        seconds: loop.secondsUntil(standing.nextAttemptAt)),
+                    identity: loop.rules.identity))
+        }
+        isDone = true
+        loop.metrics.countAnswer(status: stored.status)
+        sending = StoredBodySending(
+            stored, loop: loop, connection: connection, client: client, keepsAlive: !isReceivingRequest)
+        sending?.begin()
+    }
+
+    // MARK: The end of it
+
+    private func drop() {
+        Task { [self] in
+            var response = OwnResponse(status: 204)
+            do throws(StoreFailure) {
+                if try await !loop.engine.dropTicket(question.id) { response = unknown }
+            } catch {
+                response = OwnResponse(Problem(reading: error), identity: loop.rules.identity)
+            }
+            loop.eventLoop.execute { [response] in self.answer(response) }
+        }
+    }
+
+    private func answer(_ response: OwnResponse) {
+        guard !isDone else { return }
+        isDone = true
+        stopWatching()
+        connection?.answer(response, to: client, isComplete: !isReceivingRequest)
+    }
+
+    // MARK: The client
+
+    func receivedBody(_ bytes: ByteBuffer) -> Bool { true }
+    func finishedRequest(trailers: FieldBlock?) { isReceivingRequest = false }
+    func clientTookBytes() { sending?.goOn() }
+
+    func requestBroke(status: Int, detail: String) {
+        answer(
+            OwnResponse(
+                Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError),
+                identity: loop.rules.identity))
+    }
+
+    func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped.") }
+
+    /// It wants one answer, and no wait.
+    func clientClosedInput() { stopWaiting() }
+
+    /// The proxy is being stopped: nobody waits here any longer.
+    func drain() { stopWaiting() }
+
+    private func stopWaiting() {
+        if timeout != nil { look(isLast: true) }
+    }
+
+    func clientLeft() {
+        isDone = true
+        stopWatching()
+        sending?.stop()
+        sending = nil
+    }
+
+    func reroute() {}
+    func abandonIfFresh() {}
+}

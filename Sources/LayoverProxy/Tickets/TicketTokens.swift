@@ -1,0 +1,59 @@
+import LayoverCore
+import LayoverEngine
+import LayoverReplay
+import NIOCore
+
+/// Finds the tokens of a request that is to become a ticket, and replaces those whose value is known by then.
+struct TicketTokens {
+    /// What the request needs before it can be sent.
+    struct Found: Sendable {
+        var request: UpstreamRequest
+        /// The body in place of the captured one; nil: as it was captured.
+        var body: ByteBuffer?
+        var parents: [EntryID]
+        var hasTokens: Bool
+    }
+
+    private var search: TildeSearch
+
+    init(_ request: UpstreamRequest) {
+        search = TildeSearch(BodyType(fields: request.fields))
+    }
+
+    /// Reads along while the body arrives.
+    mutating func read(_ bytes: ByteBuffer) { search.read(bytes) }
+
+    /// Whether the body has to be looked at.
+    var isBodySuspect: Bool { search.hasFound }
+
+    /// - Parameters:
+    ///   - body: Nil where it need not be looked at.
+    ///   - uuid: What `~uuid~` stands for in this request.
+    static func found(
+        in request: UpstreamRequest, body: ByteBuffer?, uuid: String
+    ) throws(TokenError) -> Found {
+        let whole = TokenRequest(target: request.target, fields: request.fields, body: body)
+        let scan = try TokenScan(whole)
+        var found = Found(
+            request: request, parents: scan.parents.compactMap { EntryID($0) }, hasTokens: !scan.parents.isEmpty)
+        guard scan.usesUUID else { return found }
+        let substitution = Substitution(
+            values: TokenValues(parents: nil, uuid: uuid), origin: request.origin.description)
+        let result = try substitution.applied(to: whole)
+        found.request.target = result.target
+        found.request.fields = result.fields
+        if let new = result.body, let body, new != body {
+            found.body = new
+            if case .length = request.framing { found.request.framing = .length(new.readableBytes) }
+        }
+        return found
+    }
+}
+
+extension Problem {
+    init(_ error: TokenError) {
+        self.init(
+            status: error.code == .limit ? 413 : 400, kind: "token", detail: error.description,
+            error: .httpRequestError)
+    }
+}

@@ -1,0 +1,16 @@
+import LayoverEngine
+import NIOCore
+
+/// Where an exchange stands on its way from hold to ticket.
+struct TicketTurn {
+    let wish: TicketWish
+    /// What stands before a path of ours, for its client.
+    let base: String
+    var digest: PayloadDigest?
+    /// When its client has waited as long as it wants.
+    var timer: Scheduled<Void>?
+    /// Whether its time came before the request was complete.
+    var isDue = false
+    /// Whether the engine was asked.
+    var isAsked = false
+}

@@ -1,0 +1,15 @@
+/// What a request says about becoming a ticket.
+struct TicketWish: Sendable, Equatable {
+    /// How long its client waits on its connection first. Zero: not at all. Nil: as long as it may wait there.
+    var wait: Duration?
+    /// What is said of it in `Preference-Applied` (RFC 7240 section 3); empty where its route or mode wants it.
+    var applied: String
+
+    /// The same for a request that is accepted at once, because it waits for other tickets.
+    func now(isLater: Bool) -> TicketWish {
+        var wish = self
+        wish.wait = .zero
+        if !applied.isEmpty { wish.applied = "respond-async" }
+        return wish
+    }
+}

@@ -1,0 +1,33 @@
+/// The parameters of a query.
+struct QueryParameters {
+    /// By name in lower case. Of several with one name, the first one.
+    private var values: [String: String] = [:]
+
+    /// - Parameter target: Path and query.
+    init(target: String) {
+        self.init(pairs: target.drop { $0 != "?" }.dropFirst())
+    }
+
+    /// - Parameter pairs: `name=value` with ampersands between them, percent-encoded.
+    init(pairs: some StringProtocol) {
+        for pair in pairs.utf8.split(separator: UInt8(ascii: "&")) {
+            let word = pair.prefix { $0 != UInt8(ascii: "=") }
+            guard let name = PercentCoding.decode(word), let value = PercentCoding.decode(pair.dropFirst(word.count + 1))
+            else { continue }
+            let key = String(decoding: name, as: UTF8.self).lowercased()
+            if values[key] == nil { values[key] = String(decoding: value, as: UTF8.self) }
+        }
+    }
+
+    /// The value of the parameter, whose name is given in lower case. Nil when it is empty.
+    subscript(_ name: String) -> String? {
+        guard let value = values[name], !value.isEmpty else { return nil }
+        return value
+    }
+
+    /// Whether it has all of them.
+    func has(_ names: String...) -> Bool { names.allSatisfy { self[$0] != nil } }
+
+    /// A value that consists of digits.
+    func number(_ name: String) -> Int? { self[name].flatMap(DigitText.number) }
+}

@@ -1,0 +1,13 @@
+/// A token in some bytes.
+struct FoundToken: Sendable, Hashable {
+    var token: Token
+    var place: TokenPlace
+    /// From its first tilde to its last, in offsets from the first readable byte.
+    var range: Range<Int>
+
+    /// Whether it stands for a whole path.
+    var isLocationInPath: Bool {
+        guard case .ticket(_, .location) = token else { return false }
+        return place == .path
+    }
+}

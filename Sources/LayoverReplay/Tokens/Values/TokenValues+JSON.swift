@@ -1,0 +1,45 @@
+import NIOCore
+
+/// Values from the bodies of answers.
+extension TokenValues {
+    func json(_ keys: [String], of answer: ParentAnswer, _ id: String) throws(TokenError) -> [UInt8] {
+        let body = try readableBody(of: answer, id)
+        let found: Result<JSONLookup.Result, JSONLookup.Failure> = body.withUnsafeReadableBytes { bytes in
+            do throws(JSONLookup.Failure) {
+                return .success(try JSONLookup.value(at: keys, in: bytes, depthMax: limits.jsonDepthMax))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let part = Token.Part.json(keys)
+        switch found {
+        case .success(.scalar(let text)):
+            return text
+        case .success(.absent):
+            throw TokenError(.missing, "The answer to ticket \(id) has nothing at \(part).")
+        case .success(.null):
+            throw TokenError(.missing, "The answer to ticket \(id) has null at \(part).")
+        case .success(.container):
+            throw TokenError(.missing, "The answer to ticket \(id) has an object or array at \(part), not a value.")
+        case .failure(.malformed):
+            throw TokenError(.missing, "The answer to ticket \(id) has a body that is not valid JSON.")
+        case .failure(.tooDeep):
+            throw TokenError(.missing, "The answer to ticket \(id) is nested deeper than \(limits.jsonDepthMax) levels.")
+        }
+    }
+
+    private func readableBody(of answer: ParentAnswer, _ id: String) throws(TokenError) -> ByteBuffer {
+        let codings = FieldLines.texts(of: "content-encoding", in: answer.fields)
+        guard codings.allSatisfy({ $0.isEmpty || $0.lowercased() == "identity" }) else {
+            throw TokenError(.missing, "The answer to ticket \(id) is compressed, so no value can be read from its body.")
+        }
+        guard let body = answer.body else {
+            throw TokenError(.missing, "The body of the answer to ticket \(id) was not kept, or is too long to be read.")
+        }
+        guard body.readableBytes <= limits.answerByteCountMax else {
+            throw TokenError(
+                .missing, "The body of the answer to ticket \(id) is longer than \(limits.answerByteCountMax) bytes.")
+        }
+        return body
+    }
+}

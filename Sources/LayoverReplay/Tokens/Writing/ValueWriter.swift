@@ -1,0 +1,60 @@
+/// Writes a value as the place of its token needs it.
+struct ValueWriter {
+    let token: Token
+    let place: TokenPlace
+
+    /// - Throws: `rejected` when the value cannot stand there in any spelling.
+    func encoded(_ value: [UInt8]) throws(TokenError) -> [UInt8] {
+        switch place {
+        case .path:
+            // An empty segment, `.` or `..` would name another resource than anybody meant, perhaps a whole collection.
+            guard !value.isEmpty, value != Array(".".utf8), value != Array("..".utf8) else {
+                throw rejected("is empty or consists of dots, which would make another path of it")
+            }
+            return PercentCoding.encode(value, isPlain: PercentCoding.isUnreserved)
+        case .query:
+            return PercentCoding.encode(value, isPlain: PercentCoding.isUnreserved)
+        case .field:
+            // RFC 9110 section 5.5. A line break would begin another field.
+            guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw rejected("has a line break or another control character")
+            }
+            return value
+        case .json:
+            guard String(validating: value, as: UTF8.self) != nil else { throw rejected("is not UTF-8") }
+            return Self.escaped(value)
+        case .form:
+            return Self.formEncoded(value)
+        }
+    }
+
+    private func rejected(_ what: String) -> TokenError {
+        TokenError(.rejected, "The value of \(token) \(what), so it must not stand in \(place.name).")
+    }
+
+    /// Inside a JSON string (RFC 8259 section 7): quotation mark, backslash and control characters must be escaped.
+    private static func escaped(_ value: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        for byte in value {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                text.append(UInt8(ascii: "\\"))
+                text.append(byte)
+            case ..<0x20:
+                text += Array("\\u00".utf8)
+                Hexadecimal.write(byte, to: &text)
+            default:
+                text.append(byte)
+            }
+        }
+        return text
+    }
+
+    /// `application/x-www-form-urlencoded` as the URL standard serializes it (url.spec.whatwg.org, section 5.2).
+    private static func formEncoded(_ value: [UInt8]) -> [UInt8] {
+        let encoded = PercentCoding.encode(value) { byte in
+            PercentCoding.isAlphanumeric(byte) || "*-._ ".utf8.contains(byte)
+        }
+        return encoded.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
+    }
+}

@@ -1,0 +1,65 @@
+import LayoverCore
+
+/// The timeline of a ticket as it stands in its row. The first byte is the version of the form.
+enum AttemptLogBytes {
+    private static let version: UInt64 = 1
+
+    /// Empty for a log that has nothing to tell.
+    static func encode(_ log: AttemptLog) -> [UInt8] {
+        guard !log.records.isEmpty || log.droppedCount > 0 else { return [] }
+        var writer = ByteWriter()
+        writer.write(version)
+        writer.write(log.droppedCount)
+        writer.write(log.records.count)
+        for record in log.records { writer.write(record) }
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer) throws(ByteReader.Malformed) -> AttemptLog {
+        guard !bytes.isEmpty else { return AttemptLog() }
+        var reader = ByteReader(bytes)
+        guard try reader.readUInt64() == version else { throw ByteReader.Malformed() }
+        let droppedCount = try reader.readInt()
+        var records: [AttemptRecord] = []
+        for _ in 0..<max(0, try reader.readInt()) { records.append(try reader.readAttempt()) }
+        guard reader.isAtEnd else { throw ByteReader.Malformed() }
+        return AttemptLog(records: records, droppedCount: droppedCount)
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func write(_ record: AttemptRecord) {
+        write(record.number)
+        write(record.trigger)
+        write(record.startedAt.nanoseconds)
+        write(optional: record.endedAt) { $0.write($1.nanoseconds) }
+        write(optional: record.failure) { $0.write($1) }
+        write(optional: record.status) { $0.write($1) }
+        write(optional: record.connection) { writer, connection in
+            writer.write(connection.localAddress)
+            writer.write(connection.remoteAddress)
+            writer.write(connection.reusedConnection)
+            writer.write(connection.bytesSent)
+        }
+        write(optional: record.verdict) { $0.write($1) }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func readAttempt() throws(Malformed) -> AttemptRecord {
+        var record = AttemptRecord(
+            number: try readInt(), trigger: try readName(), startedAt: Timestamp(nanoseconds: try readInt64()))
+        record.endedAt = try readOptional { (reader) throws(Malformed) in
+            Timestamp(nanoseconds: try reader.readInt64())
+        }
+        record.failure = try readOptional { (reader) throws(Malformed) in try reader.readFailure() }
+        record.status = try readOptional { (reader) throws(Malformed) in try reader.readInt() }
+        record.connection = try readOptional { (reader) throws(Malformed) in
+            ConnectionFacts(
+                localAddress: try reader.readOptionalText(), remoteAddress: try reader.readOptionalText(),
+                reusedConnection: try reader.readBool(), bytesSent: try reader.readInt64())
+        }
+        record.verdict = try readOptional { (reader) throws(Malformed) in try reader.readVerdict() }
+        return record
+    }
+}

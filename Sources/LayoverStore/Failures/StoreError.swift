@@ -1,0 +1,44 @@
+import GRDB
+import GRDBSQLite
+
+/// What went wrong inside the store, before anybody is told.
+struct StoreError: Error {
+    /// SQLite's extended result code (sqlite.org/rescode.html).
+    var code: Int32
+    /// errno of the system call behind it; 0 when there was none.
+    var systemCode: Int32 = 0
+    /// SQLite's words. They name tables and columns, never values.
+    var text: String
+
+    /// Of the last call on a connection.
+    init(_ code: Int32, of connection: OpaquePointer?) {
+        self.code = code
+        systemCode = sqlite3_system_errno(connection)
+        text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? ""
+    }
+
+    init(code: Int32, text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// GRDB's errors carry the statement; only what SQLite said is taken over.
+    init(_ error: any Error, of connection: OpaquePointer? = nil) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError:
+            self.init(code: error.extendedResultCode.rawValue, text: error.message ?? "")
+            if let connection { systemCode = sqlite3_system_errno(connection) }
+        default: self.init(code: SQLITE_ERROR, text: "an unexpected error")
+        }
+    }
+
+    /// A row that holds what was never written.
+    static let malformedRow = StoreError(code: SQLITE_CORRUPT, text: "a row cannot be read")
+
+    /// What GRDB answers when its pool was closed.
+    var isOfClosedConnection: Bool { primaryCode == SQLITE_MISUSE }
+
+    /// Without the extension.
+    var primaryCode: Int32 { code & 0xFF }
+}

@@ -1,0 +1,42 @@
+import GRDB
+
+/// The connections of a store, set up so that an acknowledged row survives a power cut.
+enum StoreConnections {
+    /// GRDB's pool sets `synchronous=NORMAL` when it turns the log on, whatever was set before, and a power cut then
+    /// takes acknowledged rows. So it is set after that, and read back.
+    static func open(_ path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "layover.store"
+        configuration.foreignKeysEnabled = true
+        // Three readers: one that streams at start or lists, two for requests and answers.
+        configuration.maximumReaderCount = 3
+        configuration.prepareDatabase { try prepare($0) }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2 else {
+                throw StoreError(code: 1, text: "synchronous=FULL could not be set")
+            }
+            // The log is copied into the database every 16 MiB: bursts rewrite the same pages less often, and a
+            // crash leaves no more than that to be read again.
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
+            // A log that one long reader let grow is cut back.
+            try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
+            // KiB: the inner pages of the indexes of a million tickets.
+            try db.execute(sql: "PRAGMA cache_size = -32768")
+        }
+        return pool
+    }
+
+    private static func prepare(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                PRAGMA synchronous = FULL;
+                PRAGMA trusted_schema = OFF;
+                PRAGMA cell_size_check = ON;
+                PRAGMA temp_store = MEMORY;
+                """)
+        // What is deleted is overwritten, in free pages too: bodies of finished tickets are nobody's business.
+        _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = ON")
+    }
+}

@@ -1,0 +1,64 @@
+import Glibc
+import GRDB
+import GRDBSQLite
+import LayoverEngine
+
+/// Looks at a database before anything may write to it.
+enum StoreInspection {
+    /// The biggest file of which every page is checked. Default: 64 MiB, a fraction of a second.
+    static let thoroughByteCountMax = 64 << 20
+
+    /// Throws if the file is there and is not a sound database of ours.
+    static func inspect(_ path: String) throws(StoreFailure) {
+        guard let byteCount = try checkHead(path) else { return }
+        do {
+            var configuration = Configuration()
+            // A connection that only reads cannot copy the log into the database when it is closed.
+            configuration.readonly = true
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? database.close() }
+            try database.read { try inspect($0, path, isThorough: byteCount <= thoroughByteCountMax) }
+        } catch let failure as StoreFailure {
+            throw failure
+        } catch { throw failure(of: error, path: path) }
+    }
+
+    private static func inspect(_ db: Database, _ path: String, isThorough: Bool) throws {
+        let objectCount = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        if objectCount == 0 { return }
+        guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == StoreSchema.applicationID else {
+            throw StoreFailure(
+                .corrupt, "\(path) is a database, but not one of Layover. Set another store.path. It was left as it is.")
+        }
+        if try StoreSchema.migrator().hasBeenSuperseded(db) {
+            throw StoreFailure(
+                .other, "\(path) was written by a newer version of Layover. Use that one. It was left as it is.")
+        }
+        if isThorough, try String.fetchOne(db, sql: "PRAGMA quick_check(1)") != "ok" { throw damaged(path) }
+    }
+
+    /// The size of the file; nil when there is nothing in it yet.
+    private static func checkHead(_ path: String) throws(StoreFailure) -> Int? {
+        var facts = stat()
+        guard stat(path, &facts) == 0, facts.st_size > 0 else { return nil }
+        let head = try PrivateFile.read(path, byteCountMax: 16) ?? []
+        guard head == Array("SQLite format 3\0".utf8) else { throw damaged(path) }
+        return Int(facts.st_size)
+    }
+
+    static func damaged(_ path: String) -> StoreFailure {
+        StoreFailure(
+            .corrupt,
+            """
+            \(path) is damaged or no database. It was left as it is. Put back a copy, or try \
+            "sqlite3 \(path) .recover", or move it away together with \(path)-wal and start with an empty store.
+            """)
+    }
+
+    /// What somebody is told who wants to open the store.
+    static func failure(of error: any Error, path: String) -> StoreFailure {
+        let failure = StoreError(error).failure(in: PrivateFile.folder(of: path))
+        if failure.kind == .corrupt { return damaged(path) }
+        return StoreFailure(failure.kind, "Cannot open \(path). \(failure.message)")
+    }
+}

@@ -1,0 +1,26 @@
+package import Logging
+
+/// How a store is opened.
+package struct StoreOptions: Sendable {
+    /// The database file (`store.path`). Its log (`-wal`), the log's index (`-shm`), its lock (`.lock`) and its key
+    /// file lie beside it.
+    package var path: String
+    /// The folder of bodies that are too big for a row (`store.spool`). Default: `spool` beside the database.
+    package var spoolFolder: String
+    /// Names of fields, in any case, whose values are sealed; `Cookie` means `Set-Cookie` too
+    /// (`store.encryptFields`). Default: `Authorization` and `Cookie`.
+    package var encryptFields = ["Authorization", "Cookie"]
+    /// Most changes that share one commit. Default: 4 096.
+    package var groupCountMax = 4_096
+    /// Told the bytes of each body whose file the store has removed, on any thread. Default: nobody is.
+    package var bodyRemoved: @Sendable (Int) -> Void = { _ in }
+    package var logger = Logger(label: "layover.store")
+
+    package init(path: String, spoolFolder: String? = nil) {
+        self.path = path
+        self.spoolFolder = spoolFolder ?? PrivateFile.folder(of: path) + "/spool"
+    }
+
+    /// `store.key` beside the database.
+    package var keyFile: String { PrivateFile.folder(of: path) + "/store.key" }
+}

@@ -1,0 +1,72 @@
+import GRDB
+package import LayoverCore
+package import LayoverEngine
+
+extension SQLiteStore {
+    package func record(
+        of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void
+    ) {
+        read(done) { db throws(StoreError) in
+            try self.row(Self.recordOfID, of: id, db) { row throws(StoreError) in try TicketRow.read(&row) }
+        }
+    }
+
+    package func request(
+        of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void
+    ) {
+        read(done) { [sealing] db throws(StoreError) in
+            try self.row(RequestRow.selection, of: id, db) { row throws(StoreError) in
+                try RequestRow.read(&row, of: id, sealing: sealing)
+            }
+        }
+    }
+
+    package func answer(
+        of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void
+    ) {
+        read(done) { [sealing] db throws(StoreError) in
+            try self.row(AnswerRow.selection, of: id, db) { row throws(StoreError) in
+                try AnswerRow.read(&row, of: id, sealing: sealing)
+            }
+        }
+    }
+
+    private static let recordOfID = TicketRow.selection("WHERE id = ?")
+
+    private func row<Value>(
+        _ sql: String, of id: EntryID, _ db: Database, _ read: (inout RowReader) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value? {
+        var value: Value?
+        var query = StatementBinder(try statement(sql, db))
+        query.bind(id)
+        try query.run { (row) throws(StoreError) in
+            var row = row
+            value = try read(&row)
+        }
+        return value
+    }
+
+    private func statement(_ sql: String, _ db: Database) throws(StoreError) -> Statement {
+        do { return try db.cachedStatement(sql: sql) } catch { throw StoreError(error) }
+    }
+
+    /// Runs on one of the pool's readers.
+    private func read<Value>(
+        _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void,
+        _ body: @escaping @Sendable (Database) throws(StoreError) -> Value
+    ) {
+        pool.asyncRead { [folder] access in
+            do {
+                let db = try access.get()
+                done(.success(try body(db)))
+            } catch {
+                done(.failure(Self.failure(of: error, in: folder)))
+            }
+        }
+    }
+
+    static func failure(of error: any Error, in folder: String) -> StoreFailure {
+        let error = StoreError(error)
+        return error.isOfClosedConnection ? StoreHealth.closed : error.failure(in: folder)
+    }
+}

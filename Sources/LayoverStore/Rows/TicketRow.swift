@@ -1,0 +1,81 @@
+import LayoverCore
+
+/// How a record stands in the columns of `ticket`.
+enum TicketRow {
+    /// Those that never change.
+    static let fixedColumns = ["sequence", "id"]
+    /// Those that an update sets, in the order in which they are bound and read.
+    static let columns = [
+        "revision", "state", "why", "method", "url", "scheme", "host", "port", "route", "wishName", "wishMode",
+        "policy", "priority", "lane", "parents", "clientAddress", "clientConnected", "clientAgent", "attemptCount",
+        "automaticCount", "mayHaveBeenApplied", "isRepeatable", "hasIdempotencyKey", "isExposed", "isHeldBack",
+        "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "lastFailure",
+        "lastFailureAt", "attempts", "status", "preconditions",
+    ]
+
+    static let insertion = """
+        INSERT INTO ticket (\((fixedColumns + columns + ["keyDigest", "payloadDigest"]).joined(separator: ", ")))
+        VALUES (\(Array(repeating: "?", count: fixedColumns.count + columns.count + 2).joined(separator: ", ")))
+        ON CONFLICT (id) DO NOTHING
+        """
+
+    /// Guarded by the revision and by being live. A record that is `attempting` leaves a row so, and makes any
+    /// other one `waiting`: `attempting` on disk means that bytes may have left, and only `started` says that.
+    static let update = """
+        UPDATE ticket SET \(columns.map { $0 == "state" ? updatedState : "\($0) = ?" }.joined(separator: ", "))
+        WHERE id = ? AND revision < ? AND endedAt IS NULL
+        """
+
+    private static let updatedState =
+        "state = ifnull(nullif(?, 'attempting'), iif(state = 'attempting', 'attempting', 'waiting'))"
+
+    static func selection(_ condition: String) -> String {
+        "SELECT \((fixedColumns + columns).joined(separator: ", ")) FROM ticket \(condition)"
+    }
+
+    static func bind(_ record: TicketRecord, to binder: inout StatementBinder) {
+        binder.bind(record.revision)
+        binder.bind(record.state)
+        binder.bind(record.why?.rawValue)
+        binder.bind(record.method)
+        binder.bind(record.url)
+        binder.bind(record.origin)
+        binder.bind(record.route)
+        binder.bind(record.wish.name)
+        binder.bind(record.wish.mode?.rawValue)
+        binder.bind(record.policy)
+        binder.bind(record.priority)
+        binder.bind(record.lane)
+        if record.parents.isEmpty { binder.bindNull() } else { binder.bind(record.parents.flatMap(\.bytes)) }
+        binder.bind(record.client.address)
+        binder.bind(record.client.isConnected)
+        binder.bind(record.client.userAgent)
+        binder.bind(record.counts.all)
+        binder.bind(record.counts.automatic)
+        binder.bind(record.counts.mayHaveBeenApplied)
+        binder.bind(record.isRepeatable)
+        binder.bind(record.hasIdempotencyKey)
+        binder.bind(record.isExposed)
+        binder.bind(record.isHeldBack)
+        binder.bind(record.requestByteCount)
+        binder.bind(record.createdAt)
+        binder.bind(record.parkedAt)
+        binder.bind(record.dueAt)
+        binder.bind(record.expiresAt)
+        binder.bind(record.notAfter)
+        binder.bind(record.endedAt)
+        bind(record.lastFailure, to: &binder)
+        binder.bind(record.lastFailureAt)
+        let attempts = AttemptLogBytes.encode(record.attempts)
+        if attempts.isEmpty { binder.bindNull() } else { binder.bind(attempts) }
+        binder.bind(record.status)
+        binder.bind(record.preconditions)
+    }
+
+    private static func bind(_ failure: Failure?, to binder: inout StatementBinder) {
+        guard let failure else { return binder.bindNull() }
+        var writer = ByteWriter()
+        writer.write(failure)
+        binder.bind(writer.bytes)
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import GRDB
+package import LayoverCore
+package import LayoverEngine
+
+/// The embedded store: one SQLite database, one folder of big bodies, one key file.
+///
+/// One connection writes, on one thread (`StoreWriter`); a few others read. The log (WAL) is synced at every commit
+/// (`synchronous=FULL`), so what a completion said is on disk, a power cut included.
+package final class SQLiteStore: PendingStore {
+    /// Bytes of the bodies that lay in the spool folder when the store was opened.
+    package let bodyByteCountAtStart: Int
+
+    private let path: String
+    let folder: String
+    let pool: DatabasePool
+    let sealing: FieldSealing
+    private let writer: StoreWriter
+    /// Held as long as the store is.
+    private let lock: StoreLock
+
+    init(
+        path: String, bodyByteCount: Int, pool: DatabasePool, sealing: FieldSealing, writer: StoreWriter,
+        lock: StoreLock
+    ) {
+        self.path = path
+        bodyByteCountAtStart = bodyByteCount
+        folder = PrivateFile.folder(of: path)
+        self.pool = pool
+        self.sealing = sealing
+        self.writer = writer
+        self.lock = lock
+    }
+
+    package func commit(
+        _ changes: [StoreChange], done: @escaping @Sendable (Result<[StoreResult], StoreFailure>) -> Void
+    ) {
+        writer.hand(.commit(ChangesCall(changes: changes, done: done)))
+    }
+
+    package func removeEnded(
+        before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
+    ) {
+        writer.hand(.removeEnded(before: before, limit: limit, done: done))
+    }
+
+    package var condition: StoreCondition {
+        StoreCondition(failure: writer.health.lastFailure, byteCount: byteCount(path) + byteCount(path + "-wal"))
+    }
+
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            writer.hand(.close { continuation.resume() })
+        }
+        lock.release()
+    }
+
+    private func byteCount(_ path: String) -> Int {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+}

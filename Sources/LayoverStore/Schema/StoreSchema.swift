@@ -1,0 +1,134 @@
+import GRDB
+
+/// What is on disk. One row of `ticket` for every ticket that is kept, small, because start-up reads all live ones;
+/// its request and its answer, which may be big, in tables of their own, touched only when they are wanted.
+///
+/// The CHECKs repeat the invariants of the states, so that no mistake of ours gets to the disk. Times are
+/// nanoseconds since 1970. `lastFailure` and `attempts` are in the form of `ByteWriter`, `parents` are ids one after
+/// another. Secret field values are not in `fields` but in `sealed` (see `FieldSealing`).
+enum StoreSchema {
+    /// Marks the file as ours (`PRAGMA application_id`): "Layo".
+    static let applicationID: Int32 = 0x4C61_796F
+
+    static func migrator() -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(sql: tables)
+            try db.execute(sql: indexes)
+        }
+        return migrator
+    }
+
+    private static let tables = """
+        CREATE TABLE ticket (
+            sequence INTEGER PRIMARY KEY CHECK (sequence > 0),
+            id BLOB NOT NULL CHECK (length(id) = 16),
+            revision INTEGER NOT NULL CHECK (revision > 0),
+            state TEXT NOT NULL CHECK (state IN ('waiting', 'attempting', 'held', 'undecided',
+                'delivered', 'cancelled', 'expired', 'failed')),
+            why TEXT CHECK (why IN ('maybeApplied', 'exhausted', 'credentialsExpired', 'rejected', 'parentFailed')),
+            method TEXT NOT NULL,
+            url TEXT NOT NULL,
+            scheme TEXT NOT NULL CHECK (scheme IN ('http', 'https', 'tunnel')),
+            host TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            route TEXT,
+            wishName TEXT,
+            wishMode TEXT,
+            policy TEXT NOT NULL,
+            priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 7),
+            lane TEXT,
+            parents BLOB CHECK (length(parents) > 0 AND length(parents) % 16 = 0),
+            clientAddress TEXT NOT NULL,
+            clientConnected INTEGER NOT NULL CHECK (clientConnected IN (0, 1)),
+            clientAgent TEXT,
+            attemptCount INTEGER NOT NULL CHECK (attemptCount >= 0),
+            automaticCount INTEGER NOT NULL CHECK (automaticCount BETWEEN 0 AND attemptCount),
+            mayHaveBeenApplied INTEGER NOT NULL CHECK (mayHaveBeenApplied IN (0, 1)),
+            isRepeatable INTEGER NOT NULL CHECK (isRepeatable IN (0, 1)),
+            hasIdempotencyKey INTEGER NOT NULL CHECK (hasIdempotencyKey IN (0, 1)),
+            isExposed INTEGER NOT NULL CHECK (isExposed IN (0, 1)),
+            isHeldBack INTEGER NOT NULL CHECK (isHeldBack IN (0, 1)),
+            requestByteCount INTEGER NOT NULL CHECK (requestByteCount >= 0),
+            createdAt INTEGER NOT NULL,
+            parkedAt INTEGER NOT NULL,
+            dueAt INTEGER NOT NULL,
+            expiresAt INTEGER NOT NULL,
+            notAfter INTEGER,
+            endedAt INTEGER,
+            lastFailure BLOB,
+            lastFailureAt INTEGER,
+            attempts BLOB,
+            status INTEGER CHECK (status BETWEEN 100 AND 999),
+            preconditions TEXT,
+            keyDigest BLOB CHECK (length(keyDigest) = 32),
+            payloadDigest BLOB CHECK (length(payloadDigest) = 32),
+            CONSTRAINT whyExactlyWhenUndecided CHECK ((why IS NOT NULL) = (state = 'undecided')),
+            CONSTRAINT endedExactlyWhenFinal CHECK (
+                (endedAt IS NOT NULL) = (state IN ('delivered', 'cancelled', 'expired', 'failed'))),
+            CONSTRAINT statusOnlyWhenDelivered CHECK (status IS NULL OR state = 'delivered'),
+            CONSTRAINT bothDigests CHECK ((keyDigest IS NULL) = (payloadDigest IS NULL))
+        ) STRICT;
+
+        CREATE TABLE request (
+            sequence INTEGER PRIMARY KEY REFERENCES ticket ON DELETE CASCADE,
+            scheme TEXT NOT NULL CHECK (scheme IN ('http', 'https', 'tunnel')),
+            host TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            method TEXT NOT NULL,
+            target TEXT NOT NULL,
+            hostField TEXT NOT NULL,
+            fields BLOB NOT NULL,
+            hasBody INTEGER NOT NULL CHECK (hasBody IN (0, 1)),
+            body BLOB,
+            bodyFile TEXT CHECK (length(bodyFile) > 0),
+            bodyByteCount INTEGER NOT NULL CHECK (bodyByteCount >= 0),
+            trailers BLOB,
+            hasTokens INTEGER NOT NULL CHECK (hasTokens IN (0, 1)),
+            keyNumber INTEGER,
+            sealed BLOB,
+            CONSTRAINT oneBody CHECK (body IS NULL OR bodyFile IS NULL),
+            CONSTRAINT sealedWithKey CHECK ((sealed IS NULL) = (keyNumber IS NULL))
+        ) STRICT;
+
+        CREATE TABLE answer (
+            sequence INTEGER PRIMARY KEY REFERENCES ticket ON DELETE CASCADE,
+            status INTEGER NOT NULL CHECK (status BETWEEN 100 AND 999),
+            fields BLOB NOT NULL,
+            body BLOB,
+            bodyFile TEXT CHECK (length(bodyFile) > 0),
+            bodyByteCount INTEGER NOT NULL CHECK (bodyByteCount >= 0),
+            isBodyLost INTEGER NOT NULL CHECK (isBodyLost IN (0, 1)),
+            keyNumber INTEGER,
+            sealed BLOB,
+            CONSTRAINT oneBody CHECK (body IS NULL OR bodyFile IS NULL),
+            CONSTRAINT sealedWithKey CHECK ((sealed IS NULL) = (keyNumber IS NULL))
+        ) STRICT;
+
+        -- The keys that rows may be sealed with, each with what tells it from another one.
+        CREATE TABLE sealing (
+            keyNumber INTEGER PRIMARY KEY,
+            fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32)
+        ) STRICT;
+
+        -- One row: what is known of the store as a whole.
+        CREATE TABLE facts (
+            row INTEGER PRIMARY KEY CHECK (row = 1),
+            lastSequence INTEGER NOT NULL CHECK (lastSequence >= 0),
+            bootID TEXT,
+            clockOffset INTEGER,
+            settlings INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO facts VALUES (1, 0, NULL, NULL, 0);
+        """
+
+    private static let indexes = """
+        CREATE UNIQUE INDEX ticketByID ON ticket (id);
+        CREATE UNIQUE INDEX ticketByKey ON ticket (keyDigest) WHERE keyDigest IS NOT NULL;
+        CREATE INDEX liveTicket ON ticket (sequence) WHERE endedAt IS NULL;
+        CREATE INDEX endedTicket ON ticket (endedAt) WHERE endedAt IS NOT NULL;
+        CREATE INDEX requestFile ON request (bodyFile) WHERE bodyFile IS NOT NULL;
+        CREATE INDEX answerFile ON answer (bodyFile) WHERE bodyFile IS NOT NULL;
+        """
+}

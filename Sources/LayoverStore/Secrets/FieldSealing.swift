@@ -1,0 +1,129 @@
+import Crypto
+import LayoverCore
+import NIOCore
+
+/// Keeps secret field values out of the database's own text: they are taken out of their lines and sealed with
+/// AES-GCM (NIST SP 800-38D).
+///
+/// Each ticket has a key of its own, derived from the store's key and the ticket's id (HKDF, RFC 5869). So the
+/// random nonces of one key stay few, and a row copied to another ticket does not open.
+struct FieldSealing: Sendable {
+    /// What a value was taken from.
+    enum Part: UInt8 {
+        case requestFields = 1, requestTrailers = 2, answerFields = 3
+    }
+
+    /// Sealed values and the number of the key; nil where nothing was secret.
+    struct Sealed {
+        var keyNumber: Int
+        var bytes: [UInt8]
+    }
+
+    /// One value that was taken out.
+    private struct Item {
+        var part: Part
+        var secret: FieldLines.Secret
+    }
+
+    /// In lower case.
+    private let names: [[UInt8]]
+    private let keys: StoreKeys
+
+    /// - Parameter names: Names of fields in any case. `Cookie` means `Set-Cookie` too.
+    init(names: [String], keys: StoreKeys) {
+        var names = names.map { $0.lowercased() }
+        if names.contains("cookie") { names.append("set-cookie") }
+        self.names = names.map { Array($0.utf8) }
+        self.keys = keys
+    }
+
+    private func lines(of part: Part) -> FieldLines {
+        FieldLines(secretNames: names, end: part == .answerFields ? .lineBreak : .null)
+    }
+
+    // MARK: Sealing
+
+    /// Takes the secrets out of fields, and seals all of them.
+    func seal(_ parts: [(Part, ByteBuffer)], of id: EntryID) throws(StoreError) -> ([ByteBuffer], Sealed?) {
+        var clear: [ByteBuffer] = []
+        var items: [Item] = []
+        for (part, fields) in parts {
+            let (rest, secrets) = lines(of: part).split(fields)
+            clear.append(rest)
+            items += secrets.map { Item(part: part, secret: $0) }
+        }
+        return (clear, items.isEmpty ? nil : try seal(items, of: id))
+    }
+
+    private func seal(_ items: [Item], of id: EntryID) throws(StoreError) -> Sealed {
+        let number = keys.newestNumber
+        let key = try ticketKey(number, of: id)
+        var writer = ByteWriter()
+        for item in items {
+            writer.write(UInt64(item.part.rawValue))
+            writer.write(UInt64(item.secret.line))
+            do {
+                let box = try AES.GCM.seal(item.secret.value, using: key, authenticating: binding(item, to: id))
+                writer.write(Array(box.nonce) + Array(box.ciphertext) + Array(box.tag))
+            } catch { throw Self.failed }
+        }
+        return Sealed(keyNumber: number, bytes: writer.bytes)
+    }
+
+    // MARK: Opening
+
+    /// Puts the secrets back where they were.
+    func open(_ parts: [(Part, ByteBuffer)], _ sealed: Sealed?, of id: EntryID) throws(StoreError) -> [ByteBuffer] {
+        guard let sealed else { return parts.map(\.1) }
+        let items = try openItems(sealed, of: id)
+        return parts.map { part, clear in
+            lines(of: part).join(clear, items.filter { $0.part == part }.map(\.secret))
+        }
+    }
+
+    /// The same values, sealed with the newest key.
+    func resealed(_ sealed: Sealed, of id: EntryID) throws(StoreError) -> Sealed {
+        try seal(try openItems(sealed, of: id), of: id)
+    }
+
+    private func openItems(_ sealed: Sealed, of id: EntryID) throws(StoreError) -> [Item] {
+        let key = try ticketKey(sealed.keyNumber, of: id)
+        var items: [Item] = []
+        do {
+            try sealed.bytes.withUnsafeBytes { bytes in
+                var reader = ByteReader(bytes)
+                while !reader.isAtEnd {
+                    guard let part = UInt8(exactly: try reader.readUInt64()).flatMap(Part.init(rawValue:)),
+                        let line = Int(exactly: try reader.readUInt64())
+                    else { throw ByteReader.Malformed() }
+                    var item = Item(part: part, secret: .init(line: line, value: []))
+                    let box = try AES.GCM.SealedBox(combined: Array(try reader.readSpan()))
+                    item.secret.value = Array(try AES.GCM.open(box, using: key, authenticating: binding(item, to: id)))
+                    items.append(item)
+                }
+            }
+        } catch { throw Self.failed }
+        return items
+    }
+
+    // MARK: Parts
+
+    private func ticketKey(_ number: Int, of id: EntryID) throws(StoreError) -> SymmetricKey {
+        guard let key = keys.keys[number] else {
+            throw StoreError(code: 0, text: "the key file does not hold key \(number), which a row is sealed with")
+        }
+        return HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key, salt: id.bytes, info: Array("layover field values 1".utf8), outputByteCount: 32)
+    }
+
+    /// What a sealed value is good for: this ticket, this part, this line.
+    private func binding(_ item: Item, to id: EntryID) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(id.bytes)
+        writer.write(UInt64(item.part.rawValue))
+        writer.write(UInt64(item.secret.line))
+        return writer.bytes
+    }
+
+    private static let failed = StoreError(code: 0, text: "a sealed field value does not open")
+}

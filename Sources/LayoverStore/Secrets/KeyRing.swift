@@ -1,0 +1,62 @@
+import GRDB
+import LayoverEngine
+
+/// Brings the key file and the database together when a store is opened.
+enum KeyRing {
+    /// The keys of a store, made now if it has none and needs none.
+    static func load(_ options: StoreOptions, _ pool: DatabasePool) throws -> StoreKeys {
+        let file = StoreKeyFile(path: options.keyFile)
+        let known = try pool.read { try fingerprints($0) }
+        let kept = try file.read()
+        let missing = known.filter { kept?.fingerprint(of: $0.key) != $0.value }
+        if !missing.isEmpty, try pool.read({ try isAnySealed(with: Array(missing.keys), $0) }) {
+            throw StoreFailure(
+                .other,
+                """
+                \(options.keyFile) \(kept == nil ? "is missing" : "is not the key file of this store"), and \
+                \(options.path) holds tickets that are sealed with it. Put the right file back, or move the store away.
+                """)
+        }
+        let keys = kept ?? StoreKeys.adding(to: nil, above: known.keys.max() ?? 0)
+        if kept == nil { try file.write(keys) }
+        try pool.write { db in
+            for number in missing.keys {
+                try db.execute(sql: "DELETE FROM sealing WHERE keyNumber = ?", arguments: [number])
+            }
+            try note(keys, db)
+        }
+        return keys
+    }
+
+    /// Writes down what tells the newest key from another one, before anything is sealed with it.
+    static func note(_ keys: StoreKeys, _ db: Database) throws {
+        for number in keys.keys.keys.sorted() {
+            guard let fingerprint = keys.fingerprint(of: number) else { continue }
+            var row = StatementBinder(
+                try db.makeStatement(sql: "INSERT OR IGNORE INTO sealing (keyNumber, fingerprint) VALUES (?, ?)"))
+            row.bind(number)
+            row.bind(fingerprint)
+            try row.run()
+        }
+    }
+
+    private static func fingerprints(_ db: Database) throws -> [Int: [UInt8]] {
+        var fingerprints: [Int: [UInt8]] = [:]
+        try StatementBinder(try db.makeStatement(sql: "SELECT keyNumber, fingerprint FROM sealing")).run { row in
+            var row = row
+            fingerprints[row.int()] = Array(row.bytes())
+        }
+        return fingerprints
+    }
+
+    /// Looks at all rows, but only where a key is missing.
+    private static func isAnySealed(with numbers: [Int], _ db: Database) throws -> Bool {
+        let list = numbers.map(String.init).joined(separator: ", ")
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM request WHERE keyNumber IN (\(list)))
+                    OR EXISTS (SELECT 1 FROM answer WHERE keyNumber IN (\(list)))
+                """) ?? false
+    }
+}

@@ -1,0 +1,84 @@
+import GRDB
+import LayoverCore
+import LayoverEngine
+
+/// One run over all rows, which seals them with a new key.
+struct KeyRotation {
+    /// Where it might break off.
+    enum Point: CaseIterable {
+        case keysLoaded, bothKeysKept, newKeyKnown, portionResealed, oldKeysForgotten, fileHasNewKeyOnly
+    }
+
+    /// Rows that are sealed anew in one transaction.
+    private static let portion = 500
+
+    let options: StoreOptions
+    let pool: DatabasePool
+
+    func run(_ passed: (Point) throws -> Void) throws -> Int {
+        let file = StoreKeyFile(path: options.keyFile)
+        let older = try KeyRing.load(options, pool)
+        try passed(.keysLoaded)
+        let known = try pool.read { try Int.fetchOne($0, sql: "SELECT max(keyNumber) FROM sealing") ?? 0 }
+        let keys = StoreKeys.adding(to: older, above: known)
+        try file.write(keys)
+        try passed(.bothKeysKept)
+        try pool.write { try KeyRing.note(keys, $0) }
+        try passed(.newKeyKnown)
+        let sealing = FieldSealing(names: options.encryptFields, keys: keys)
+        var count = 0
+        for table in ["request", "answer"] { count += try reseal(table, sealing, keys.newestNumber, passed) }
+        try pool.write { db in
+            try db.execute(sql: "DELETE FROM sealing WHERE keyNumber <> ?", arguments: [keys.newestNumber])
+        }
+        // What was sealed with an old key is nowhere any more before the key goes: not in the log either.
+        _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try passed(.oldKeysForgotten)
+        try file.write(keys.newestOnly)
+        try passed(.fileHasNewKeyOnly)
+        return count
+    }
+
+    private func reseal(
+        _ table: String, _ sealing: FieldSealing, _ number: Int, _ passed: (Point) throws -> Void
+    ) throws -> Int {
+        var last = 0
+        var count = 0
+        while true {
+            let (done, next) = try pool.write { try resealPortion(table, sealing, number, after: last, $0) }
+            if done == 0 { return count }
+            count += done
+            last = next
+            try passed(.portionResealed)
+        }
+    }
+
+    private func resealPortion(
+        _ table: String, _ sealing: FieldSealing, _ number: Int, after last: Int, _ db: Database
+    ) throws -> (count: Int, last: Int) {
+        var rows: [(sequence: Int, id: EntryID, sealed: FieldSealing.Sealed)] = []
+        var query = StatementBinder(
+            try db.cachedStatement(
+                sql: """
+                    SELECT sequence, id, keyNumber, sealed FROM \(table) JOIN ticket USING (sequence)
+                    WHERE sequence > ? AND keyNumber <> ? ORDER BY sequence LIMIT ?
+                    """))
+        query.bind(last)
+        query.bind(number)
+        query.bind(Self.portion)
+        try query.run { (row) throws(StoreError) in
+            var row = row
+            let sequence = row.int()
+            let id = try row.id()
+            if let sealed = row.sealed() { rows.append((sequence, id, sealed)) }
+        }
+        let update = try db.cachedStatement(sql: "UPDATE \(table) SET keyNumber = ?, sealed = ? WHERE sequence = ?")
+        for row in rows {
+            var binder = StatementBinder(update)
+            binder.bind(try sealing.resealed(row.sealed, of: row.id))
+            binder.bind(row.sequence)
+            try binder.run()
+        }
+        return (rows.count, rows.last?.sequence ?? last)
+    }
+}

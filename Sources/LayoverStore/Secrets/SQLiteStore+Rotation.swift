@@ -1,0 +1,42 @@
+import GRDB
+import LayoverCore
+package import LayoverEngine
+import Logging
+
+extension SQLiteStore {
+    /// Makes a new key and seals everything with it. The store must not be open.
+    ///
+    /// The key file holds the old and the new key until the last row is sealed with the new one, and every row says
+    /// which key it is sealed with. So it may break off anywhere: the store opens all the same, and the next rotation
+    /// finishes the work.
+    ///
+    /// - Returns: How many requests and answers were sealed anew.
+    @discardableResult
+    package static func rotateKey(options: StoreOptions) throws(StoreFailure) -> Int {
+        try rotateKey(options: options) { _ in }
+    }
+
+    /// - Parameter passed: Told each point at which it might break off; what it throws breaks it off.
+    static func rotateKey(
+        options: StoreOptions, passed: (KeyRotation.Point) throws -> Void
+    ) throws(StoreFailure) -> Int {
+        let lock = try StoreLock(besides: options.path)
+        defer { lock.release() }
+        try StoreInspection.inspect(options.path)
+        guard try PrivateFile.read(options.path, byteCountMax: 1) != nil else {
+            throw StoreFailure(.other, "\(options.path) is not there, so it has no key.")
+        }
+        do {
+            let pool = try StoreConnections.open(options.path)
+            defer { try? pool.close() }
+            try StoreSchema.migrator().migrate(pool)
+            let count = try KeyRotation(options: options, pool: pool).run(passed)
+            options.logger.notice("the key of the store is new", metadata: ["count": "\(count)"])
+            return count
+        } catch let failure as StoreFailure {
+            throw failure
+        } catch {
+            throw StoreInspection.failure(of: error, path: options.path)
+        }
+    }
+}

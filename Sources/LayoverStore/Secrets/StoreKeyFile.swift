@@ -1,0 +1,50 @@
+import Crypto
+import Glibc
+import LayoverEngine
+
+/// The file `store.key` beside the database: a line for each key, its number and its 32 bytes in hexadecimal.
+struct StoreKeyFile {
+    let path: String
+
+    /// The keys; nil when there is no file.
+    func read() throws(StoreFailure) -> StoreKeys? {
+        guard let bytes = try PrivateFile.read(path) else { return nil }
+        var keys: [Int: SymmetricKey] = [:]
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count == 2, let number = Int(words[0]), number > 0, let key = Self.bytes(words[1]),
+                key.count == StoreKeys.keyByteCount
+            else { throw StoreFailure(.other, "\(path) is not a key file of Layover. Put the right one in its place.") }
+            keys[number] = SymmetricKey(data: key)
+        }
+        guard let keys = StoreKeys(keys) else {
+            throw StoreFailure(.other, "\(path) holds no key. Put the right key file in its place.")
+        }
+        return keys
+    }
+
+    /// Replaces the file as a whole; it is on disk when this returns.
+    func write(_ keys: StoreKeys) throws(StoreFailure) {
+        var text = ""
+        for (number, key) in keys.keys.sorted(by: { $0.key < $1.key }) {
+            text += "\(number) \(key.withUnsafeBytes { Self.hexadecimal($0) })\n"
+        }
+        try PrivateFile.replace(path, with: Array(text.utf8))
+    }
+
+    private static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func bytes(_ text: Substring) -> [UInt8]? {
+        guard text.utf8.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while !rest.isEmpty {
+            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import Glibc
+import LayoverEngine
+
+/// The folder of the bodies that are too big for a row. Files are removed on a thread of its own, after the commit
+/// that let go of them: a crash in between leaves a file that no row names, which the next start sweeps away.
+final class SpoolFolder: Sendable {
+    /// A file that was let go of.
+    struct Released: Equatable {
+        var name: String
+        var byteCount: Int
+    }
+
+    let path: String
+    private let removed: @Sendable (Int) -> Void
+    private let remover = DispatchQueue(label: "layover.store.spool")
+
+    /// - Parameter removed: Told the bytes of each file that is gone.
+    init(path: String, removed: @escaping @Sendable (Int) -> Void) {
+        self.path = path
+        self.removed = removed
+    }
+
+    /// Removes files, later and in order. What is not there is fine: whoever reads one has it open.
+    func remove(_ files: [Released]) {
+        guard !files.isEmpty else { return }
+        remover.async { [path, removed] in
+            // A name from a damaged row must not lead out of the folder.
+            for file in files where StoredBody.isFileName(file.name) {
+                unlink("\(path)/\(file.name)")
+                removed(file.byteCount)
+            }
+        }
+    }
+
+    /// Waits for what is to be removed.
+    func finish() { remover.sync {} }
+
+    /// Removes the bodies that no row names. Nobody else can be about to name one: the store is locked.
+    ///
+    /// Only files with the names that `StoredBody` gives are touched, because the folder may be the user's.
+    ///
+    /// - Returns: How many were removed.
+    func sweep(keeping names: Set<String>) throws(StoreFailure) -> Int {
+        guard let folder = opendir(path) else { throw PrivateFile.failure("read the folder", path) }
+        defer { closedir(folder) }
+        var count = 0
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard StoredBody.isFileName(name), !names.contains(name) else { continue }
+            if unlink("\(path)/\(name)") == 0 { count += 1 }
+        }
+        return count
+    }
+}

@@ -1,0 +1,174 @@
+import GRDB
+import LayoverCore
+import LayoverEngine
+
+/// Applies changes within a transaction that somebody else begins and ends. Confined to whoever has the database.
+final class ChangeWriter {
+    /// Files that nobody needs once the transaction is committed.
+    private(set) var released: [SpoolFolder.Released] = []
+
+    private let sealing: FieldSealing
+    private let insertTicket: Statement
+    private let updateTicket: Statement
+    private let startTicket: Statement
+    private let insertRequest: Statement
+    private let deleteRequest: Statement
+    private let insertAnswer: Statement
+    private let deleteAnswer: Statement
+    private let ticketOfKey: Statement
+    private let endedTicket: Statement
+    private let rowOfFile: Statement
+
+    init(_ db: Database, sealing: FieldSealing) throws {
+        self.sealing = sealing
+        insertTicket = try db.makeStatement(sql: TicketRow.insertion)
+        updateTicket = try db.makeStatement(sql: TicketRow.update)
+        startTicket = try db.makeStatement(
+            sql: """
+                UPDATE ticket SET state = 'attempting', revision = ?, attemptCount = ?, automaticCount = ?,
+                    mayHaveBeenApplied = ?
+                WHERE id = ? AND state IN ('waiting', 'attempting') AND revision <= ?
+                """)
+        insertRequest = try db.makeStatement(sql: RequestRow.insertion)
+        deleteRequest = try db.makeStatement(
+            sql: """
+                DELETE FROM request WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)
+                RETURNING bodyFile, bodyByteCount
+                """)
+        insertAnswer = try db.makeStatement(sql: AnswerRow.insertion)
+        deleteAnswer = try db.makeStatement(
+            sql: """
+                DELETE FROM answer WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)
+                RETURNING bodyFile, bodyByteCount
+                """)
+        ticketOfKey = try db.makeStatement(sql: "SELECT id, payloadDigest FROM ticket WHERE keyDigest = ?")
+        endedTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ? AND endedAt IS NOT NULL")
+        rowOfFile = try db.makeStatement(
+            sql: """
+                SELECT 1 FROM request WHERE bodyFile = ?1 UNION ALL SELECT 1 FROM answer WHERE bodyFile = ?1
+                """)
+    }
+
+    func takeReleased() -> [SpoolFolder.Released] {
+        defer { released = [] }
+        return released
+    }
+
+    func apply(_ change: StoreChange) throws(StoreError) -> StoreResult {
+        switch change {
+        case .insert(let record, let request, let mark): try insert(record, request, mark)
+        case .update(let record): try update(record)
+        case .started(let id, let revision, let counts): try start(id, revision, counts)
+        case .delivered(let record, let answer): try deliver(record, answer)
+        case .dropAnswer(let id): try dropAnswer(of: id)
+        }
+    }
+
+    // MARK: Changes
+
+    private func insert(
+        _ record: TicketRecord, _ request: StoredRequest, _ mark: IdempotencyMark?
+    ) throws(StoreError) -> StoreResult {
+        if let mark, let duplicate = try duplicate(of: mark) {
+            try releaseUnlessNamed(request.body)
+            return duplicate
+        }
+        var ticket = StatementBinder(insertTicket)
+        ticket.bind(record.sequence)
+        ticket.bind(record.id)
+        TicketRow.bind(record, to: &ticket)
+        if let mark {
+            ticket.bind(mark.key)
+            ticket.bind(mark.payload)
+        } else {
+            ticket.bindNull()
+            ticket.bindNull()
+        }
+        guard try ticket.run() == 1 else {
+            try releaseUnlessNamed(request.body)
+            return .stale
+        }
+        var row = StatementBinder(insertRequest)
+        row.bind(record.sequence)
+        try RequestRow.bind(request, of: record.id, sealing: sealing, to: &row)
+        try row.run()
+        return .done
+    }
+
+    private func duplicate(of mark: IdempotencyMark) throws(StoreError) -> StoreResult? {
+        var result: StoreResult?
+        var query = StatementBinder(ticketOfKey)
+        query.bind(mark.key)
+        try query.run { (row) throws(StoreError) in
+            var row = row
+            result = .duplicate(of: try row.id(), samePayload: row.bytes().elementsEqual(mark.payload))
+        }
+        return result
+    }
+
+    private func update(_ record: TicketRecord) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(updateTicket)
+        TicketRow.bind(record, to: &row)
+        row.bind(record.id)
+        row.bind(record.revision)
+        guard try row.run() == 1 else { return .stale }
+        if record.state.isFinal { try release(deleteRequest, of: record.id) }
+        return .done
+    }
+
+    private func start(
+        _ id: EntryID, _ revision: Int, _ counts: AttemptCounts
+    ) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(startTicket)
+        row.bind(revision)
+        row.bind(counts.all)
+        row.bind(counts.automatic)
+        row.bind(counts.mayHaveBeenApplied)
+        row.bind(id)
+        row.bind(revision)
+        return try row.run() == 1 ? .done : .stale
+    }
+
+    private func deliver(_ record: TicketRecord, _ answer: StoredAnswer) throws(StoreError) -> StoreResult {
+        guard record.state.isFinal, try update(record) == .done else {
+            try releaseUnlessNamed(answer.body)
+            return .stale
+        }
+        var row = StatementBinder(insertAnswer)
+        row.bind(record.id)
+        try AnswerRow.bind(answer, of: record.id, sealing: sealing, to: &row)
+        try row.run()
+        return .done
+    }
+
+    private func dropAnswer(of id: EntryID) throws(StoreError) -> StoreResult {
+        var isEnded = false
+        var query = StatementBinder(endedTicket)
+        query.bind(id)
+        try query.run { _ in isEnded = true }
+        guard isEnded else { return .stale }
+        try release(deleteAnswer, of: id)
+        return .done
+    }
+
+    // MARK: Files
+
+    private func release(_ deletion: Statement, of id: EntryID) throws(StoreError) {
+        var row = StatementBinder(deletion)
+        row.bind(id)
+        try row.run { row in
+            var row = row
+            if let name = row.optionalText() { released.append(.init(name: name, byteCount: row.int())) }
+        }
+    }
+
+    /// A change that did not apply leaves its file behind; if it was applied before, a row names the file.
+    private func releaseUnlessNamed(_ body: StoredBody) throws(StoreError) {
+        guard case .file(let name, let byteCount) = body else { return }
+        var isNamed = false
+        var query = StatementBinder(rowOfFile)
+        query.bind(name)
+        try query.run { _ in isNamed = true }
+        if !isNamed { released.append(.init(name: name, byteCount: byteCount)) }
+    }
+}

@@ -1,0 +1,40 @@
+import LayoverCore
+import LayoverEngine
+import NIOCore
+
+/// What the writer is asked to do.
+enum WriterCall: Sendable {
+    case commit(ChangesCall)
+    case removeEnded(before: Timestamp, limit: Int, done: @Sendable (Result<Int, StoreFailure>) -> Void)
+    case close(done: @Sendable () -> Void)
+}
+
+/// Changes that are committed all or none.
+struct ChangesCall: Sendable {
+    var changes: [StoreChange]
+    var done: @Sendable (Result<[StoreResult], StoreFailure>) -> Void
+
+    /// Whether it makes the database bigger. What does not may still succeed on a full disk, and make room.
+    var needsRoom: Bool {
+        changes.contains {
+            switch $0 {
+            case .insert, .delivered: true
+            case .update, .started, .dropAnswer: false
+            }
+        }
+    }
+
+    var inlineByteCount: Int {
+        changes.reduce(0) { sum, change in
+            switch change {
+            case .insert(_, let request, _): sum + Self.inlineByteCount(request.body)
+            case .delivered(_, let answer): sum + Self.inlineByteCount(answer.body)
+            case .update, .started, .dropAnswer: sum
+            }
+        }
+    }
+
+    private static func inlineByteCount(_ body: StoredBody) -> Int {
+        if case .inline(let bytes) = body { bytes.readableBytes } else { 0 }
+    }
+}

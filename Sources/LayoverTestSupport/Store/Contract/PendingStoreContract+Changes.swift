@@ -1,0 +1,108 @@
+import LayoverCore
+import LayoverEngine
+import NIOCore
+
+extension PendingStoreContract {
+    static let changes: [Check] = [
+        Check(name: "an update applies only to a lower revision") { room in
+            try await room.withStore { store in
+                _ = try await store.apply(.insert(.fixture(1, revision: 5), .fixture(), nil))
+                for revision in [4, 5] {
+                    let result = try await store.apply(.update(.fixture(1, revision: revision, state: .held)))
+                    try require(result, is: .stale)
+                }
+                var update = TicketRecord.everything(1)
+                update.revision = 9
+                try require(try await store.apply(.update(update)), is: .done)
+                try require(try store.live(), is: [update])
+                try require(try await store.apply(.update(.fixture(2))), is: .stale)
+            }
+        },
+        Check(name: "a live ticket can become anything, a final one nothing") { room in
+            try await room.withStore { store in
+                var number = 0
+                for old in EntryState.allCases {
+                    for new in EntryState.allCases {
+                        number += 1
+                        let why = { (state: EntryState) in state == .undecided ? UndecidedReason.rejected : nil }
+                        _ = try await store.apply(.insert(.fixture(number), .fixture(), nil))
+                        if old == .attempting {
+                            _ = try await store.apply(.started(.fixture(number), revision: 2, counts: .init(all: 1)))
+                        } else {
+                            _ = try await store.apply(.update(.fixture(number, revision: 2, state: old, why: why(old))))
+                        }
+                        let change = TicketRecord.fixture(number, revision: 3, state: new, why: why(new))
+                        let result = try await store.apply(.update(change))
+                        try require(result, is: old.isFinal ? .stale : .done)
+                        let expected =
+                            old.isFinal ? old : new == .attempting && old != .attempting ? .waiting : new
+                        try require(try await store.record(of: .fixture(number))?.state, is: expected)
+                        let hasRequest = try await store.request(of: .fixture(number)) != nil
+                        try require(hasRequest, is: !expected.isFinal)
+                    }
+                }
+            }
+        },
+        Check(name: "an attempt starts only from waiting or attempting, and not when the row is newer") { room in
+            try await room.withStore { store in
+                let counts = AttemptCounts(all: 3, automatic: 2, mayHaveBeenApplied: true)
+                _ = try await store.apply(.insert(.fixture(1, revision: 4), .fixture(), nil))
+                try require(try await store.apply(.started(.fixture(1), revision: 3, counts: counts)), is: .stale)
+                try require(try await store.record(of: .fixture(1))?.state, is: .waiting)
+                for revision in [4, 6] {
+                    let result = try await store.apply(.started(.fixture(1), revision: revision, counts: counts))
+                    try require(result, is: .done)
+                    let record = try await store.record(of: .fixture(1))
+                    try require(record?.state, is: .attempting)
+                    try require(record?.revision, is: revision)
+                    try require(record?.counts, is: counts)
+                }
+                for (index, state) in [EntryState.held, .undecided, .cancelled].enumerated() {
+                    let record = TicketRecord.fixture(
+                        1, revision: 7 + index, state: state, why: state == .undecided ? .exhausted : nil)
+                    try require(try await store.apply(.update(record)), is: .done)
+                    try require(try await store.apply(.started(.fixture(1), revision: 99, counts: counts)), is: .stale)
+                    try require(try await store.record(of: .fixture(1)), is: record)
+                }
+                try require(try await store.apply(.started(.fixture(2), revision: 99, counts: counts)), is: .stale)
+            }
+        },
+        Check(name: "an attempt that started is attempting after a restart") { room in
+            try await room.withStore { store in
+                _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
+                _ = try await store.apply(.update(.fixture(1, revision: 2, state: .attempting)))
+                try require(try store.live().map(\.state), is: [.waiting])
+                _ = try await store.apply(.started(.fixture(1), revision: 2, counts: .init(all: 1, automatic: 1)))
+                // What else changes while it is under way does not take the mark away.
+                _ = try await store.apply(.update(.fixture(1, revision: 3, state: .attempting)))
+            }
+            try await room.withStore { try require(try $0.live().map(\.state), is: [.attempting]) }
+        },
+        Check(name: "an answer is kept as it came, until it is dropped") { room in
+            let answer = StoredAnswer(
+                status: 201, fields: ByteBuffer(string: "Set-Cookie: a=b\r\nLocation: /1\r\n"),
+                body: .inline(ByteBuffer(bytes: 0...255)), isBodyLost: true)
+            var end = TicketRecord.fixture(1, revision: 2, state: .delivered)
+            end.status = 201
+            try await room.withStore { store in
+                _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
+                try require(try await store.apply(.dropAnswer(.fixture(1))), is: .stale)
+                try require(try await store.apply(.delivered(end, answer)), is: .done)
+                let late = TicketRecord.fixture(1, revision: 3, state: .delivered)
+                try require(try await store.apply(.delivered(late, answer)), is: .stale)
+                try require(try await store.apply(.delivered(.fixture(2, state: .delivered), answer)), is: .stale)
+            }
+            try await room.withStore { store in
+                try require(try store.live(), is: [])
+                try require(try await store.record(of: .fixture(1)), is: end)
+                try require(try await store.request(of: .fixture(1)), is: nil)
+                try require(try await store.answer(of: .fixture(1)), is: answer)
+                try require(try store.endStates(of: [.fixture(1), .fixture(2)]), is: [.fixture(1): .delivered])
+                try require(try await store.apply(.dropAnswer(.fixture(1))), is: .done)
+                try require(try await store.answer(of: .fixture(1)), is: nil)
+                try require(try await store.record(of: .fixture(1)), is: end)
+                try require(try await store.apply(.dropAnswer(.fixture(2))), is: .stale)
+            }
+        },
+    ]
+}

@@ -1,0 +1,93 @@
+package import LayoverCore
+package import LayoverEngine
+import NIOCore
+
+extension EntryID {
+    /// The id of a test's n-th ticket.
+    package static func fixture(_ number: Int) -> EntryID {
+        EntryID(high: 0x1234_5678_9ABC_DEF0, low: UInt64(number))
+    }
+}
+
+extension TicketRecord {
+    /// A plain ticket that waits.
+    package static func fixture(
+        _ number: Int, revision: Int = 1, state: EntryState = .waiting, why: UndecidedReason? = nil
+    ) -> TicketRecord {
+        let origin = Origin(scheme: .https, host: "api.example.com")
+        let time = Timestamp(nanoseconds: 1_700_000_000_000_000_000 + Int64(number) * 1_000_000_000)
+        return TicketRecord(
+            id: .fixture(number), sequence: number, revision: revision, state: state, why: why, method: "POST",
+            url: "https://api.example.com/things/\(number)", origin: origin, policy: "outbox",
+            client: .init(address: "127.0.0.1:1234", isConnected: false), isRepeatable: false, createdAt: time,
+            parkedAt: time, dueAt: time, expiresAt: time + .seconds(3600), endedAt: state.isFinal ? time : nil)
+    }
+
+    /// A ticket with something in every place.
+    package static func everything(_ number: Int) -> TicketRecord {
+        var record = fixture(number, revision: 7, state: .undecided, why: .maybeApplied)
+        record.route = "a route"
+        record.wish = PolicyWish(name: "ask", mode: .defer)
+        record.priority = 0
+        record.lane = "späte Züge \u{1F682}"
+        record.parents = [.fixture(900), .fixture(901)]
+        record.client = .init(address: "[::1]:80", isConnected: true, userAgent: "")
+        record.counts = AttemptCounts(all: 5, automatic: 4, mayHaveBeenApplied: true)
+        record.isRepeatable = true
+        record.hasIdempotencyKey = true
+        record.isExposed = true
+        record.isHeldBack = true
+        record.requestByteCount = 1 << 40
+        record.notAfter = Timestamp(nanoseconds: -1)
+        record.dueAt = .distantFuture
+        record.lastFailure = .fixture
+        record.lastFailureAt = Timestamp(nanoseconds: .min)
+        record.preconditions = "if-match: \"1\""
+        record.attempts = .fixture
+        return record
+    }
+}
+
+extension StoredRequest {
+    package static func fixture(_ body: StoredBody = .none) -> StoredRequest {
+        StoredRequest(
+            origin: Origin(scheme: .https, host: "api.example.com"), method: "POST", target: "/things?a=b%20",
+            host: "api.example.com", fields: ByteBuffer(string: "Accept: */*\0X-Empty;\0X-Binary: \u{FF}\0"),
+            body: body, hasBody: body != .none)
+    }
+}
+
+extension Failure {
+    package static let fixture = Failure(
+        phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied,
+        message: "The connection ended — früh.", curlCode: 56, osError: -104, bytesSent: 1 << 50, reusedConnection: true,
+        localAddress: "10.0.0.1:5", remoteAddress: nil, isNameUnknown: true)
+}
+
+extension AttemptLog {
+    /// One attempt for each kind of verdict, and one that is under way.
+    package static var fixture: AttemptLog {
+        let delay = Duration(secondsComponent: 1, attosecondsComponent: 123_456_789_012_345_678)
+        let standIn = StandInResponse(status: 202, fields: [.init(name: "A", value: "b")], body: "later")
+        let verdicts: [Verdict?] = [
+            .againOnNewConnection, .park(.init(delay: delay, shutsGate: true)),
+            .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted)), .deliver(.answered),
+            .standIn(standIn), .fail(.notInRetryOn), nil,
+        ]
+        var records: [AttemptRecord] = []
+        for (index, verdict) in verdicts.enumerated() {
+            var record = AttemptRecord(
+                number: index + 1, trigger: .dueTime, startedAt: Timestamp(nanoseconds: Int64(index) - 3))
+            record.verdict = verdict
+            record.endedAt = verdict.map { _ in Timestamp(nanoseconds: .max) }
+            record.failure = index.isMultiple(of: 2) ? .fixture : nil
+            record.status = index == 3 ? 503 : nil
+            record.connection =
+                index == 3
+                ? ConnectionFacts(localAddress: nil, remoteAddress: "1.2.3.4:5", reusedConnection: false, bytesSent: 9)
+                : nil
+            records.append(record)
+        }
+        return AttemptLog(records: records, droppedCount: 12)
+    }
+}

@@ -1,0 +1,130 @@
+import LayoverCore
+import LayoverEngine
+
+/// The rows of a store in memory, and the rules by which they change.
+struct MemoryContent: Sendable {
+    struct Row: Sendable {
+        var record: TicketRecord
+        var mark: IdempotencyMark?
+        var request: StoredRequest?
+        var answer: StoredAnswer?
+    }
+
+    private(set) var tickets: [EntryID: Row] = [:]
+    private(set) var lastSequence = 0
+    var clock: (bootID: String, offset: Int64)?
+
+    var fileNames: Set<String> {
+        Set(tickets.values.flatMap { [$0.request?.body.fileName, $0.answer?.body.fileName].compactMap(\.self) })
+    }
+
+    /// All of a call or nothing of it.
+    mutating func apply(
+        call: [StoreChange], released: inout [String]
+    ) -> Result<[StoreResult], StoreFailure> {
+        var draft = self
+        var names: [String] = []
+        var results: [StoreResult] = []
+        do {
+            for change in call { results.append(try draft.apply(change, &names)) }
+        } catch { return .failure(error) }
+        self = draft
+        released += names
+        return .success(results)
+    }
+
+    private mutating func apply(
+        _ change: StoreChange, _ released: inout [String]
+    ) throws(StoreFailure) -> StoreResult {
+        switch change {
+        case .insert(let record, let request, let mark):
+            let result = try insert(record, request, mark)
+            if result != .done { release(request.body, &released) }
+            return result
+        case .update(let record):
+            return try update(record, &released) ? .done : .stale
+        case .started(let id, let revision, let counts):
+            return start(id, revision, counts)
+        case .delivered(let record, let answer):
+            guard record.state.isFinal, try update(record, &released) else {
+                release(answer.body, &released)
+                return .stale
+            }
+            tickets[record.id]?.answer = answer
+            return .done
+        case .dropAnswer(let id):
+            guard let row = tickets[id], row.record.state.isFinal else { return .stale }
+            tickets[id]?.answer = nil
+            if let body = row.answer?.body { release(body, &released) }
+            return .done
+        }
+    }
+
+    private mutating func insert(
+        _ record: TicketRecord, _ request: StoredRequest, _ mark: IdempotencyMark?
+    ) throws(StoreFailure) -> StoreResult {
+        if let mark, let other = tickets.values.first(where: { $0.mark?.key == mark.key }) {
+            return .duplicate(of: other.record.id, samePayload: other.mark?.payload == mark.payload)
+        }
+        guard tickets[record.id] == nil else { return .stale }
+        guard !tickets.values.contains(where: { $0.record.sequence == record.sequence }) else {
+            throw StoreFailure(.other, "The sequence is taken.")
+        }
+        try check(record)
+        tickets[record.id] = Row(record: record, mark: mark, request: request)
+        lastSequence = max(lastSequence, record.sequence)
+        return .done
+    }
+
+    private mutating func update(_ record: TicketRecord, _ released: inout [String]) throws(StoreFailure) -> Bool {
+        guard var row = tickets[record.id], !row.record.state.isFinal, row.record.revision < record.revision else {
+            return false
+        }
+        var new = record
+        if new.state == .attempting, row.record.state != .attempting { new.state = .waiting }
+        try check(new)
+        row.record = new
+        let body = row.request?.body
+        if new.state.isFinal { row.request = nil }
+        tickets[record.id] = row
+        if new.state.isFinal, let body { release(body, &released) }
+        return true
+    }
+
+    private mutating func start(_ id: EntryID, _ revision: Int, _ counts: AttemptCounts) -> StoreResult {
+        guard let record = tickets[id]?.record, record.state == .waiting || record.state == .attempting,
+            record.revision <= revision
+        else { return .stale }
+        tickets[id]?.record.state = .attempting
+        tickets[id]?.record.revision = revision
+        tickets[id]?.record.counts = counts
+        return .done
+    }
+
+    mutating func removeEnded(before time: Timestamp, limit: Int) -> (Int, [String]) {
+        let ended = tickets.values.filter { $0.record.endedAt.map { $0 < time } ?? false }
+            .sorted { ($0.record.endedAt ?? time, $0.record.sequence) < ($1.record.endedAt ?? time, $1.record.sequence) }
+            .prefix(max(0, limit))
+        for row in ended { tickets[row.record.id] = nil }
+        return (ended.count, ended.compactMap { $0.answer?.body.fileName })
+    }
+
+    /// Unless a row names it.
+    private func release(_ body: StoredBody, _ released: inout [String]) {
+        guard let name = body.fileName, !fileNames.contains(name) else { return }
+        released.append(name)
+    }
+
+    /// What the CHECKs of a database say.
+    private func check(_ record: TicketRecord) throws(StoreFailure) {
+        let isSound =
+            record.sequence > 0 && record.revision > 0 && (record.why != nil) == (record.state == .undecided)
+            && (record.endedAt != nil) == record.state.isFinal && (record.status == nil || record.state == .delivered)
+            && (0...7).contains(record.priority) && (0...max(0, record.counts.all)).contains(record.counts.automatic)
+        if !isSound { throw StoreFailure(.other, "The record contradicts itself.") }
+    }
+}
+
+extension StoredBody {
+    var fileName: String? { if case .file(let name, _) = self { name } else { nil } }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import LayoverCore
+import LayoverEngine
+import Synchronization
+
+/// What outlives a process that keeps its tickets in a `MemoryStore`.
+package final class MemoryDisk: Sendable {
+    private struct State {
+        var content = MemoryContent()
+        /// What a restart would find of a commit that failed and may have been kept.
+        var ghost: MemoryContent?
+    }
+
+    private let state = Mutex(State())
+    private let spoolFolder: String?
+
+    /// - Parameter spoolFolder: Where the files of bodies lie that are removed with their tickets. Default: nowhere.
+    package init(spoolFolder: String? = nil) { self.spoolFolder = spoolFolder }
+
+    var content: MemoryContent { state.withLock { $0.content } }
+
+    /// A process starts.
+    func open() {
+        let named = state.withLock { state in
+            if let ghost = state.ghost { state.content = ghost }
+            state.ghost = nil
+            return state.content.fileNames
+        }
+        sweep(keeping: named)
+    }
+
+    /// Applies calls one after another, each all or none.
+    func commit(
+        _ calls: [[StoreChange]], failure: StoreFailure?
+    ) -> [Result<[StoreResult], StoreFailure>] {
+        let (results, released) = state.withLock { state -> ([Result<[StoreResult], StoreFailure>], [String]) in
+            var draft = state.content
+            var released: [String] = []
+            let results = calls.map { draft.apply(call: $0, released: &released) }
+            if let failure {
+                if failure.mayBeKept { state.ghost = draft }
+                return (calls.map { _ in .failure(failure) }, [])
+            }
+            state.content = draft
+            state.ghost = nil
+            return (results, released)
+        }
+        remove(released)
+        return results
+    }
+
+    func removeEnded(before time: Timestamp, limit: Int) -> Int {
+        let (count, released) = state.withLock { $0.content.removeEnded(before: time, limit: limit) }
+        remove(released)
+        return count
+    }
+
+    func clockOffset(bootID: String, proposal: Int64) -> Int64 {
+        state.withLock { state in
+            if let kept = state.content.clock, kept.bootID == bootID { return kept.offset }
+            state.content.clock = (bootID, proposal)
+            return proposal
+        }
+    }
+
+    private func remove(_ names: [String]) {
+        guard let spoolFolder else { return }
+        for name in names where StoredBody.isFileName(name) { unlink("\(spoolFolder)/\(name)") }
+    }
+
+    private func sweep(keeping named: Set<String>) {
+        guard let spoolFolder, let folder = opendir(spoolFolder) else { return }
+        defer { closedir(folder) }
+        var orphans: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !named.contains(name) { orphans.append(name) }
+        }
+        remove(orphans)
+    }
+}

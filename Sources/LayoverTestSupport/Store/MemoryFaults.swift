@@ -1,0 +1,23 @@
+package import LayoverEngine
+
+/// What goes wrong with a `MemoryStore`.
+package struct MemoryFaults: Sendable {
+    /// Commits that fail, by their number from 1. With `mayBeKept` the changes are there after a restart, unless a
+    /// later commit succeeds before it.
+    package var failures: [Int: StoreFailure]
+    /// The point at which the process dies, from 1. Each commit has three: before it, after it, and when half of
+    /// those who wait for it have been told.
+    package var crashPoint: Int?
+    /// Told when it dies.
+    package var died: @Sendable () -> Void
+
+    package init(
+        failures: [Int: StoreFailure] = [:], crashPoint: Int? = nil, died: @escaping @Sendable () -> Void = {}
+    ) {
+        self.failures = failures
+        self.crashPoint = crashPoint
+        self.died = died
+    }
+
+    func failure(ofCommit number: Int) -> StoreFailure? { failures[number] }
+}

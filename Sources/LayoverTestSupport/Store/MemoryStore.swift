@@ -1,0 +1,176 @@
+import Dispatch
+package import LayoverCore
+package import LayoverEngine
+import Synchronization
+
+/// A store in memory, for simulations and as the plainest reading of the contract.
+///
+/// What is committed lies in a `MemoryDisk`, which outlives the store: open another store on it, and the process has
+/// started anew. Nothing happens within a call; everything is handed to `schedule`, which a simulation runs when its
+/// clock says so. All that was handed in by then is one commit.
+package final class MemoryStore: PendingStore {
+    private struct Call {
+        var changes: [StoreChange]
+        var done: @Sendable (Result<[StoreResult], StoreFailure>) -> Void
+    }
+
+    private struct State {
+        var calls: [Call] = []
+        var isScheduled = false
+        var isDead = false
+        var isClosed = false
+        var commitCount = 0
+        var crashPointCount = 0
+        var failure: StoreFailure?
+    }
+
+    private let disk: MemoryDisk
+    private let faults: MemoryFaults
+    private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter schedule: Runs work later, in the order in which it came, never at once. Default: on a thread of
+    ///   its own.
+    package init(
+        on disk: MemoryDisk, faults: MemoryFaults = MemoryFaults(),
+        schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
+        self.disk = disk
+        self.faults = faults
+        let thread = DispatchQueue(label: "memory store")
+        self.schedule = schedule ?? { work in thread.async(execute: work) }
+        disk.open()
+    }
+
+    /// Commits that were begun so far.
+    package var commitCount: Int { state.withLock { $0.commitCount } }
+
+    /// Points passed so far at which the process could have died: three for each commit.
+    package var crashPointCount: Int { state.withLock { $0.crashPointCount } }
+
+    /// The process dies: whatever is not committed is lost, and nobody is told anything any more.
+    package func die() { state.withLock { $0.isDead = true } }
+
+    package var isDead: Bool { state.withLock { $0.isDead } }
+
+    // MARK: Changes
+
+    package func commit(
+        _ changes: [StoreChange], done: @escaping @Sendable (Result<[StoreResult], StoreFailure>) -> Void
+    ) {
+        let (isClosed, schedules) = state.withLock { state in
+            if state.isClosed { return (true, false) }
+            state.calls.append(Call(changes: changes, done: done))
+            defer { state.isScheduled = true }
+            return (false, !state.isScheduled)
+        }
+        if isClosed { schedule { done(.failure(Self.closed)) } }
+        if schedules { schedule { [self] in commitWhatCame() } }
+    }
+
+    private func commitWhatCame() {
+        let (calls, number) = state.withLock { state in
+            let calls = state.calls
+            state.calls = []
+            state.isScheduled = false
+            if !calls.isEmpty { state.commitCount += 1 }
+            return (calls, state.commitCount)
+        }
+        guard !calls.isEmpty, !passesCrashPoint() else { return }
+        let results = disk.commit(calls.map(\.changes), failure: faults.failure(ofCommit: number))
+        state.withLock { state in
+            state.failure = results.lazy.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }.last
+        }
+        guard !passesCrashPoint() else { return }
+        // Some have heard, some have not.
+        let half = calls.count / 2
+        for index in calls.indices {
+            if index == half, passesCrashPoint() { return }
+            calls[index].done(results[index])
+        }
+    }
+
+    /// Whether the process dies here.
+    private func passesCrashPoint() -> Bool {
+        let (isDead, dies) = state.withLock { state in
+            if state.isDead { return (true, false) }
+            state.crashPointCount += 1
+            guard state.crashPointCount == faults.crashPoint else { return (false, false) }
+            state.isDead = true
+            return (true, true)
+        }
+        if dies { faults.died() }
+        return isDead
+    }
+
+    // MARK: Reading
+
+    package func readLive(_ take: ([TicketRecord]) -> Void) throws(StoreFailure) {
+        let live = disk.content.tickets.values.map(\.record).filter { !$0.state.isFinal }
+            .sorted { $0.sequence < $1.sequence }
+        for start in stride(from: 0, to: live.count, by: 100) {
+            take(Array(live[start..<min(start + 100, live.count)]))
+        }
+    }
+
+    package func lastSequence() throws(StoreFailure) -> Int { disk.content.lastSequence }
+
+    package func endStates(of ids: [EntryID]) throws(StoreFailure) -> [EntryID: EntryState] {
+        let tickets = disk.content.tickets
+        return ids.reduce(into: [:]) { states, id in
+            if let state = tickets[id]?.record.state, state.isFinal { states[id] = state }
+        }
+    }
+
+    package func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
+        disk.clockOffset(bootID: bootID, proposal: proposal)
+    }
+
+    package func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
+        read(done) { $0.tickets[id]?.record }
+    }
+
+    package func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {
+        read(done) { $0.tickets[id]?.request }
+    }
+
+    package func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void) {
+        read(done) { $0.tickets[id]?.answer }
+    }
+
+    private func read<Value: Sendable>(
+        _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void,
+        _ body: @escaping @Sendable (MemoryContent) -> Value
+    ) {
+        schedule { [self] in
+            let (isClosed, isDead) = state.withLock { ($0.isClosed, $0.isDead) }
+            if isDead { return }
+            done(isClosed ? .failure(Self.closed) : .success(body(disk.content)))
+        }
+    }
+
+    package func removeEnded(
+        before time: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
+    ) {
+        schedule { [self] in
+            let (isClosed, isDead) = state.withLock { ($0.isClosed, $0.isDead) }
+            if isDead { return }
+            done(isClosed ? .failure(Self.closed) : .success(disk.removeEnded(before: time, limit: limit)))
+        }
+    }
+
+    // MARK: Standing
+
+    package var condition: StoreCondition {
+        StoreCondition(failure: state.withLock { $0.failure }, byteCount: disk.content.tickets.count)
+    }
+
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            commit([]) { _ in continuation.resume() }
+            state.withLock { $0.isClosed = true }
+        }
+    }
+
+    private static let closed = StoreFailure(.closed, "The store is closed.")
+}

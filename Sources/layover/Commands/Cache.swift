@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import LayoverAdmin
+
+/// `layover cache`: what is kept for reading offline.
+struct Cache: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List or drop the answers that are kept for reading offline.",
+        subcommands: [ListCache.self, PurgeCache.self])
+}
+
+/// `layover cache list`
+struct ListCache: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the answers that are kept, the newest first.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object a line.") var json = false
+    @Option(help: "Only answers of this host.") var host: String?
+
+    func run() async throws {
+        let client = try connection.client()
+        let (answers, usage) = try await Self.all(of: client, host: host)
+        guard json else {
+            let table = CacheTable(answers: answers, usage: usage, now: Date())
+            return StandardOutput.write(table.lines(.standardOutput()))
+        }
+        StandardOutput.write(try answers.map(Self.line))
+    }
+
+    /// Every answer that is kept, of all pages.
+    static func all(
+        of client: AdminClient, host: String?
+    ) async throws(CommandFailure) -> (answers: [CachedAnswerDocument], usage: CacheUsageDocument) {
+        var answers: [CachedAnswerDocument] = []
+        var cursor: String?
+        while true {
+            let query = [("host", host), ("limit", "1000"), ("cursor", cursor)]
+            let page = try await client.send(AdminCall("/v1/cache", query: query)).decoded(CacheDocument.self)
+            answers += page.data
+            guard let next = page.nextCursor else { return (answers, page.usage) }
+            cursor = next
+        }
+    }
+
+    static func line(_ answer: CachedAnswerDocument) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(answer), as: UTF8.self)
+    }
+}
+
+/// `layover cache purge`
+struct PurgeCache: AsyncParsableCommand {
+    private struct Body: Encodable {
+        var all: Bool?
+        var host: String?
+        var url: String?
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Drop answers that are kept.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @Flag(help: "One JSON object.") var json = false
+    @Flag(help: "All answers.") var all = false
+    @Option(help: "All answers of this host.") var host: String?
+    @Option(help: "All answers of this URL, with its query.") var url: String?
+
+    func validate() throws {
+        guard [all, host != nil, url != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError("Name what to drop by --host, by --url, or with --all.")
+        }
+    }
+
+    func run() async throws {
+        let order = Body(all: all ? true : nil, host: host, url: url)
+        let answer = try await connection.client().send(AdminCall("POST", "/v1/cache/purge", body: order))
+        let count = try answer.decoded(CachePurgeDocument.self).purged
+        StandardOutput.write(json ? answer.text : Self.sentence(count))
+    }
+
+    static func sentence(_ count: Int) -> String { count == 1 ? "1 answer dropped" : "\(count) answers dropped" }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// The file `admin-token` beside the store: who can read it may see bodies where there is no `admin.token`.
+///
+/// Made anew at each start, 0600.
+enum AdminTokenFile {
+    static let name = "admin-token"
+
+    /// - Returns: The token; nil where it could not be written, and then nobody sees bodies.
+    static func make(in folder: String) -> String? {
+        var generator = SystemRandomNumberGenerator()
+        let words = (0..<4).map { _ in String(generator.next(), radix: 16) }
+        let token = words.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
+        return write(Array("\(token)\n".utf8), to: path(in: folder)) ? token : nil
+    }
+
+    /// Takes away what an earlier run left, where there is a token for everything.
+    static func remove(from folder: String) { unlink(path(in: folder)) }
+
+    private static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + name }
+
+    /// In one piece, and never readable by others.
+    private static func write(_ bytes: [UInt8], to path: String) -> Bool {
+        let draft = path + ".new"
+        unlink(draft)
+        let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return false }
+        let count = bytes.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+        close(file)
+        guard count == bytes.count, rename(draft, path) == 0 else {
+            unlink(draft)
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,12 @@
+import LayoverEngine
+import Synchronization
+
+/// The cache, once it has been opened: a reload may be the first to want one.
+final class OpenedCache: Sendable {
+    private let opened = Mutex<(any AnswerCache)?>(nil)
+
+    var current: (any AnswerCache)? { opened.withLock { $0 } }
+    var isNeeded: Bool { current == nil }
+
+    func set(_ cache: any AnswerCache) { opened.withLock { $0 = cache } }
+}

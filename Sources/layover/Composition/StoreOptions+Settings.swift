@@ -1,0 +1,9 @@
+import LayoverConfiguration
+import LayoverStore
+
+extension StoreOptions {
+    init(_ settings: StoreSettings) {
+        self.init(path: settings.path, spoolFolder: settings.spoolFolder)
+        encryptFields = settings.encryptFields
+    }
+}

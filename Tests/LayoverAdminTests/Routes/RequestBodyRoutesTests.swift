@@ -1,0 +1,156 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import LayoverAdmin
+
+struct RequestBodyRoutesTests {
+    private static let shown = ["Authorization": "Bearer b0d1e5"]
+
+    private static var options: AdminOptions {
+        var options = AdminOptions()
+        options.bodyToken = "b0d1e5"
+        return options
+    }
+
+    /// Runs a test with a store, and a spool in a folder of its own.
+    private func with(
+        options: AdminOptions = Self.options, limits: PendingLimits = PendingLimits(),
+        _ test: (AdminHarness, _ folder: String) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        threads.start()
+        let path = folder.url.path
+        let spool = BodySpool(folder: path, byteCountMax: 1 << 30, threads: threads)
+        try await AdminHarness.with(
+            options: options, limits: limits, store: MemoryStore(on: MemoryDisk()), sources: { $0.spool = spool }
+        ) { harness in
+            try await test(harness, path)
+        }
+        try await threads.shutdownGracefully()
+        withExtendedLifetime(folder) {}
+    }
+
+    private func file(_ text: String, of number: UInt64, in folder: String) throws -> StoredBody {
+        let name = "\(AdminHarness.id(number)).request"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
+        return .file(name: name, byteCount: text.utf8.count)
+    }
+
+    @Test func smallBodyIsShownWithItsType() async throws {
+        try await with { harness, _ in
+            let id = try await harness.accept(
+                1, fields: "X-Empty;\0Content-Type: application/json\0content-encoding: gzip\0",
+                body: .inline(ByteBuffer(string: "{\"a\":1}")))
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(answer.status == 200)
+            #expect(answer.text == "{\"a\":1}")
+            #expect(answer["Content-Type"] == "application/json")
+            #expect(answer["Content-Encoding"] == "gzip")
+            #expect(answer["Content-Length"] == "7")
+            #expect(answer["Content-Disposition"] == "attachment")
+            expectSafetyFields(answer)
+            #expect(
+                try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).text
+                    == "{\"a\":1}", "it can be read twice")
+        }
+    }
+
+    @Test func bodyInAFileIsShownWhole() async throws {
+        try await with { harness, folder in
+            let text = String((0..<1_000_000).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) })
+            let id = try await harness.accept(1, body: try file(text, of: 1, in: folder))
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(answer.status == 200)
+            #expect(answer.text == text)
+            #expect(answer["Content-Type"] == "application/octet-stream")
+        }
+    }
+
+    @Test func requestWithoutABodyHasNoContent() async throws {
+        try await with { harness, _ in
+            let none = try await harness.accept(1)
+            #expect(
+                try await harness.send("GET", "/v1/pending/\(none)/request-body", fields: Self.shown).status == 204)
+            let empty = try await harness.accept(2, body: .inline(ByteBuffer()))
+            let answer = try await harness.send("GET", "/v1/pending/\(empty)/request-body", fields: Self.shown)
+            #expect(answer.status == 200)
+            #expect(answer.text.isEmpty)
+        }
+    }
+
+    @Test(arguments: [nil, "Bearer wrong", "Basic b0d1e5", "b0d1e5"])
+    func bodyIsMaskedWithoutItsToken(authorization: String?) async throws {
+        try await with { harness, _ in
+            let id = try await harness.accept(1, body: .inline(ByteBuffer(string: "secret")))
+            let fields = authorization.map { ["Authorization": $0] } ?? [:]
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: fields)
+            #expect(answer.status == 401)
+            #expect(answer["WWW-Authenticate"] != nil)
+            #expect(!answer.text.contains("secret"))
+            #expect(
+                try await harness.send("GET", "/v1/pending/\(id)", fields: fields).status == 200,
+                "the rest needs none")
+        }
+    }
+
+    @Test func adminTokenShowsBodiesTooAndTheOtherOneDoesNot() async throws {
+        var options = Self.options
+        options.token = "all"
+        try await with(options: options) { harness, _ in
+            let id = try await harness.accept(1, body: .inline(ByteBuffer(string: "secret")))
+            let path = "/v1/pending/\(id)/request-body"
+            #expect(try await harness.send("GET", path, fields: Self.shown).status == 401)
+            #expect(try await harness.send("GET", path, fields: ["Authorization": "Bearer all"]).text == "secret")
+        }
+    }
+
+    @Test func heldRequestsBodyIsWithItsClient() async throws {
+        try await with { harness, _ in
+            let id = harness.park(1).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(answer.status == 409)
+            #expect(answer.json["type"] as? String == "urn:layover:problem:body-held")
+        }
+    }
+
+    @Test func bodyIsGoneWithItsTicketAndUnknownWithoutOne() async throws {
+        try await with { harness, _ in
+            let id = try await harness.accept(1, body: .inline(ByteBuffer(string: "x")))
+            _ = try await harness.post("/v1/pending/\(id)/cancel")
+            let gone = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(gone.status == 410)
+            #expect(gone.json["type"] as? String == "urn:layover:problem:body-gone")
+            let unknown = "/v1/pending/\(AdminHarness.id(99))/request-body"
+            #expect(try await harness.send("GET", unknown, fields: Self.shown).status == 404)
+        }
+    }
+
+    @Test func missingFileIsSaidBeforeAnythingElseIs() async throws {
+        try await with { harness, folder in
+            let body = try file("text", of: 1, in: folder)
+            let id = try await harness.accept(1, body: body)
+            try FileManager.default.removeItem(atPath: folder + "/\(id).request")
+            #expect(
+                try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown).status == 410)
+        }
+    }
+
+    @Test func fileThatIsCutOffBreaksTheAnswer() async throws {
+        try await with { harness, folder in
+            let text = String(repeating: "x", count: 1 << 20)
+            let id = try await harness.accept(1, body: try file(text, of: 1, in: folder))
+            #expect(truncate(folder + "/\(id).request", 1 << 19) == 0)
+            let response = try await harness.respond("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(response.status.code == 200)
+            let writer = CollectingWriter()
+            await #expect(throws: BodyPortions.BrokenOff.self) { try await response.body.write(writer) }
+            #expect(writer.text.utf8.count < text.utf8.count)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import LayoverAdmin
+import LayoverEngine
+import Testing
+
+@testable import layover
+
+/// What is kept for reading offline, listed and dropped.
+struct CacheCommandTests {
+    private static func with(_ cache: MemoryCache, _ test: (LiveAdmin) async throws -> Void) async throws {
+        try await LiveAdmin.with(sources: { $0.cache = { cache } }, test)
+    }
+
+    @Test func listReadsEveryPage() async throws {
+        let cache = MemoryCache((1...1001).map { MemoryCache.facts($0) })
+        try await Self.with(cache) { admin in
+            for arguments in [[], ["--json"], ["--host", "shop.example"], ["--host", "nowhere.example", "--json"]] {
+                try await run(["cache", "list"] + arguments + ["--admin-url", admin.url])
+            }
+            let client = try admin.client()
+            let (answers, usage) = try await ListCache.all(of: client, host: nil)
+            #expect(answers.count == 1001)
+            #expect(Set(answers.map(\.storedAt)).count == 1001)
+            #expect(usage.entries == 1001)
+            let none = try await ListCache.all(of: client, host: "nowhere.example").answers
+            #expect(none.isEmpty)
+        }
+    }
+
+    @Test func purgeDropsWhatIsNamed() async throws {
+        let cache = MemoryCache([
+            MemoryCache.facts(1), MemoryCache.facts(2, target: "/cart?a=1&b=2"),
+            MemoryCache.facts(3, host: "b.example", target: "/b"), MemoryCache.facts(4, host: "c.example", target: "/c"),
+        ])
+        try await Self.with(cache) { admin in
+            try await run(["cache", "purge", "--url", "http://shop.example/cart?a=1&b=2", "--admin-url", admin.url])
+            #expect(cache.targets == ["/cart", "/b", "/c"])
+            try await run(["cache", "purge", "--host", "b.example", "--json", "--admin-url", admin.url])
+            #expect(cache.targets == ["/cart", "/c"])
+            try await run(["cache", "purge", "--all", "--admin-url", admin.url])
+            #expect(cache.targets.isEmpty)
+        }
+        #expect([0, 1, 2].map(PurgeCache.sentence) == ["0 answers dropped", "1 answer dropped", "2 answers dropped"])
+    }
+
+    @Test func badHostExitsWithOneAndNoCacheWithThree() async throws {
+        try await Self.with(MemoryCache([MemoryCache.facts(1)])) { admin in
+            for arguments in [["list", "--host", "a:80"], ["purge", "--host", "a:80"], ["purge", "--url", "/cart"]] {
+                await #expect { try await run(["cache"] + arguments + ["--admin-url", admin.url]) } throws: {
+                    Layover.telling($0) == 1
+                }
+            }
+        }
+        try await LiveAdmin.with { admin in
+            for arguments in [["list"], ["list", "--json"], ["purge", "--all"]] {
+                await #expect { try await run(["cache"] + arguments + ["--admin-url", admin.url]) } throws: {
+                    Layover.telling($0) == 3
+                }
+            }
+        }
+    }
+
+    @Test func tableShowsWhatIsFreshAndWhatIsStale() async throws {
+        let cache = MemoryCache([
+            MemoryCache.facts(1, method: "HEAD", freshUntil: 1_767_268_801), MemoryCache.facts(2, target: "/a?key=x"),
+        ])
+        try await Self.with(cache) { admin in
+            let (answers, usage) = try await ListCache.all(of: try admin.client(), host: nil)
+            let now = Date(timeIntervalSince1970: 1_767_269_102)
+            let lines = CacheTable(answers: answers, usage: usage, now: now).lines(.plain)
+            #expect(
+                lines == [
+                    "METHOD  URL                            STATUS  BYTES  STORED  FRESH FOR  USED  FOR       TYPE",
+                    "GET     http://shop.example/a?key=***     200    100      5m        55m    4m  all       text/plain",
+                    "HEAD    http://shop.example/cart          200    100      5m      stale    4m  one user  -",
+                    "in all: 2/1000 answers, 200/1048576 bytes",
+                ])
+            #expect(
+                CacheTable(answers: [], usage: usage, now: now).lines(.plain) == [
+                    "nothing is kept", "in all: 2/1000 answers, 200/1048576 bytes",
+                ])
+            #expect(try ListCache.line(answers[0]).hasPrefix("{\"bytes\":100,\"contentType\":\"text/plain\","))
+            #expect(try ListCache.line(answers[1]).contains("\"contentType\":null"))
+        }
+    }
+
+    @Test func statusSaysHowMuchIsKeptAndWhatAilsTheCache() async throws {
+        try await Self.with(MemoryCache([MemoryCache.facts(1)], isBroken: true)) { admin in
+            let lines = try await Self.status(admin)
+            #expect(lines.contains("cache      1/1000 answers, 100/1048576 bytes, the disk is gone"))
+        }
+        try await LiveAdmin.with { admin in
+            let lines = try await Self.status(admin)
+            #expect(!lines.contains { $0.hasPrefix("cache") })
+        }
+    }
+
+    private static func status(_ admin: LiveAdmin) async throws -> [String] {
+        let document = try await admin.client().send(AdminCall("/v1/status")).decoded(StatusDocument.self)
+        return Status.lines(document, .plain)
+    }
+}

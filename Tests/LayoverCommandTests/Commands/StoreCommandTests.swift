@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+import LayoverEngine
+import LayoverTestSupport
+import Logging
+import NIOPosix
+import Testing
+
+@testable import layover
+
+/// `layover store`, which works alone.
+struct StoreCommandTests {
+    @Test func keyIsRotatedWhileNobodyHasTheStore() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write("{\"store\":{\"path\":\"kept/layover.sqlite\"}}", to: "config.json")
+        let rotate = ["store", "rotate-key", "--config", config]
+        await #expect { try await run(rotate) } throws: { Layover.telling($0) == 1 }
+        #expect(!FileManager.default.fileExists(atPath: folder.file("kept/layover.sqlite").path), "it makes no store")
+
+        let settings = try ConfigurationOptions.parse(["--config", config]).load().settings
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        let spool = BodySpool(folder: folder.file("kept/spool").path, byteCountMax: 1 << 20, threads: threads)
+        let store = try #require(
+            try StoreOpening(settings: settings, spool: spool, logger: Logger(label: "test")).open())
+        let before = folder.text(of: "kept/store.key")
+        await #expect { try await run(rotate) } throws: { Layover.telling($0) == 3 }
+        #expect(folder.text(of: "kept/store.key") == before)
+
+        await store.close()
+        try await run(rotate)
+        let after = folder.text(of: "kept/store.key")
+        #expect(!after.isEmpty && after != before)
+        try await run(rotate + ["--json"])
+        #expect(folder.text(of: "kept/store.key") != after)
+        try await threads.shutdownGracefully()
+    }
+
+    @Test func badConfigurationExitsWithOne() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write("{\"stroe\":{}}", to: "config.json")
+        await #expect { try await run(["store", "rotate-key", "--config", config]) } throws: {
+            Layover.telling($0) == 1
+        }
+    }
+
+    @Test func tokenFileIsNewEachTimeAndForItsUserOnly() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file(AdminTokenFile.name).path
+        #expect(FileManager.default.createFile(atPath: path, contents: Data("old".utf8), attributes: [.posixPermissions: 0o666]))
+        let first = try #require(AdminTokenFile.make(in: folder.url.path))
+        let second = try #require(AdminTokenFile.make(in: folder.url.path))
+        #expect(first != second)
+        #expect(first.utf8.count == 64)
+        #expect(folder.text(of: AdminTokenFile.name) == second + "\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(AdminTokenFile.make(in: folder.file("nowhere").path) == nil)
+        AdminTokenFile.remove(from: folder.url.path)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}

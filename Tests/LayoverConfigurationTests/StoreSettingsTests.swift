@@ -1,0 +1,53 @@
+import Testing
+
+@testable import LayoverConfiguration
+
+@Suite struct StoreSettingsTests {
+    @Test func everyKeyReachesTheSettings() throws {
+        let loaded = try load(
+            """
+            {"store": {"path": "data/l.sqlite", "spool": "/bodies", "history": "1d",
+              "encryptFields": ["cookie", "AUTHORIZATION", "X-Api-Key"]}}
+            """)
+        #expect(loaded.warnings == [])
+        let store = loaded.settings.store
+        #expect(store.path == "data/l.sqlite")
+        #expect(store.spoolFolder == "/bodies")
+        #expect(store.history == .seconds(24 * 3600))
+        #expect(store.encryptFields == ["cookie", "AUTHORIZATION", "X-Api-Key"])
+    }
+
+    @Test func variablesReachThemToo() throws {
+        let loaded = try load(
+            "{}",
+            environment: [
+                "LAYOVER_STORE_HISTORY": "30d",
+                "LAYOVER_STORE_ENCRYPT_FIELDS": "Authorization, Cookie, X-Token",
+            ])
+        #expect(loaded.settings.store.history == .seconds(30 * 24 * 3600))
+        #expect(loaded.settings.store.encryptFields == ["Authorization", "Cookie", "X-Token"])
+    }
+
+    /// Who adds a field of their own easily forgets that the list replaces the default one.
+    @Test(arguments: [
+        (#"["X-Api-Key"]"#, "Authorization and Cookie"), (#"["authorization"]"#, "Cookie"),
+        ("[]", "Authorization and Cookie"),
+    ])
+    func credentialsThatAreStoredAsTheyAreAreWarnedOf(list: String, names: String) throws {
+        #expect(
+            try load(#"{"store": {"encryptFields": \#(list)}}"#).warnings == [
+                "store.encryptFields: leaves out \(names), so credentials are stored as they are."
+            ])
+    }
+
+    @Test(arguments: [
+        (#""encryptFields": ["Set Cookie"]"#, "encryptFields[0]: \"Set Cookie\" is not a field name."),
+        (#""encryptFields": "Cookie""#, "encryptFields: \"Cookie\" is a text, not a list."),
+        (#""history": 7"#, "history: 7 is a number, not a text (duration)."),
+        (#""history": "0s""#, "history: \"0s\" is shorter than 1ms."),
+        (#""history": null"#, "history: null stands where a text is needed (duration)."),
+    ])
+    func nonsenseIsRefused(member: String, line: String) {
+        #expect(complaints(#"{"store": {\#(member)}}"#) == ["config.json: store.\(line)"])
+    }
+}

@@ -1,0 +1,130 @@
+import LayoverTestSupport
+
+@testable import LayoverCore
+
+/// Tickets, and what they have to come after.
+extension PendingBench {
+    static let other = Origin(scheme: .http, host: "b.example")
+
+    /// A ticket as its client asks for it.
+    struct Wish {
+        var origin = PendingBench.origin
+        var method = "POST"
+        var path = "/"
+        var policy = Policy.fixture()
+        var lane: String?
+        var parents: [EntryID] = []
+        var notAfter: Timestamp?
+        var preconditions: String?
+        var isRepeatable = true
+        var priority: Int?
+        var byteCount = 0
+
+        func entry(_ id: EntryID, now: Timestamp) -> NewEntry {
+            var new = NewEntry(
+                id: id, method: method, url: "\(origin)\(path)", origin: origin, policy: policy,
+                client: .init(address: "127.0.0.1"), createdAt: now,
+                automaticLeft: policy.automaticAttemptsMax, requestByteCount: byteCount,
+                parking: .init(delay: .zero, shutsGate: false, rule: .gate))
+            new.lane = lane
+            new.priority = priority
+            new.ticket = ticket
+            return new
+        }
+
+        var ticket: TicketFacts {
+            TicketFacts(
+                isRepeatable: isRepeatable, parents: parents, notAfter: notAfter, preconditions: preconditions)
+        }
+    }
+
+    mutating func accept(_ change: (inout Wish) -> Void = { _ in }) -> (EntryID, [PendingAction]) {
+        var wish = Wish()
+        change(&wish)
+        let id = EntryID(using: &generator)
+        guard case .admitted(let sequence) = set.admitTicket() else { return (id, []) }
+        let new = wish.entry(id, now: now)
+        return (id, kept(set.accepted(new, sequence: sequence, now: now, using: &generator)))
+    }
+
+    mutating func accepted(_ change: (inout Wish) -> Void = { _ in }) -> EntryID { accept(change).0 }
+
+    /// A row of tickets in one lane.
+    mutating func lane(
+        _ count: Int, named name: String = "lane", _ change: (inout Wish) -> Void = { _ in }
+    ) -> [EntryID] {
+        (0..<count).map { _ in
+            accepted {
+                $0.lane = name
+                change(&$0)
+            }
+        }
+    }
+
+    /// One that a client holds, and that waits for its time.
+    mutating func held(wantsTicket: Bool = false, policy: Policy = .fixture(), lane: String? = nil) -> EntryID {
+        let id = EntryID(using: &generator)
+        var new = NewEntry(
+            id: id, method: "POST", url: "\(Self.origin)/", origin: Self.origin, policy: policy,
+            client: .init(address: "127.0.0.1"), createdAt: now, attemptCount: 1, failure: .reset,
+            parking: .init(delay: .seconds(5), shutsGate: false))
+        new.wantsTicket = wantsTicket
+        new.lane = lane
+        _ = kept(set.parked(new, now: now, using: &generator))
+        return id
+    }
+
+    mutating func willStore(_ id: EntryID, _ change: (inout Wish) -> Void = { _ in }) -> TicketRecord? {
+        var wish = Wish()
+        change(&wish)
+        return set.willStore(id, as: wish.ticket)
+    }
+
+    mutating func stored(_ id: EntryID) -> [PendingAction] { kept(set.stored(id, now: now)) }
+    mutating func notStored(_ id: EntryID) -> [PendingAction] { kept(set.notStored(id, now: now)) }
+    mutating func declines(_ id: EntryID) -> [PendingAction] { kept(set.declinesTicket(id, now: now)) }
+
+    mutating func refuse(_ id: EntryID, _ why: UndecidedReason = .rejected) -> [PendingAction] {
+        kept(set.refused(id, why: why, failure: .refused, now: now))
+    }
+
+    mutating func patch(
+        _ id: EntryID, revision: Int? = nil, priority: Int? = nil, expiresAt: Timestamp? = nil,
+        lane: String?? = nil
+    ) -> (PendingSet.CommandResult, [PendingAction]) {
+        let (result, actions) = set.patched(
+            id, revision: revision, priority: priority, expiresAt: expiresAt, lane: lane, now: now)
+        return (result, kept(actions))
+    }
+
+    // MARK: A new start
+
+    /// What a store would have kept.
+    func records(lastState: [EntryID: EntryState] = [:]) -> [TicketRecord] {
+        set.entries.values.compactMap { set.record(of: $0.id) }.sorted { $0.sequence < $1.sequence }
+    }
+
+    /// The same bench with a new set, into which the records were restored.
+    mutating func restart(
+        _ records: [TicketRecord], ended: [EntryID: EntryState] = [:], policy: Policy = .fixture(),
+        limits: PendingLimits = .init()
+    ) -> [PendingAction] {
+        set = PendingSet(limits: limits)
+        return kept(set.restored(records.map { ($0, policy) }, ended: ended, now: now))
+    }
+
+    mutating func restart(policy: Policy = .fixture()) -> [PendingAction] { restart(records(), policy: policy) }
+
+    // MARK: Views
+
+    func why(_ id: EntryID) -> UndecidedReason? { entry(id)?.why }
+    func reason(_ id: EntryID) -> WaitReason? { entry(id)?.waitingFor }
+    func states(_ ids: [EntryID]) -> [EntryState?] { ids.map { state($0) } }
+}
+
+extension [PendingAction] {
+    /// Whom these start, in their order.
+    var started: [EntryID] { compactMap(\.started) }
+    var ended: [EntryID] { compactMap { if case .end(let id, _) = $0 { id } else { nil } } }
+    var offered: [EntryID] { compactMap { if case .offerTicket(let id) = $0 { id } else { nil } } }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import LayoverCore
+
+/// Tickets from their admission on.
+struct AcceptanceTests {
+    @Test func anAcceptedTicketGoesAtOnceAndHoldsNoClient() {
+        var bench = PendingBench()
+        let (id, actions) = bench.accept()
+        #expect(actions == [.start(id, .arrival), .watched()] || actions == [.watched(), .start(id, .arrival)])
+        #expect(bench.set.heldCount == 0 && bench.set.record(of: id)?.state == .attempting)
+    }
+
+    @Test func roomIsSetAsideUntilItIsTakenOrGivenBack() {
+        var limits = PendingLimits()
+        limits.entryCountMax = 2
+        var bench = PendingBench(limits: limits)
+        let full = PendingSet.Admission.refused(limit: "limits.entries", value: 2)
+        #expect(bench.set.admitTicket() == .admitted(sequence: 1))
+        #expect(bench.set.admitTicket() == .admitted(sequence: 2))
+        #expect(bench.set.admitTicket() == full)
+        let id = EntryID(using: &bench.generator)
+        let refused = NewEntry(
+            id: id, method: "GET", url: "", origin: PendingBench.origin, client: .init(address: ""),
+            createdAt: bench.now, parking: .init(delay: .zero, shutsGate: false))
+        #expect(
+            bench.kept(bench.set.parked(refused, now: bench.now, using: &bench.generator))
+                == [.refuse(id, limit: "limits.entries", value: 2)], "the room is promised")
+        bench.set.notAccepted()
+        #expect(bench.set.admitTicket() == .admitted(sequence: 3))
+    }
+
+    @Test func whileDrainingNothingIsAdmittedAndNothingStarted() {
+        var bench = PendingBench()
+        guard case .admitted(let one) = bench.set.admitTicket(), case .admitted(let two) = bench.set.admitTicket()
+        else { return }
+        let canary = bench.accepted()
+        _ = bench.fail(canary, .refused, delay: .seconds(50))
+        _ = bench.drain()
+        #expect(bench.set.admitTicket() == .draining)
+        for (sequence, origin) in [(one, PendingBench.origin), (two, PendingBench.other)] {
+            // It was on its way to the disk: its client is told 202, and it goes after the next start.
+            var wish = PendingBench.Wish()
+            wish.origin = origin
+            let id = EntryID(using: &bench.generator)
+            let actions = bench.set.accepted(
+                wish.entry(id, now: bench.now), sequence: sequence, now: bench.now, using: &bench.generator)
+            #expect(actions.started == [] && bench.state(id) == .waiting)
+        }
+        #expect(bench.wait(.seconds(100)).started == [])
+    }
+
+    @Test func theSameIdTwiceIsOneTicket() {
+        var bench = PendingBench()
+        let id = bench.accepted()
+        guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
+        let new = PendingBench.Wish().entry(id, now: bench.now)
+        #expect(bench.set.accepted(new, sequence: sequence, now: bench.now, using: &bench.generator) == [])
+        #expect(bench.set.acceptingCount == 0 && bench.set.count == 1)
+    }
+
+    @Test func aTicketLivesItsLifetimeNotTheHoldOfAClient() {
+        var bench = PendingBench()
+        let policy = Policy.fixture {
+            $0.holdMax = .seconds(10)
+            $0.lifetime = .seconds(100)
+        }
+        let id = bench.accepted { $0.policy = policy }
+        _ = bench.fail(id, .reset, delay: .seconds(1000))
+        #expect(bench.wait(.seconds(99)).ended == [])
+        #expect(bench.wait(.seconds(1)).contains(.end(id, .expired)))
+    }
+
+    @Test func drainingLeavesTicketsAsTheyAre() {
+        var bench = PendingBench()
+        let (under, waiting) = (bench.accepted(), bench.held())
+        let ticket = bench.lane(2)[1]
+        #expect(bench.drain().ended == [waiting])
+        #expect(bench.states([under, ticket]) == [.attempting, .waiting])
+        #expect(bench.fail(under, .reset).ended == [])
+        #expect(bench.state(under) == .waiting)
+    }
+
+    @Test func whileDrainingAStatusIsNoLastWordForATicket() {
+        var bench = PendingBench()
+        let ticket = bench.accepted()
+        _ = bench.drain()
+        #expect(bench.status(ticket) == [.dropAnswer(ticket)])
+        #expect(bench.state(ticket) == .waiting, "it is asked for again after the next start")
+    }
+
+    @Test func aTicketThatIsFreshIsTheCanaryOfAShutGate() {
+        var bench = PendingBench()
+        let first = bench.accepted()
+        _ = bench.fail(first, .refused, delay: .seconds(50))
+        let (second, actions) = bench.accept()
+        #expect(actions.contains(.start(second, .canary)))
+        let (third, more) = bench.accept()
+        #expect(more.started == [] && bench.entry(third)?.incident != nil)
+    }
+
+    @Test func aRefusedAttemptLeavesTheWindowAndAsks() {
+        var bench = PendingBench(perOriginAttemptCountMax: 1)
+        let ids = [bench.accepted(), bench.accepted()]
+        #expect(bench.refuse(ids[0]).started == [ids[1]])
+        #expect(bench.why(ids[0]) == .rejected)
+        #expect(bench.refuse(ids[0]) == [], "it was said before")
+    }
+
+    @Test func aRefusedFrontBlocksItsLane() {
+        var bench = PendingBench()
+        let ids = bench.lane(2)
+        #expect(bench.refuse(ids[0]).started == [])
+        #expect(bench.command(.cancel, ids[0]).1.started == [ids[1]])
+    }
+}

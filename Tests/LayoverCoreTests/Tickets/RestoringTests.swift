@@ -1,0 +1,161 @@
+import Testing
+
+@testable import LayoverCore
+
+/// What an earlier run left.
+struct RestoringTests {
+    @Test(arguments: [true, false])
+    func whatWasUnderWayMayHaveBeenApplied(isRepeatable: Bool) {
+        var bench = PendingBench()
+        let id = bench.accepted { $0.isRepeatable = isRepeatable }
+        let revision = bench.entry(id)?.revision ?? 0
+        let actions = bench.restart()
+        #expect(actions.started == (isRepeatable ? [id] : []))
+        #expect(bench.why(id) == (isRepeatable ? nil : .maybeApplied))
+        #expect((bench.entry(id)?.revision ?? 0) > revision, "to be stored")
+        #expect(bench.set.record(of: id)?.counts.mayHaveBeenApplied == true)
+    }
+
+    @Test func whoWasHeldBackIsHeldAgain() {
+        var bench = PendingBench()
+        let id = bench.accepted()
+        _ = bench.fail(id, .reset)
+        _ = bench.command(.hold, id)
+        _ = bench.command(.retry, id)
+        #expect(bench.state(id) == .attempting)
+        #expect(bench.restart().started == [] && bench.state(id) == .held)
+    }
+
+    @Test func statesAndDeadlinesAreWhatTheyWere() {
+        var bench = PendingBench()
+        let ids = (0..<4).map { _ in bench.accepted() }
+        _ = bench.fail(ids[0], .reset, delay: .seconds(100))
+        _ = bench.fail(ids[1], .reset, asks: .exhausted)
+        _ = bench.fail(ids[2], .reset)
+        _ = bench.command(.hold, ids[2])
+        _ = bench.patch(ids[3], expiresAt: bench.now + .seconds(7))
+        let before = ids.dropLast().map { bench.set.record(of: $0) }
+        _ = bench.restart()
+        #expect(ids.dropLast().map { bench.set.record(of: $0) } == before)
+        _ = bench.fail(ids[3], .reset, delay: .seconds(100))
+        _ = bench.reroute(ids[3], policy: .fixture { $0.lifetime = .seconds(100_000) })
+        #expect(bench.wait(.seconds(7)).ended == [ids[3]], "a person set it")
+    }
+
+    @Test func theWindowStartsAtOneAndTheOldestGoesFirst() {
+        var bench = PendingBench()
+        _ = bench.mode(.offline)
+        let ids = (0..<10).map { _ in bench.accepted() }
+        #expect(bench.restart().started == [ids[0]])
+        #expect(bench.deliver(ids[0]).started == [ids[1], ids[2]])
+    }
+
+    @Test func lanesKeepTheirOrder() {
+        var bench = PendingBench()
+        let (one, two) = (bench.lane(3, named: "one"), bench.lane(2, named: "two"))
+        var order = bench.restart().started
+        var next = 0
+        while next < order.count {
+            order += bench.deliver(order[next]).started
+            next += 1
+        }
+        #expect(bench.set.count == 0)
+        #expect(order.filter(one.contains) == one && order.filter(two.contains) == two)
+    }
+
+    @Test func theLaneOfAnUndecidedOneIsStillBlocked() {
+        var bench = PendingBench()
+        let ids = bench.lane(2) { $0.isRepeatable = false }
+        #expect(bench.restart().started == [])
+        #expect(bench.why(ids[0]) == .maybeApplied && bench.reason(ids[1]) == .lane)
+        let skipping = Policy.fixture { $0.undecidedInLane = .skip }
+        #expect(bench.restart(policy: skipping).started == [ids[1]])
+    }
+
+    @Test func sequencesAreNeverUsedAgain() {
+        var bench = PendingBench()
+        _ = bench.lane(3)
+        _ = bench.restart()
+        #expect(bench.set.admitTicket() == .admitted(sequence: 4))
+        bench.set.skipSequences(to: 10)
+        #expect(bench.set.admitTicket() == .admitted(sequence: 11))
+    }
+
+    @Test func portionsAreAsGoodAsAll() {
+        var bench = PendingBench()
+        _ = bench.mode(.offline)
+        let parent = bench.accepted()
+        let ids = bench.lane(3) { $0.parents = [parent] }
+        let records = bench.records()
+        #expect(bench.restart(Array(records.prefix(2))).started == [parent])
+        let rest = records.dropFirst(2).map { ($0, Policy.fixture()) }
+        #expect(bench.kept(bench.set.restored(rest, ended: [:], now: bench.now)).started == [])
+        #expect(bench.deliver(parent).started == [ids[0]])
+        #expect(bench.deliver(ids[0]).started == [ids[1]])
+    }
+
+    // MARK: Parents
+
+    @Test func childrenWaitForTheirParentsAsBefore() {
+        var bench = PendingBench()
+        let parent = bench.accepted()
+        let child = bench.accepted { $0.parents = [parent] }
+        _ = bench.restart(bench.records().reversed())
+        #expect(bench.reason(child) == .parent)
+        #expect(bench.deliver(parent).started == [child])
+    }
+
+    @Test(arguments: [EntryState.delivered, .cancelled, nil])
+    func aParentMayHaveEndedBefore(state: EntryState?) {
+        var bench = PendingBench()
+        let parent = bench.accepted()
+        let ids = [EntryState.waiting, .held].map { wanted in
+            let id = bench.accepted { $0.parents = [parent] }
+            if wanted == .held { _ = bench.command(.hold, id) }
+            return id
+        }
+        let records = bench.records().filter { $0.id != parent }
+        let started = bench.restart(records, ended: state.map { [parent: $0] } ?? [:]).started
+        #expect(started == (state == .delivered ? [ids[0]] : []))
+        #expect(bench.states(ids) == (state == .delivered ? [.attempting, .held] : [.undecided, .undecided]))
+    }
+
+    // MARK: What is over
+
+    @Test func aLifeThatIsOverIsNotBegunAnew() {
+        var bench = PendingBench()
+        let short = Policy.fixture { $0.lifetime = .seconds(10) }
+        let id = bench.accepted { $0.policy = short }
+        let child = bench.accepted { $0.parents = [id] }
+        _ = bench.fail(id, .reset)
+        let records = bench.records()
+        bench.now = bench.now + .seconds(10)
+        let actions = bench.restart(records, policy: short)
+        #expect(actions.started == [] && actions.ended.contains(id))
+        #expect([.expired, .undecided].contains(bench.state(child)))
+    }
+
+    @Test func credentialsThatAreOverAreNotShown() {
+        var bench = PendingBench()
+        let notAfter = bench.now + .seconds(10)
+        let id = bench.accepted { $0.notAfter = notAfter }
+        _ = bench.fail(id, .reset)
+        let records = bench.records()
+        bench.now = bench.now + .seconds(10)
+        #expect(bench.restart(records).started == [] && bench.why(id) == .credentialsExpired)
+    }
+
+    @Test func aRecordSurvivesTheRoundTrip() {
+        var bench = PendingBench()
+        let id = bench.accepted {
+            $0.preconditions = "If-Match: 1"
+            $0.priority = 1
+            $0.lane = "lane"
+        }
+        _ = bench.fail(id, .refused, delay: .seconds(9))
+        let record = bench.set.record(of: id)
+        #expect(record?.shifted(by: 5).shifted(by: -5) == record)
+        _ = bench.restart()
+        #expect(bench.set.record(of: id) == record)
+    }
+}

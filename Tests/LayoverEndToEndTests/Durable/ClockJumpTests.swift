@@ -1,0 +1,102 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// The wall clock jumps, in a run and between two runs. What was accepted is delivered once, at its time.
+    @Suite struct ClockJump {
+        /// As the configuration has it by default.
+        private static let lifetime: TimeInterval = 24 * 3600
+
+        private func clock(in folder: TemporaryFolder) throws -> FakeClock? {
+            let clock = try FakeClock(in: folder)
+            if clock == nil { print("SKIPPED: no clock jumps: libfaketime is not installed") }
+            return clock
+        }
+
+        private func date(_ text: String) throws -> Date {
+            let formatter = ISO8601DateFormatter()
+            formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+            return try #require(formatter.date(from: text), "\(text)")
+        }
+
+        /// The deadline is one lifetime after the acceptance, whatever the clock did in between.
+        private func expectSaneDeadline(_ view: TicketView) throws {
+            let span = try date(view.expiresAt).timeIntervalSince(date(view.createdAt))
+            #expect(abs(span - Self.lifetime) < 5, "\(view)")
+        }
+
+        @Test(arguments: ["-1h", "+30h"])
+        func aJumpDuringARunEndsNothingAndDelaysNothing(offset: String) async throws {
+            let folder = try TemporaryFolder()
+            guard let clock = try clock(in: folder) else { return }
+            let scene = try await DurableScene(environment: clock.environment)
+            var tickets = [try await scene.accept("before")]
+            try clock.set(offset)
+            tickets.append(try await scene.accept("after"))
+            for ticket in tickets {
+                let view = try await scene.layover.ticket(ticket)
+                #expect(view.state == "waiting" || view.state == "attempting", "\(view)")
+                try expectSaneDeadline(view)
+            }
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: tickets)
+            for id in ["before", "after"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
+        }
+
+        /// The machine was not started anew, so the clock since boot says how much time has passed.
+        @Test(arguments: ["-1h", "+30h"])
+        func aJumpBetweenTwoRunsOfOneBootChangesNoDeadline(offset: String) async throws {
+            let folder = try TemporaryFolder()
+            guard let clock = try clock(in: folder) else { return }
+            let first = try await DurableScene(environment: clock.environment)
+            let ticket = try await first.accept("one")
+            let before = try await first.layover.ticket(ticket)
+            await first.layover.kill()
+            try clock.set(offset)
+            let scene = try await first.restarted(environment: clock.environment)
+            let after = try await scene.layover.ticket(ticket)
+            try expectSaneDeadline(after)
+            print("a jump by \(offset) between two runs: createdAt \(before.createdAt), then \(after.createdAt)")
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: [ticket])
+            #expect(try origin.arrivals(of: "one") == 1)
+        }
+
+        /// Nothing but the wall clock says how long the machine was off.
+        @Test func aMachineThatStartsWithItsClockAnHourBackDeliversAllTheSame() async throws {
+            let folder = try TemporaryFolder()
+            guard let clock = try clock(in: folder) else { return }
+            if let refusal = await Self.refusalOfNewBoot(folder) {
+                return print("SKIPPED: no other boot: \(refusal)")
+            }
+            let first = try await DurableScene(environment: clock.environment)
+            let ticket = try await first.accept("one")
+            let before = try await first.layover.ticket(ticket)
+            await first.layover.kill()
+            try clock.set("-1h")
+            let scene = try await first.restarted(under: Self.newBoot(folder), environment: clock.environment)
+            let after = try await scene.layover.ticket(ticket)
+            #expect(after.state == "waiting" || after.state == "attempting", "\(after)")
+            let shift = try date(after.expiresAt).timeIntervalSince(date(before.expiresAt))
+            #expect(abs(shift) < 5, "\(before), then \(after)")
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: [ticket])
+            #expect(try origin.arrivals(of: "one") == 1)
+        }
+
+        /// A program that is run under this sees the id of another boot.
+        private static func newBoot(_ folder: TemporaryFolder) -> [String] {
+            let file = folder.file("boot-id")
+            try? Data("11111111-2222-4333-8444-555555555555\n".utf8).write(to: file)
+            let script = "mount --bind '\(file.path)' /proc/sys/kernel/random/boot_id && exec \"$0\" \"$@\""
+            return ["unshare", "--mount", "sh", "-c", script]
+        }
+
+        private static func refusalOfNewBoot(_ folder: TemporaryFolder) async -> String? {
+            let words = newBoot(folder) + ["true"]
+            guard let made = try? await Command(words[0], Array(words.dropFirst())).run() else { return "`unshare` cannot be run" }
+            return made.status == 0 ? nil : made.errors
+        }
+    }
+}

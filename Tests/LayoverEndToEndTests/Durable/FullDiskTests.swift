@@ -1,0 +1,79 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// What the real binary does when the disk of its store is full, or may not be written.
+    @Suite struct FullDisk {
+        @Test func aFullDiskRefusesTicketsAndNothingElseAndTakesThemAgainWithoutARestart() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let scene = try await DurableScene(storeIn: disk.path)
+            var tickets = [try await scene.accept("small"), try await scene.accept("big", bodyByteCount: 200_000)]
+
+            try disk.fill()
+            let refused = try await scene.send("refused", "Prefer: respond-async")
+            #expect(refused.status == 507)
+            #expect(refused.text.contains("store.path"), "\(refused.text)")
+            #expect(refused.field("Retry-After") != nil)
+            let refusedBig = try await scene.send("refused-big", "Prefer: respond-async", bodyByteCount: 200_000)
+            #expect(refusedBig.status == 507)
+            #expect(refusedBig.text.contains("limits.spoolTotal"), "\(refusedBig.text)")
+            // Its client waits all the same, since it cannot be given a ticket.
+            async let held = scene.send("held")
+            try await scene.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/held") } }
+            let origin = try await scene.startOrigin()
+            #expect(try await held.status == 200)
+            #expect(try await scene.send("plain").status == 200)
+            #expect(try origin.arrivals(of: "small") == 0, "nothing is sent of which the store cannot take note")
+
+            try disk.empty()
+            tickets.append(try await scene.accept("later", bodyByteCount: 200_000))
+            try await scene.expectDelivery(of: tickets)
+            for id in ["small", "big", "later", "held", "plain"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
+            for id in ["refused", "refused-big"] { #expect(try origin.arrivals(of: id) == 0, "\(id)") }
+            #expect(await scene.layover.stop().status == 0)
+        }
+
+        /// It was accepted while there was room; a crash while there is none takes nothing of it.
+        @Test func whatWasAcceptedSurvivesACrashOnAFullDisk() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let first = try await DurableScene(storeIn: disk.path)
+            let tickets = [try await first.accept("small"), try await first.accept("big", bodyByteCount: 200_000)]
+            try disk.fill()
+            #expect(try await first.send("refused", "Prefer: respond-async").status == 507)
+            await first.layover.kill()
+            try disk.empty()
+            let scene = try await first.restarted(storeIn: disk.path)
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: tickets)
+            for id in ["small", "big"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
+            #expect(try origin.arrivals(of: "refused") == 0)
+        }
+
+        @Test func aReadOnlyDiskRefusesTicketsAndNothingElse() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let first = try await DurableScene(storeIn: disk.path)
+            let ticket = try await first.accept("small")
+            #expect(await first.layover.stop().status == 0)
+
+            try disk.setReadOnly(true)
+            let second = try await first.restarted(storeIn: disk.path)
+            let refused = try await second.send("refused", "Layover-Mode: defer")
+            #expect(refused.status == 507)
+            #expect(refused.text.contains("store.path"), "\(refused.text)")
+            async let held = second.send("held")
+            try await second.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/held") } }
+            let origin = try await second.startOrigin()
+            #expect(try await held.status == 200)
+            #expect(await second.layover.stop().status == 0)
+
+            try disk.setReadOnly(false)
+            let third = try await first.restarted(storeIn: disk.path)
+            try await third.expectDelivery(of: [ticket])
+            #expect(try origin.arrivals(of: "small") == 1)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// Stores that must not be opened.
+    @Suite struct StoreOpening {
+        /// Runs it to its end, which must come by itself.
+        private func start(in folder: TemporaryFolder) async throws -> CommandResult {
+            await try RunningLayover.launch(in: folder).result(within: .seconds(20))
+        }
+
+        enum Damage: String, CaseIterable {
+            case otherFile, otherDatabase, zeroedPages, cutOff
+        }
+
+        @Test(arguments: Damage.allCases)
+        func aDamagedStoreIsRefusedAndLeftAsItIs(damage: Damage) async throws {
+            let first = try await DurableScene()
+            for number in 1...20 { _ = try await first.accept("request-\(number)", bodyByteCount: 2_000) }
+            #expect(await first.layover.stop().status == 0)
+            let file = first.folder.file("layover.sqlite")
+            try await apply(damage, to: file)
+            let before = try Data(contentsOf: file)
+
+            let result = try await start(in: first.folder)
+            #expect(result.status == 1, "\(result)")
+            #expect(result.errors.contains("layover.sqlite"), "\(result)")
+            #expect(result.errors.contains("It was left as it is."), "\(result)")
+            #expect(result.errors.contains(damage == .otherDatabase ? "Set another store.path" : "Put back a copy"), "\(result)")
+            #expect(try Data(contentsOf: file) == before)
+        }
+
+        private func apply(_ damage: Damage, to file: URL) async throws {
+            var bytes = try Data(contentsOf: file)
+            switch damage {
+            case .otherFile: bytes = Data("a letter\n".utf8)
+            case .otherDatabase:
+                try FileManager.default.removeItem(at: file)
+                try await Command(
+                    "/usr/bin/python3",
+                    ["-c", "import sqlite3,sys; sqlite3.connect(sys.argv[1]).execute('CREATE TABLE other (a)')", file.path]
+                ).succeed()
+                return
+            case .zeroedPages: bytes.replaceSubrange(8_192..<40_960, with: Data(count: 32_768))
+            case .cutOff: bytes = bytes.prefix(bytes.count / 2)
+            }
+            try bytes.write(to: file)
+        }
+
+        @Test func aSecondProcessOnTheSameStoreIsRefusedAndDisturbsNothing() async throws {
+            let scene = try await DurableScene()
+            let ticket = try await scene.accept("one")
+            // In the same folder, so that it has the same store; its ports are free ones.
+            let second = try TemporaryFolder()
+            try second.write(#"{"store":{"path":"\#(scene.folder.file("layover.sqlite").path)"}}"#, to: "config.json")
+            let result = try await start(in: second)
+            #expect(result.status == 1, "\(result)")
+            #expect(result.errors.contains("in use by process \(scene.layover.process.pid)"), "\(result)")
+
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: [ticket])
+            #expect(try origin.arrivals(of: "one") == 1)
+        }
+
+        /// The lock ends with the process, however it ends.
+        @Test func aKilledProcessLeavesNoLock() async throws {
+            let first = try await DurableScene()
+            let ticket = try await first.accept("one")
+            await first.layover.kill()
+            let scene = try await first.restarted()
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: [ticket])
+            #expect(try origin.arrivals(of: "one") == 1)
+        }
+    }
+}

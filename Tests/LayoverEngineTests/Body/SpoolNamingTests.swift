@@ -1,0 +1,54 @@
+import Glibc
+import Testing
+
+@testable import LayoverEngine
+
+/// How a nameless file comes by its name.
+struct SpoolNamingTests {
+    private let folder: SpoolFolder
+
+    init() throws { folder = try SpoolFolder() }
+
+    private func nameless(_ text: String) throws -> CInt {
+        let descriptor = open(folder.path, 0o20000000 | O_DIRECTORY | O_RDWR, 0o600)
+        try #require(descriptor >= 0)
+        _ = text.withCString { write(descriptor, $0, text.utf8.count) }
+        return descriptor
+    }
+
+    @Test func aNamelessFileIsNamed() throws {
+        let descriptor = try nameless("content")
+        defer { close(descriptor) }
+        #expect(folder.files.isEmpty)
+        #expect(SpoolNaming.name(descriptor, "a", in: folder.path))
+        #expect(try FileContent.read(folder.path + "/a") == Array("content".utf8).withUnsafeBytes { .init($0) })
+    }
+
+    /// Where a file had a name and lost it, the kernel gives it no other one (open(2), O_TMPFILE): it is copied.
+    @Test func aFileThatCannotBeNamedAfterwardsIsCopied() throws {
+        let path = folder.path + "/old"
+        let descriptor = open(path, O_CREAT | O_RDWR, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        _ = "content".withCString { write(descriptor, $0, 7) }
+        unlink(path)
+        #expect(SpoolNaming.name(descriptor, "a", in: folder.path))
+        #expect(folder.files == ["a"])
+        #expect(String(decoding: try FileContent.read(folder.path + "/a"), as: UTF8.self) == "content")
+    }
+
+    @Test func aNameThatIsTakenIsRefusedAndLeftAlone() throws {
+        try FileContent.write(Array("mine".utf8), to: folder.path + "/a")
+        let descriptor = try nameless("content")
+        defer { close(descriptor) }
+        #expect(!SpoolNaming.name(descriptor, "a", in: folder.path))
+        #expect(String(decoding: try FileContent.read(folder.path + "/a"), as: UTF8.self) == "mine")
+    }
+
+    @Test func aFolderThatIsGoneIsRefused() throws {
+        let descriptor = try nameless("content")
+        defer { close(descriptor) }
+        #expect(!SpoolNaming.name(descriptor, "a", in: folder.path + "/missing"))
+        #expect(!SpoolNaming.name(-1, "a", in: folder.path))
+    }
+}

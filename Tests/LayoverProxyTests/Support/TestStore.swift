@@ -1,0 +1,89 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Synchronization
+
+/// A store of the test's own: it can be made to wait, to fail, and to be found again by the next process.
+final class TestStore: Sendable {
+    let folder: String
+    let store: MemoryStore
+    let spoolTotal: Int
+    private let disk: MemoryDisk
+    private let gate = StoreGate()
+    private let isLast = Mutex(true)
+
+    /// - Parameter failing: Commits that fail, by their number from 1.
+    init(failing: ClosedRange<Int>? = nil, as failure: StoreFailure = .init(.full, "Full."), spoolTotal: Int = 1 << 30) {
+        folder = NSTemporaryDirectory() + "layover-tickets-" + UUID().uuidString
+        self.spoolTotal = spoolTotal
+        disk = MemoryDisk(spoolFolder: folder)
+        store = Self.store(on: disk, gate, failing, failure)
+    }
+
+    /// The same disk, found by another process.
+    init(after other: TestStore, failing: ClosedRange<Int>? = nil) {
+        (folder, disk, spoolTotal) = (other.folder, other.disk, other.spoolTotal)
+        other.isLast.withLock { $0 = false }
+        other.store.die()
+        store = Self.store(on: disk, gate, failing, .init(.full, "Full."))
+    }
+
+    deinit {
+        if isLast.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    private static func store(
+        on disk: MemoryDisk, _ gate: StoreGate, _ failing: ClosedRange<Int>?, _ failure: StoreFailure
+    ) -> MemoryStore {
+        var faults = MemoryFaults()
+        for number in failing ?? 0...0 { faults.failures[number] = failure }
+        return MemoryStore(on: disk, faults: faults, schedule: { gate.run($0) })
+    }
+
+    /// Nothing is committed or read until `goOn`.
+    func halt() { gate.shut() }
+
+    func goOn() { gate.open() }
+
+    /// Until somebody waits for the store.
+    func waitForWork() async throws { try await gate.waiting.wait("work for the store") { $0 > 0 } }
+
+    var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? [] }
+
+    /// A file that somebody removed who had no business to.
+    func lose(_ name: String) { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
+
+    func record(of id: EntryID) async throws -> TicketRecord? { try await store.record(of: id) }
+    func request(of id: EntryID) async throws -> StoredRequest? { try await store.request(of: id) }
+    func storedAnswer(of id: EntryID) async throws -> StoredAnswer? { try await store.answer(of: id) }
+
+    /// Until what was handed in before is on disk.
+    func settle() async throws { _ = try? await store.commit([]) }
+}
+
+/// Runs what it is given in order, on a thread of its own; or keeps it while it is shut.
+private final class StoreGate: Sendable {
+    private let kept = Mutex<(isShut: Bool, work: [@Sendable () -> Void])>((false, []))
+    private let thread = DispatchQueue(label: "test store")
+    let waiting = Watched(0)
+
+    func run(_ work: @escaping @Sendable () -> Void) {
+        let isKept = kept.withLock { kept in
+            if kept.isShut { kept.work.append(work) } else { thread.async(execute: work) }
+            return kept.isShut
+        }
+        if isKept { waiting.update { $0 += 1 } }
+    }
+
+    func shut() { kept.withLock { $0.isShut = true } }
+
+    func open() {
+        waiting.update { $0 = 0 }
+        kept.withLock { kept in
+            kept.isShut = false
+            for work in kept.work { thread.async(execute: work) }
+            kept.work = []
+        }
+    }
+}

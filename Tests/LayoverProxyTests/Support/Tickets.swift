@@ -1,0 +1,86 @@
+import Dispatch
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+extension String {
+    /// A POST for `o.test` with all of its body.
+    static func submission(_ path: String, body: String = "abc", _ fields: String...) -> String {
+        "POST http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(body.utf8.count)\r\n"
+            + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
+    }
+
+    /// A request to the proxy itself.
+    static func own(_ method: String, _ path: String, _ fields: [String] = []) -> String {
+        "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+    }
+}
+
+extension Answer {
+    /// The ticket that a 202 names.
+    var ticket: EntryID? { self["Location"]?.split(separator: "/").last.flatMap { EntryID($0) } }
+}
+
+extension TestProxy {
+    /// Has a request accepted that its upstream hears nothing of yet.
+    func accept(_ path: String = "/", body: String = "abc", _ fields: String...) async throws -> EntryID {
+        var request = "POST http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(body.utf8.count)\r\n"
+        request += "Prefer: respond-async\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
+        let answer = try await answer(to: request)
+        #expect(answer.status == 202)
+        return try #require(answer.ticket)
+    }
+
+    func ticket(_ id: EntryID, _ fields: String...) async throws -> Answer {
+        try await client(sending: .own("GET", TicketAddress.path(of: id), fields)).answer("how the ticket stands")
+    }
+
+    func response(_ id: EntryID, method: String = "GET") async throws -> Answer {
+        try await client(sending: .own(method, TicketAddress.path(of: id) + "/response"))
+            .answer("the ticket's answer", toHead: method == "HEAD")
+    }
+
+    func drop(_ id: EntryID) async throws -> Answer {
+        try await client(sending: .own("DELETE", TicketAddress.path(of: id))).answer("word that the ticket is dropped")
+    }
+
+    /// Once the ticket is in that state and its client is told so.
+    func until(_ id: EntryID, is state: EntryState) async throws -> Answer {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let answer = try await ticket(id)
+            if answer.member("state") == state.rawValue { return answer }
+            guard ContinuousClock.now < deadline else {
+                throw WaitedTooLong(what: "ticket \(state.rawValue), but it is: \(answer.body)")
+            }
+        }
+    }
+
+    /// Nobody has an attempt to make, and nothing was handed to the upstream besides what the test saw.
+    func expectAttempts(_ count: Int) async throws {
+        try await settle()
+        try await tickets?.settle()
+        try await settle()
+        #expect(upstream.startedCount == count)
+    }
+}
+
+extension ScriptedAttempt {
+    /// What a worker does before the first byte leaves: asks whether it may be sent.
+    func mark() async -> Bool {
+        guard let mark = attempt.beforeSending else { return true }
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: mark()) }
+        }
+    }
+
+    /// Marked, sent and answered, as it goes well.
+    func answerWell(_ status: Int = 200, _ fields: [String] = [], body: String = "") async throws {
+        #expect(await mark())
+        if request.body != nil { _ = try await wholeBody() }
+        respond(status, fields + ["Content-Length: \(body.utf8.count)"], body: body)
+    }
+}

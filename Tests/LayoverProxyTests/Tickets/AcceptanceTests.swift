@@ -1,0 +1,315 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Requests that become tickets before any attempt: `respond-async` alone, and mode `defer`.
+struct AcceptanceTests {
+    @Test func nothingIsSaidAndNothingIsSentBeforeItIsOnDisk() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/a?b", "Prefer: respond-async"))
+            try await tickets.waitForWork()
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            #expect(proxy.upstream.startedCount == 0)
+            tickets.goOn()
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async")
+            #expect(answer["Content-Type"] == "application/json")
+            #expect(answer["Cache-Control"] == "no-store")
+            let id = try #require(answer.ticket)
+            #expect(answer["Location"] == "http://127.0.0.1:\(proxy.port)/.layover/tickets/\(id)")
+            #expect(answer.member("id") == "\(id)")
+            #expect(answer.member("state") == "waiting")
+            #expect(answer["Connection"] == nil, "the connection lives on")
+            let attempt = try await proxy.nextAttempt("the attempt of the ticket")
+            #expect(attempt.request.target == "/a?b")
+            #expect(try await tickets.record(of: id)?.state == .waiting, "nothing has left yet")
+            try await attempt.answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func theFirstByteLeavesOnlyOnceThatIsOnDisk() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            #expect(try await tickets.record(of: id)?.state == .attempting)
+            attempt.respond(200)
+        }
+    }
+
+    @Test(arguments: ["Prefer: respond-async", "Layover-Mode: defer", "Layover-Policy: outbox"])
+    func theRequestIsStoredWithoutWhatWasForUs(field: String) async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let client = try await proxy.client(
+                sending: .submission(
+                    "/", field, "Prefer: return=minimal, handling=lenient", "X-Mine: 1", "Layover-Lane: l",
+                    "Proxy-Authorization: Basic c2VjcmV0"))
+            try await tickets.waitForWork()
+            tickets.goOn()
+            let id = try #require(try await client.answer().ticket)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer").joined(separator: ", ") == "return=minimal, handling=lenient")
+            #expect(attempt.values("X-Mine") == ["1"])
+            #expect(!attempt.fields.contains { $0.lowercased().hasPrefix("layover-") || $0.lowercased().hasPrefix("proxy-") })
+            #expect(attempt.request.method == "POST")
+            #expect(attempt.request.host == "o.test")
+            #expect(attempt.request.framing == .length(3))
+            #expect(!attempt.request.expectsContinue)
+            let stored = try #require(try await tickets.request(of: id))
+            let lines = String(buffer: stored.fields)
+            #expect(!lines.contains("c2VjcmV0"), "credentials for us are never stored")
+            #expect(stored.body == .inline(.init(string: "abc")))
+            try await attempt.answerWell()
+        }
+    }
+
+    @Test func preferWithoutUsIsLeftAlone() async throws {
+        try await withProxy(tickets: TestStore(), rules: { rules in
+            var route = Route(name: "r", policy: .standard)
+            route.host = .exact("o.test")
+            route.allowsAsync = false
+            rules.routes = RouteTable(routes: [route])
+        }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=5"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer") == ["respond-async, wait=5"])
+            attempt.respondOnceSent(202, ["Content-Length: 0", "Location: /there"])
+            let answer = try await client.answer()
+            #expect(answer["Preference-Applied"] == nil)
+            #expect(answer["Location"] == "/there")
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["Prefer: wait=5", "Prefer: return=minimal"])
+    func aPreferenceThatAsksForNoTicketGoesOn(field: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", field))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.fields.contains(field))
+            attempt.respondOnceSent(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func withoutAStorePreferGoesOnAndDeferIsRefused() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer") == ["respond-async"])
+            attempt.respondOnceSent(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+            let refused = try await proxy.answer(to: .submission("/", "Layover-Mode: defer"))
+            #expect(refused.status == 507)
+            #expect(refused.body.contains("store.path"))
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func modePassMakesNoTicket() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async", "Layover-Mode: pass"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer") == ["respond-async"])
+            attempt.fail()
+            #expect(try await client.answer().status == 502)
+        }
+    }
+
+    // MARK: The store says no
+
+    @Test(arguments: [
+        (StoreFailure(.full, "Full."), "full"), (StoreFailure(.readOnly, "Read-only."), "read-only"), (StoreFailure(.io, "Bad.", mayBeKept: true), "not known"),
+    ])
+    func whatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
+        let tickets = TestStore(failing: 1...1, as: failure)
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            let answer = try await client.answer()
+            #expect(answer.status == 507)
+            #expect(answer.body.contains(words))
+            #expect(answer["Location"] == nil)
+            #expect(answer["Retry-After"] == "10")
+            try await proxy.expectAttempts(0)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+            // The same client, once the disk has room again.
+            try await client.send(.submission("/2", "Prefer: respond-async"))
+            #expect(try await client.answer().status == 202)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.target == "/2")
+            try await attempt.answerWell()
+        }
+    }
+
+    @Test func aFullStoreDoesNotHinderWhatIsOnlyPassedOn() async throws {
+        try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 507)
+            let client = try await proxy.client(sending: .get("/held"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func aFullSetRefusesAndLeavesNoFileBehind() async throws {
+        let tickets = TestStore()
+        var limits = PendingLimits()
+        limits.entryCountMax = 1
+        try await withProxy(limits: limits, tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let id = try await proxy.accept()
+            _ = try await proxy.nextAttempt()
+            let answer = try await proxy.answer(
+                to: .submission("/", body: String(repeating: "x", count: 5000), "Prefer: respond-async"))
+            #expect(answer.status == 503)
+            #expect(answer.body.contains("limits.entries"))
+            try await proxy.becomesEmpty(tickets)
+            _ = try await proxy.drop(id)
+        }
+    }
+
+    // MARK: Broken requests
+
+    @Test func halfABodyIsNeverAccepted() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async"))
+            try await proxy.settle()
+            try await client.closeOutput()
+            #expect(try await client.ending().rest == "")
+            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await proxy.becomesEmpty(tickets)
+            try await proxy.expectAttempts(0)
+            #expect(tickets.store.commitCount <= 2)
+        }
+    }
+
+    @Test func aBrokenChunkIs400AndNoTicket() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let answer = try await proxy.answer(
+                to: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n")
+            #expect(answer.status == 400)
+            #expect(answer["Connection"] == "close")
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    @Test func aBodyThatStopsIs408() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc", "Prefer: respond-async"))
+            try await proxy.settle()
+            while client.received.value.totalCount == 0 { try await proxy.tick(in: .hours(3)) }
+            #expect(try await client.answer().status == 408)
+        }
+    }
+
+    // MARK: The connection
+
+    @Test func requestsAreAcceptedOneAfterTheOtherOnOneConnection() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
+            let client = try await proxy.client(
+                sending: .submission("/1", "Prefer: respond-async") + .submission("/2", "Prefer: respond-async")
+                    + .get("/3") + .get("/4", "Prefer: respond-async"))
+            #expect(try await client.answer().status == 202)
+            #expect(try await client.answer().status == 202)
+            #expect(try await client.answer().status == 200)
+            #expect(try await client.answer().status == 202)
+        }
+    }
+
+    @Test func aClientThatLeavesWhileItIsStoredHasItsTicketAllTheSame() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            try await tickets.waitForWork()
+            try await client.reset()
+            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            tickets.goOn()
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.entry(.delivered)
+        }
+    }
+
+    @Test func theHostThatTheClientUsedStandsInTheLocation() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { rules in
+            var route = Route(name: "api", policy: .standard)
+            route.host = .exact("api.local")
+            route.pathPrefix = "/v1"
+            route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
+            rules.routes = RouteTable(routes: [route])
+        }) { proxy in
+            let client = try await proxy.client(
+                sending: "GET /v1/x HTTP/1.1\r\nHost: api.local:8080\r\nPrefer: respond-async\r\n\r\n")
+            let answer = try await client.answer()
+            let id = try #require(answer.ticket)
+            #expect(answer["Location"] == "http://api.local:8080/.layover/tickets/\(id)")
+            try await client.send("GET /.layover/tickets/\(id) HTTP/1.1\r\nHost: api.local:8080\r\n\r\n")
+            #expect(try await client.answer().member("id") == "\(id)")
+        }
+    }
+
+    @Test func drainingAcceptsNothingAnyMore() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async"))
+            try await proxy.settle()
+            await proxy.engine.drain()
+            try await client.send("abc")
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer["Retry-After"] == "5")
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    @Test func aTicketThatIsBeingStoredWhenTheProxyStopsIsToldAndKept() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            try await tickets.waitForWork()
+            await proxy.engine.drain()
+            async let drained: Void = proxy.server.drain(within: .seconds(20))
+            try await proxy.waitUntilDraining()
+            tickets.goOn()
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer["Connection"] == "close")
+            await drained
+            let id = try #require(answer.ticket)
+            #expect(try await tickets.record(of: id)?.state == .waiting)
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+}
+
+extension TestProxy {
+    func waitUntilDraining() async throws {
+        let loop = self.loop
+        while try await !loop.eventLoop.submit({ loop.isDraining }).get() { await Task.yield() }
+    }
+
+    /// No file is left in the spool, and no byte is counted.
+    func becomesEmpty(_ tickets: TestStore) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !tickets.files.isEmpty || spool.usedByteCount != 0 {
+            guard ContinuousClock.now < deadline else {
+                throw WaitedTooLong(what: "an empty spool: \(tickets.files), \(spool.usedByteCount) bytes")
+            }
+            await Task.yield()
+        }
+    }
+}

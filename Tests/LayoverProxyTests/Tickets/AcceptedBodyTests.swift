@@ -1,0 +1,112 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// The bodies of requests that become tickets.
+struct AcceptedBodyTests {
+    @Test(arguments: [0, 1, 100, 101, 50_000, 400_000])
+    func bodiesOfAnySizeAreKeptAndSentAsTheyCame(count: Int) async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let body = String((0..<count).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
+            let id = try await proxy.accept("/", body: body)
+            #expect(tickets.files == (count > 100 ? ["\(id).request"] : []))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.framing == .length(count))
+            #expect(await attempt.mark())
+            #expect(try await attempt.wholeBody() == body)
+            attempt.respond(200, ["Content-Length: 0"])
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(tickets.files.isEmpty, "it is removed once sent")
+        }
+    }
+
+    @Test func aChunkedBodyWithTrailersKeepsThem() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let answer = try await proxy.answer(
+                to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    + "3\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 1\r\n\r\n")
+            #expect(answer.status == 202)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.framing == .chunked)
+            #expect(try await attempt.wholeBody() == "abcde")
+            #expect(attempt.seen.value.trailers == ["X-Sum: 1"])
+            attempt.respond(200)
+        }
+    }
+
+    @Test func aChunkedBodyWithoutTrailersHasALengthByThen() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            _ = try await proxy.answer(
+                to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.framing == .length(3))
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.respond(200)
+        }
+    }
+
+    @Test func aRequestWithoutABodyHasNone() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
+            #expect(try await client.answer().status == 202)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.framing == .none)
+            attempt.respond(200)
+        }
+    }
+
+    @Test func whoWaitsFor100GetsItAtOnceAndOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async", "Expect: 100-continue"))
+            #expect(try await client.answer().status == 100)
+            try await client.send("abc")
+            #expect(try await client.answer().status == 202)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Expect").isEmpty)
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.respond(200)
+        }
+    }
+
+    @Test func aBodyThatIsAnnouncedTooLongIsRefusedBeforeItComes() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async", "Expect: 100-continue"))
+            let answer = try await client.answer()
+            #expect(answer.status == 413)
+            #expect(answer.body.contains("limits.bodyMax (1000 bytes)"))
+            #expect(answer["Connection"] == "close")
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    @Test func aBodyThatGrowsTooLongIsRefusedInTheMiddle() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.byteCountMax = 1000; $0.body.inMemoryMax = 10 }) { proxy in
+            let client = try await proxy.client(
+                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try await client.send("3e8\r\n\(String(repeating: "x", count: 1000))\r\n")
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            try await client.send("1\r\nx\r\n")
+            let answer = try await client.answer()
+            #expect(answer.status == 413)
+            #expect(answer["Connection"] == "close")
+            try await proxy.becomesEmpty(tickets)
+        }
+    }
+
+    @Test func aFullSpoolIsNamed() async throws {
+        let tickets = TestStore(spoolTotal: 1000)
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let answer = try await proxy.answer(to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async"))
+            #expect(answer.status == 507)
+            #expect(answer.body.contains("limits.spoolTotal"))
+            try await proxy.becomesEmpty(tickets)
+            try await proxy.expectAttempts(0)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// `clientGone: adopt`: what its client leaves behind is done all the same.
+struct AdoptionTests {
+    private static func withAdoption(
+        tickets: TestStore = TestStore(), _ change: (inout Policy) -> Void = { _ in },
+        rules: (inout ProxyRules) -> Void = { _ in }, _ test: (TestProxy, TestStore) async throws -> Void
+    ) async throws {
+        var policy = Policy.standard
+        policy.clientGone = .adopt
+        change(&policy)
+        let table = RouteTable(policies: ["default": policy])
+        try await withProxy(
+            tickets: tickets,
+            rules: {
+                $0.routes = table
+                rules(&$0)
+            }
+        ) { try await test($0, tickets) }
+    }
+
+    private static func ticket(_ proxy: TestProxy) async throws -> EntryID {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            if let entry = await proxy.engine.liveEntries().first, entry.ticket != nil, !entry.client.isConnected,
+                try await proxy.tickets?.record(of: entry.id) != nil
+            { return entry.id }
+            await Task.yield()
+        }
+        throw WaitedTooLong(what: "an adopted request")
+    }
+
+    @Test func whatIsParkedIsAdopted() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            client.close()
+            #expect(try await Self.ticket(proxy) == entry.id)
+            let adopted = try #require(await proxy.engine.entry(entry.id))
+            #expect(!adopted.client.isConnected)
+            #expect(adopted.attemptCount == 1)
+            _ = await proxy.engine.command(.retry, entry.id)
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.until(entry.id, is: .delivered)
+            try await proxy.expectAttempts(2)
+        }
+    }
+
+    /// At rest it needs nobody in memory, and nothing that stopping would wait for.
+    @Test func whatIsAdoptedAtRestDoesNotKeepTheProxyFromStopping() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            client.close()
+            let id = try await Self.ticket(proxy)
+            try await proxy.settle()
+            await proxy.engine.drain()
+            let loop = proxy.loop
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await loop.drain().get() }
+                group.addTask {
+                    try await loop.eventLoop.scheduleTask(in: .seconds(10)) {}.futureResult.get()
+                    throw WaitedTooLong(what: "the end of draining")
+                }
+                try await group.next()
+                group.cancelAll()
+            }
+            #expect(try await tickets.record(of: id)?.state == .waiting)
+        }
+    }
+
+    @Test func anAttemptUnderWayGoesOn() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/", body: "hello"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "hello")
+            try await client.reset()
+            let id = try await Self.ticket(proxy)
+            #expect(!attempt.seen.value.isCancelled)
+            attempt.respond(200, ["Content-Length: 4"], body: "done")
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id).body == "done")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func anAnswerThatComesBeforeTheCommitIsKept() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/"))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            tickets.halt()
+            try await client.reset()
+            try await tickets.waitForWork()
+            attempt.respond(200, ["Content-Length: 4"], body: "done")
+            let entry = try await proxy.entry(.delivered)
+            tickets.goOn()
+            _ = try await proxy.until(entry.id, is: .delivered)
+            #expect(try await proxy.response(entry.id).body == "done")
+        }
+    }
+
+    @Test func anAttemptThatFailsBeforeTheCommitIsMadeAgain() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/"))
+            let attempt = try await proxy.nextAttempt()
+            tickets.halt()
+            try await client.reset()
+            try await tickets.waitForWork()
+            attempt.fail()
+            try await proxy.settle()
+            tickets.goOn()
+            let id = try await Self.ticket(proxy)
+            _ = await proxy.engine.command(.retry, id)
+            let second = try await proxy.nextAttempt()
+            #expect(second.attempt.number == 2)
+            try await second.answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    @Test func halfARequestIsNotAdopted() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            try await client.reset()
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            try await proxy.expectAttempts(1)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+            #expect(tickets.store.commitCount <= 2)
+        }
+    }
+
+    @Test func whoSaidPassLeavesNothingBehind() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
+            let attempt = try await proxy.nextAttempt()
+            try await client.reset()
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func anAnswerThatHasBegunIsNobodysTicket() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(200, ["Content-Length: 10"])
+            try await client.received.wait("the head") { $0.totalCount > 0 }
+            try await client.reset()
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func aStatusThatIsRetriedIsAdoptedToo() async throws {
+        try await Self.withAdoption(tickets: TestStore(), { $0.retryOn = [.status(503)]; $0.repeatable = true }) { proxy, _ in
+            let client = try await proxy.client(sending: .submission("/"))
+            let first = try await proxy.nextAttempt()
+            _ = try await first.wholeBody()
+            first.respond(503, ["Content-Length: 0"])
+            _ = try await proxy.entry()
+            client.close()
+            let id = try await Self.ticket(proxy)
+            _ = await proxy.engine.command(.retry, id)
+            try await proxy.nextAttempt().answerWell(201)
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    /// It goes on in memory as long as a client would have been held, and an admin can command it.
+    @Test func whatCannotBeStoredGoesOnUntilHoldMax() async throws {
+        try await Self.withAdoption(
+            tickets: TestStore(failing: 1...100_000),
+            { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }
+        ) { proxy, _ in
+            let client = try await proxy.client(sending: .submission("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            client.close()
+            while await proxy.engine.status().totals.storeFailureCount == 0 { await Task.yield() }
+            try await proxy.settle()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            second.fail()
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(601))
+            #expect(await proxy.engine.liveEntries().isEmpty)
+            #expect(await proxy.engine.entry(entry.id)?.state == .expired)
+        }
+    }
+
+    @Test func aTicketThatWasRefusedOnceIsAskedForAgainByTheEndOfItsClient() async throws {
+        try await Self.withAdoption(tickets: TestStore(failing: 1...1)) { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            while await proxy.engine.status().totals.storeFailureCount == 0 { await Task.yield() }
+            try await proxy.settle()
+            client.close()
+            #expect(try await Self.ticket(proxy) == entry.id)
+        }
+    }
+
+    @Test func aDuplicateOfATicketIsNotDoneTwice() async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let first = try await proxy.answer(to: .submission("/", "Prefer: respond-async", "Idempotency-Key: k"))
+            _ = try #require(first.ticket)
+            try await proxy.nextAttempt().fail()
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", "Idempotency-Key: k"))
+            while await proxy.engine.liveEntries().count < 2 {
+                if proxy.upstream.startedCount == 2 { try await proxy.nextAttempt().fail() }
+                await Task.yield()
+            }
+            try await proxy.settle()
+            client.close()
+            while await proxy.engine.liveEntries().count > 1 { await Task.yield() }
+            #expect(await proxy.engine.liveEntries().map(\.id) == [first.ticket])
+        }
+    }
+}

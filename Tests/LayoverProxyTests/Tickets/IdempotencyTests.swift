@@ -1,0 +1,140 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// `Idempotency-Key` on acceptance.
+struct IdempotencyTests {
+    private static let async = "Prefer: respond-async"
+    private static let key = "Idempotency-Key: k-1"
+
+    @Test func theSameAgainIsTheSameTicket() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let body = String(repeating: "x", count: 1000)
+            let first = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
+            let second = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
+            #expect(first.status == 202)
+            #expect(second.status == 202)
+            #expect(first.ticket == second.ticket)
+            let id = try #require(first.ticket)
+            while tickets.files != ["\(id).request"] { await Task.yield() }
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Idempotency-Key") == ["k-1"])
+            try await attempt.answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+            let third = try await proxy.answer(to: .submission("/a", body: body, Self.async, Self.key))
+            #expect(third.ticket == id, "long after, too")
+            #expect(third.member("state") == "delivered", "and it is told how it stands")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test(arguments: [
+        String.submission("/a", body: "other", async, key), .submission("/b", async, key),
+        "PUT http://o.test/a HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\(async)\r\n\(key)\r\n\r\nabc",
+        .submission("/a", body: "", async, key),
+    ])
+    func theSameKeyForSomethingElseIs422(other: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try #require(try await proxy.answer(to: .submission("/a", Self.async, Self.key)).ticket)
+            let answer = try await proxy.answer(to: other)
+            #expect(answer.status == 422)
+            #expect(answer.member("kind") == "idempotency_key_reused")
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test(arguments: [
+        ("Authorization: Bearer a", "Authorization: Bearer b"), ("X: 1", "Authorization: Bearer b"), ("Authorization: Bearer a", "X: 1"),
+    ])
+    func nobodyGetsTheTicketOfAnotherByItsKey(mine: String, theirs: String) async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
+            let first = try await proxy.answer(to: .submission("/a", Self.async, Self.key, mine))
+            let second = try await proxy.answer(to: .submission("/a", Self.async, Self.key, theirs))
+            #expect(second.status == 202)
+            #expect(first.ticket != second.ticket)
+        }
+    }
+
+    @Test func theKeyOfAnotherOriginIsAnotherKey() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
+            let first = try await proxy.answer(to: .submission("/a", Self.async, Self.key))
+            let second = try await proxy.answer(
+                to: "POST http://p.test/a HTTP/1.1\r\nHost: p\r\nContent-Length: 3\r\n\(Self.async)\r\n\(Self.key)\r\n\r\nabc")
+            #expect(second.status == 202)
+            #expect(first.ticket != second.ticket)
+        }
+    }
+
+    @Test func theSameWhileTheFirstIsBeingStoredIsTheSameTicketToo() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let clients = [
+                try await proxy.client(sending: .submission("/", Self.async, Self.key)),
+                try await proxy.client(sending: .submission("/", Self.async, Self.key)),
+            ]
+            try await tickets.waitForWork()
+            try await proxy.settle()
+            tickets.goOn()
+            var ids: Set<EntryID> = []
+            for client in clients { ids.insert(try #require(try await client.answer().ticket)) }
+            #expect(ids.count == 1)
+            try await proxy.nextAttempt().answerWell()
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aHeldRequestWithTheKeyOfATicketIsGivenThatTicket() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try #require(try await proxy.answer(to: .submission("/", Self.async, Self.key)).ticket)
+            try await proxy.nextAttempt().fail()
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer.ticket == id)
+            while await proxy.engine.liveEntries().count > 1 { await Task.yield() }
+        }
+    }
+
+    @Test func aHeldRequestThatReusesAKeyIs422() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            _ = try await proxy.answer(to: .submission("/", Self.async, Self.key))
+            try await proxy.nextAttempt().fail()
+            let client = try await proxy.client(sending: .submission("/other", "Prefer: respond-async, wait=1", Self.key))
+            #expect(try await client.answer().status == 422)
+            while await proxy.engine.liveEntries().count > 1 { await Task.yield() }
+        }
+    }
+
+    @Test func aKeyThatTheRouteAddsIsTheSameForAllAttemptsOfARequestOnly() async throws {
+        try await withProxy(tickets: TestStore(), rules: { rules in
+            var route = Route(name: "r", policy: .standard)
+            route.addFields = [.init(name: "Idempotency-Key", value: "~uuid~")]
+            rules.routes = RouteTable(routes: [route])
+        }) { proxy in
+            let first = try #require(try await proxy.answer(to: .submission("/", Self.async)).ticket)
+            let attempt = try await proxy.nextAttempt()
+            let key = attempt.values("Idempotency-Key")
+            #expect(key.first?.count == 36)
+            _ = await attempt.mark()
+            _ = try await attempt.wholeBody()
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.until(first, is: .waiting)
+            _ = await proxy.engine.command(.retry, first)
+            let second = try await proxy.nextAttempt()
+            #expect(second.values("Idempotency-Key") == key)
+            try await second.answerWell()
+            let other = try await proxy.answer(to: .submission("/", Self.async))
+            #expect(other.ticket != first)
+            let third = try await proxy.nextAttempt()
+            #expect(third.values("Idempotency-Key") != key)
+            try await third.answerWell()
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// The origin's answer to a ticket, from the worker to the store, and from there to whoever asks for it.
+struct TicketAnswerTests {
+    private static func text(_ count: Int) -> String {
+        let bytes = (0..<count).map { (index: Int) -> UInt8 in
+            let letter = (index * 7 + index / 256) % 26
+            return UInt8(97 + letter)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func whileItIsPendingThereIsNone() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(id, is: .waiting)
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 409)
+            #expect(answer.member("kind") == "pending")
+            #expect(answer["Retry-After"].flatMap { Int($0) } ?? 0 >= 1)
+            #expect(answer.member("evidence") == "neverSent")
+            #expect(answer.member("attempts") == "1")
+        }
+    }
+
+    @Test(arguments: [0, 1, 100, 101, 65_536, 300_000, 3_000_000])
+    func answersOfAnySizeAreGivenAsTheyCame(count: Int) async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let body = Self.text(count)
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.sendHead(201, ["Content-Length: \(count)", "ETag: \"x\"", "Set-Cookie: a=1", "Set-Cookie: b=2", "Location: /new"])
+            for start in stride(from: 0, to: count, by: 40_000) {
+                attempt.sendBody(String(body.dropFirst(start).prefix(40_000)))
+            }
+            attempt.finish()
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(tickets.files == (count > 100 ? ["\(id).answer"] : []))
+            for _ in 0..<2 {
+                let answer = try await proxy.response(id)
+                #expect(answer.status == 201)
+                #expect(answer.body == body)
+                #expect(answer["Content-Length"] == "\(count)")
+                #expect(answer.values("Set-Cookie") == ["a=1", "b=2"])
+                #expect(answer["Location"] == "/new")
+                #expect(answer["ETag"] == "\"x\"")
+            }
+            let head = try await proxy.response(id, method: "HEAD")
+            #expect(head["Content-Length"] == "\(count)")
+        }
+    }
+
+    @Test func aChunkedAnswerHasALengthByThen() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.respond(200, ["Transfer-Encoding: chunked"], body: "hello", trailers: ["X-T: 1"])
+            _ = try await proxy.until(id, is: .delivered)
+            let answer = try await proxy.response(id)
+            #expect(answer.end == .length)
+            #expect(answer.body == "hello")
+            #expect(answer["Transfer-Encoding"] == nil)
+        }
+    }
+
+    @Test(arguments: [(204, [String]()), (304, ["ETag: \"a\"", "Content-Length: 100"])])
+    func answersWithoutABodyFrameNothing(status: Int, fields: [String]) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.respond(status, fields)
+            _ = try await proxy.until(id, is: .delivered)
+            let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response") + .own("GET", "/"))
+            let answer = try await client.answer()
+            #expect(answer.status == status)
+            #expect(answer["Content-Length"] == nil)
+            #expect(try await client.answer().status == 200, "nothing of it is taken for the next answer")
+        }
+    }
+
+    @Test func theAnswerToAHeadRequestHasNoBody() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: "HEAD http://o.test/ HTTP/1.1\r\nHost: o\r\nPrefer: respond-async\r\n\r\n")
+            let id = try #require(try await client.answer(toHead: true).ticket)
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.respond(200, ["Content-Length: 100"], body: "")
+            _ = try await proxy.until(id, is: .delivered)
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 200)
+            #expect(answer.body == "")
+        }
+    }
+
+    @Test func theConnectionLivesOnAfterAnAnswer() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let id = try await proxy.accept()
+            let body = Self.text(200_000)
+            try await proxy.nextAttempt().answerWell(200, body: body)
+            _ = try await proxy.until(id, is: .delivered)
+            let path = TicketAddress.path(of: id) + "/response"
+            let client = try await proxy.client(sending: .own("GET", path) + .own("HEAD", path) + .own("GET", path) + .own("GET", "/"))
+            #expect(try await client.answer(after: 200_000).body == body)
+            #expect(try await client.answer(toHead: true)["Content-Length"] == "200000")
+            #expect(try await client.answer(after: 400_000).body == body)
+            #expect(try await client.answer().status == 200)
+            try await client.send(.own("GET", path, ["Connection: close"]))
+            #expect(try await client.answer(after: 600_000)["Connection"] == "close")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func aSlowReaderHoldsTheFileAndNotTheMemory() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let id = try await proxy.accept()
+            let body = Self.text(6_000_000)
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.respond(200, ["Content-Length: 6000000"], body: body)
+            _ = try await proxy.until(id, is: .delivered)
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
+            try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+            let loop = proxy.loop
+            var waiting = 0
+            while waiting == 0 {
+                try await proxy.settle()
+                waiting = try await loop.eventLoop.submit { loop.untakenByteCount }.get()
+            }
+            try await proxy.settle()
+            waiting = try await loop.eventLoop.submit { loop.untakenByteCount }.get()
+            #expect(waiting < 400_000, "it reads no further than the client takes")
+            try await client.startReading()
+            let answer = try await client.answer(after: 6_000_000)
+            #expect(answer.body == body)
+        }
+    }
+
+    @Test func aReaderThatLeavesHindersNobody() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let id = try await proxy.accept()
+            let body = Self.text(3_000_000)
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.respond(200, ["Content-Length: 3000000"], body: body)
+            _ = try await proxy.until(id, is: .delivered)
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
+            try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+            try await proxy.settle()
+            try await client.reset()
+            #expect(try await proxy.response(id).body == body)
+        }
+    }
+
+    /// What is being read when it is dropped is read to its end.
+    @Test func aReaderKeepsTheFileThatIsDroppedMeanwhile() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let id = try await proxy.accept()
+            let body = Self.text(6_000_000)
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.respond(200, ["Content-Length: 6000000"], body: body)
+            _ = try await proxy.until(id, is: .delivered)
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
+            try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+            let loop = proxy.loop
+            while try await loop.eventLoop.submit({ loop.untakenByteCount }).get() == 0 { try await proxy.settle() }
+            #expect(try await proxy.drop(id).status == 204)
+            while !tickets.files.isEmpty { await Task.yield() }
+            try await client.startReading()
+            #expect(try await client.answer(after: 6_000_000).body == body)
+        }
+    }
+
+    @Test func aFileThatIsLostBreaksTheConnectionAndIsNoShortAnswer() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().answerWell(200, body: Self.text(5000))
+            _ = try await proxy.until(id, is: .delivered)
+            tickets.lose("\(id).answer")
+            let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response"))
+            let (_, rest) = try await client.ending()
+            #expect(!rest.hasSuffix("\r\n\r\n") || rest.contains("Content-Length: 5000"))
+        }
+    }
+
+    // MARK: On the way to the store
+
+    @Test func aFullSpoolCostsTheBodyOfTheAnswerAndNotItsStatus() async throws {
+        let tickets = TestStore(spoolTotal: 5000)
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.sendHead(200, ["Content-Length: 600000", "X-A: 1"])
+            for _ in 0..<10 { attempt.sendBody(Self.text(60_000)) }
+            attempt.finish()
+            let standing = try await proxy.until(id, is: .delivered)
+            #expect(standing.body.contains(#""status":200"#))
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 507)
+            #expect(answer.member("kind") == "answer_not_kept")
+            try await proxy.becomesEmpty(tickets)
+        }
+    }
+
+    @Test func anAnswerThatBreaksOffIsAskedForAgainWhereThatDoesNoHarm() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
+            let id = try #require(try await client.answer().ticket)
+            let first = try await proxy.nextAttempt()
+            #expect(await first.mark())
+            first.sendHead(200, ["Content-Length: 10"])
+            first.sendBody("abc")
+            first.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            _ = try await proxy.until(id, is: .waiting)
+            _ = await proxy.engine.command(.retry, id)
+            try await proxy.nextAttempt().answerWell(200, body: "whole")
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id).body == "whole")
+        }
+    }
+
+    @Test func anAnswerThatBreaksOffIsKeptWithoutItsBodyWhereAskingAgainWouldDoHarm() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 2 }) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            _ = try await attempt.wholeBody()
+            attempt.sendHead(201, ["Content-Length: 10"])
+            attempt.sendBody("abcdef")
+            attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            let standing = try await proxy.until(id, is: .delivered)
+            #expect(standing.body.contains(#""status":201"#))
+            #expect(try await proxy.response(id).status == 507)
+            while !tickets.files.isEmpty { await Task.yield() }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func anAnswerThatComesTooLateLeavesNoFile() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 2 }) { proxy in
+            for round in 0..<20 {
+                let id = try await proxy.accept("/\(round)")
+                let attempt = try await proxy.nextAttempt()
+                #expect(await attempt.mark())
+                attempt.outliveCancel()
+                attempt.sendHead(200, ["Content-Length: 6"])
+                attempt.sendBody("abcdef")
+                attempt.finish()
+                // The two race; whoever is first, nothing is left behind.
+                _ = await proxy.engine.command(.cancel, id)
+                while await proxy.engine.entry(id)?.state.isFinal == false { await Task.yield() }
+                _ = try await proxy.drop(id)
+            }
+            try await proxy.settle()
+            while !tickets.files.isEmpty { await Task.yield() }
+        }
+    }
+
+    @Test func theOriginIsHeldBackWhileTheDiskCatchesUp() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.sendHead(200, ["Content-Length: 1000000"])
+            for _ in 0..<10 { attempt.sendBody(Self.text(100_000)) }
+            attempt.finish()
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id).body.utf8.count == 1_000_000)
+        }
+    }
+}

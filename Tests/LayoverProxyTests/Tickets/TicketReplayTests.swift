@@ -1,0 +1,255 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// The attempts of a ticket, in one process and the next.
+struct TicketReplayTests {
+    /// The mark could not be made, so nothing was sent: it is tried again.
+    @Test func nothingIsSentWithoutTheMark() async throws {
+        let tickets = TestStore(failing: 2...2)
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let first = try await proxy.nextAttempt()
+            #expect(await !first.mark())
+            first.fail(.proxyInternalError)
+            _ = try await proxy.until(id, is: .waiting)
+            try await proxy.advance(by: .seconds(6))
+            let second = try await proxy.nextAttempt("an attempt once the store is well")
+            try await second.answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    @Test func theRequestThatIsGoneIsAPersonsDecision() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(id, is: .waiting)
+            // Somebody else's doing: the row says that it is over.
+            var record = try #require(try await tickets.record(of: id))
+            record.state = .cancelled
+            record.endedAt = record.createdAt
+            record.revision += 100
+            _ = try await tickets.store.commit([.update(record)])
+            _ = await proxy.engine.command(.retry, id)
+            let standing = try await proxy.until(id, is: .undecided)
+            #expect(standing.member("why") == "rejected")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func theBodyThatIsGoneIsNotSentAsAnEmptyOne() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let id = try await proxy.accept("/", body: String(repeating: "x", count: 500))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(id, is: .waiting)
+            tickets.lose("\(id).request")
+            _ = await proxy.engine.command(.retry, id)
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody()
+            try await attempt.seen.wait("the end of the body") { $0.sendingEnd == .brokenOff }
+            #expect(attempt.seen.value.sent.isEmpty)
+        }
+    }
+
+    @Test func policyAndEvidenceDecideAsForAnyRequest() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(
+                sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\nx")
+            let id = try #require(try await client.answer().ticket)
+            let first = try await proxy.nextAttempt()
+            #expect(await first.mark())
+            first.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.until(id, is: .waiting)
+            _ = await proxy.engine.command(.retry, id)
+            let second = try await proxy.nextAttempt()
+            #expect(await second.mark())
+            second.fail(.tlsCertificateError, phase: .securing)
+            let standing = try await proxy.until(id, is: .failed)
+            #expect(standing.member("attempts") == "2")
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 410)
+            #expect(answer.member("kind") == "failed")
+        }
+    }
+
+    @Test func aStatusWorthAnotherAttemptIsNotKept() async throws {
+        try await withProxy(tickets: TestStore(), rules: { rules in
+            var policy = Policy.standard
+            policy.retryOn = [.status(503)]
+            policy.repeatable = true
+            rules.routes = RouteTable(policies: ["default": policy])
+        }) { proxy in
+            let id = try await proxy.accept()
+            let first = try await proxy.nextAttempt()
+            try await first.answerWell(503, body: "busy")
+            _ = try await proxy.until(id, is: .waiting)
+            #expect(try await proxy.response(id).status == 409)
+            _ = await proxy.engine.command(.retry, id)
+            try await proxy.nextAttempt().answerWell(200, body: "done")
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id).body == "done")
+        }
+    }
+
+    @Test func theLastAnswerIsKeptWhenNoAttemptIsLeft() async throws {
+        try await withProxy(tickets: TestStore(), rules: { rules in
+            var policy = Policy.standard
+            policy.retryOn = [.status(503)]
+            policy.repeatable = true
+            policy.automaticAttemptsMax = 1
+            rules.routes = RouteTable(policies: ["default": policy])
+        }) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().answerWell(503, body: "busy")
+            _ = try await proxy.until(id, is: .delivered)
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 503)
+            #expect(answer.body == "busy")
+        }
+    }
+
+    // MARK: Asking first
+
+    private static func withPreflight(_ test: (TestProxy) async throws -> Void) async throws {
+        var policy = Policy.standard
+        policy.preflight = Preflight()
+        let table = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { try await test($0) }
+    }
+
+    @Test func theQuestionHasNoBodyAndIsNotMarked() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept("/x", "Content-Type: text/plain", "Idempotency-Key: k", "X-A: 1")
+            let question = try await proxy.nextAttempt()
+            #expect(question.request.method == "HEAD")
+            #expect(question.request.framing == .none)
+            #expect(question.attempt.beforeSending == nil)
+            #expect(question.values("X-A") == ["1"])
+            #expect(question.values("Content-Type").isEmpty)
+            #expect(question.values("Content-Length").isEmpty)
+            #expect(question.values("Idempotency-Key").isEmpty)
+            question.respond(200)
+            let attempt = try await proxy.nextAttempt("the request itself")
+            #expect(attempt.request.method == "POST")
+            try await attempt.answerWell()
+            #expect(try await proxy.until(id, is: .delivered).member("attempts") == "1")
+        }
+    }
+
+    @Test(arguments: [(404, EntryState.cancelled), (412, .undecided)])
+    func theOriginsWordEndsIt(status: Int, state: EntryState) async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().respond(status)
+            _ = try await proxy.until(id, is: state)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aQuestionThatFailsIsAnAttemptThatSentNothing() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            let question = try await proxy.nextAttempt()
+            question.beginSending()
+            question.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let standing = try await proxy.until(id, is: .waiting)
+            #expect(standing.body.contains(#""evidence":"neverSent""#))
+            #expect(standing.member("attempts") == "1")
+        }
+    }
+
+    @Test func aTicketThatIsCancelledWhileTheOriginIsAskedProvesNothing() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            let question = try await proxy.nextAttempt()
+            question.beginSending()
+            #expect(try await proxy.drop(id).status == 204)
+            try await question.seen.wait("the end of the question") { $0.isOver }
+            try await proxy.settle()
+            #expect(await proxy.engine.entry(id)?.lastFailure?.evidence != .maybeApplied)
+        }
+    }
+
+    // MARK: The next process
+
+    @Test func whatWaitedGoesOn() async throws {
+        let first = TestStore()
+        var ids: [EntryID] = []
+        try await withProxy(tickets: first, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            ids.append(try await proxy.accept("/small", body: "s"))
+            try await proxy.nextAttempt().fail()
+            ids.append(try await proxy.accept("/big", body: String(repeating: "x", count: 500)))
+            try await proxy.settle()
+        }
+        let second = TestStore(after: first)
+        try await withProxy(tickets: second, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            try await proxy.advance(by: .seconds(100))
+            var targets: [String: String] = [:]
+            for _ in ids {
+                let attempt = try await proxy.nextAttempt()
+                #expect(await attempt.mark())
+                targets[attempt.request.target] = try await attempt.wholeBody()
+                attempt.respond(200)
+            }
+            #expect(targets == ["/small": "s", "/big": String(repeating: "x", count: 500)])
+            for id in ids { _ = try await proxy.until(id, is: .delivered) }
+            while !second.files.isEmpty { await Task.yield() }
+            try await proxy.expectAttempts(2)
+        }
+    }
+
+    /// The mark is on disk, and what came of it is not known.
+    @Test(arguments: ["POST", "PUT"])
+    func whatWasUnderWayIsAQuestionUnlessItDoesNoHarm(method: String) async throws {
+        let first = TestStore()
+        var id: EntryID?
+        try await withProxy(tickets: first) { proxy in
+            let client = try await proxy.client(
+                sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\nx")
+            id = try await client.answer().ticket
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            first.store.die()
+        }
+        let ticket = try #require(id)
+        try await withProxy(tickets: TestStore(after: first)) { proxy in
+            if method == "PUT" {
+                try await proxy.nextAttempt().answerWell()
+                _ = try await proxy.until(ticket, is: .delivered)
+            } else {
+                #expect(try await proxy.ticket(ticket).member("why") == "maybeApplied")
+                try await proxy.expectAttempts(0)
+                _ = await proxy.engine.command(.force, ticket, acknowledgement: EntryCommand.duplicateRisk)
+                try await proxy.nextAttempt().answerWell()
+                _ = try await proxy.until(ticket, is: .delivered)
+            }
+        }
+    }
+
+    @Test func whatEndedStaysAsItEnded() async throws {
+        let first = TestStore()
+        var ids: [EntryID] = []
+        try await withProxy(tickets: first, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            ids.append(try await proxy.accept("/1"))
+            try await proxy.nextAttempt().answerWell(201, body: "a long enough answer")
+            _ = try await proxy.until(ids[0], is: .delivered)
+            ids.append(try await proxy.accept("/2"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(ids[1], is: .waiting)
+            #expect(try await proxy.drop(ids[1]).status == 204)
+        }
+        try await withProxy(tickets: TestStore(after: first)) { proxy in
+            #expect(try await proxy.ticket(ids[0], "Prefer: wait=600").member("state") == "delivered")
+            #expect(try await proxy.response(ids[0]).body == "a long enough answer")
+            #expect(try await proxy.ticket(ids[1]).member("state") == "cancelled")
+            #expect(try await proxy.response(ids[1]).status == 410)
+            try await proxy.expectAttempts(0)
+        }
+    }
+}

@@ -1,0 +1,326 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// The ticket as its client asks for it: standing, waiting for it, and dropping it.
+struct TicketResourceTests {
+    @Test func aTicketIsShownInEachState() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept("/x")
+            let attempt = try await proxy.nextAttempt()
+            var answer = try await proxy.ticket(id)
+            #expect(answer.status == 200)
+            #expect(answer["Content-Type"] == "application/json")
+            #expect(answer.member("state") == "attempting")
+            #expect(answer.member("attempts") == "0" || answer.member("attempts") == "1")
+            #expect(answer.member("response") == "null")
+            #expect(answer["Retry-After"] != nil)
+            attempt.fail()
+            answer = try await proxy.until(id, is: .waiting)
+            #expect(answer.member("attempts") == "1")
+            #expect(answer.member("waitingFor") != "null")
+            #expect(answer.body.contains(#""kind":"connection_refused""#))
+            #expect(answer.member("createdAt")?.hasPrefix("1970-01-01T00:00:01") == true)
+            #expect(answer.member("expiresAt")?.hasPrefix("1970-01-02T") == true)
+            _ = await proxy.engine.command(.hold, id)
+            #expect(try await proxy.ticket(id).member("state") == "held")
+            _ = await proxy.engine.command(.retry, id)
+            try await proxy.nextAttempt().answerWell(404, ["X-A: 1", "X-B: \"2\""], body: "no")
+            answer = try await proxy.until(id, is: .delivered)
+            #expect(answer.body.contains(#""response":{"status":404,"fields":{"X-A":"1","X-B":"\"2\""}}"#))
+            #expect(answer["Retry-After"] == nil)
+            #expect(answer.member("nextAttemptAt") == "null")
+        }
+    }
+
+    @Test(arguments: [
+        ("GET", "/.layover/tickets/00000000000000000000000000000000"), ("GET", "/.layover/tickets/00000000000000000000000000000000/response"),
+        ("DELETE", "/.layover/tickets/00000000000000000000000000000000"), ("GET", "/.layover/tickets/"), ("GET", "/.layover/tickets/x"),
+        ("GET", "/.layover/tickets/0000000000000000000000000000000"), ("GET", "/.layover/tickets/00000000000000000000000000000000/"),
+        ("GET", "/.layover/tickets/00000000000000000000000000000000/response/"), ("GET", "/.layover/tickets/..%2f"),
+        ("GET", "/.layover/tickets//00000000000000000000000000000000"), ("GET", "/.layover/tickets"),
+    ])
+    func anUnknownTicketIs404(method: String, path: String) async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let client = try await proxy.client(sending: .own(method, path) + .own("GET", "/"))
+            #expect(try await client.answer().status == 404)
+            #expect(try await client.answer().status == 200, "the connection lives on")
+        }
+    }
+
+    @Test func withoutAStoreThereAreNoTickets() async throws {
+        try await withProxy { proxy in
+            let answer = try await proxy.answer(to: .own("GET", "/.layover/tickets/00000000000000000000000000000000"))
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test(arguments: ["POST", "PUT", "PATCH", "OPTIONS"])
+    func otherMethodsAre405(method: String) async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let path = "/.layover/tickets/00000000000000000000000000000000"
+            for request in [String.own(method, path), .own(method, path + "/response"), .own("DELETE", path + "/response")] {
+                let answer = try await proxy.answer(to: request)
+                #expect(answer.status == 405)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("Host: evil.test", 421), ("Host: localhost\r\nOrigin: http://evil.test", 403), ("Host: localhost\r\nOrigin: null", 403),
+        ("Host: localhost\r\nSec-Fetch-Site: cross-site", 403), ("Host: localhost\r\nSec-Fetch-Site: same-site", 403),
+        ("Host: localhost\r\nSec-Fetch-Site: same-origin\r\nOrigin: http://localhost", 200),
+    ])
+    func aWebPageOfAnotherSiteGetsNothing(fields: String, status: Int) async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            for (method, suffix) in [("GET", ""), ("GET", "/response"), ("DELETE", "")] {
+                let answer = try await proxy.answer(
+                    to: "\(method) \(TicketAddress.path(of: id))\(suffix) HTTP/1.1\r\n\(fields)\r\n\r\n")
+                if status == 200 {
+                    #expect(answer.status != 403 && answer.status != 421)
+                } else {
+                    #expect(answer.status == status)
+                }
+            }
+            if status != 200 { #expect(!attempt.seen.value.isCancelled) }
+        }
+    }
+
+    // MARK: Waiting
+
+    @Test(arguments: ["delivered", "cancelled", "undecided"])
+    func whoWaitsIsToldAtTheEnd(end: String) async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=60"]))
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            switch end {
+            case "delivered": try await attempt.answerWell(200, body: "x")
+            case "cancelled": _ = await proxy.engine.command(.cancel, id)
+            default:
+                _ = await attempt.mark()
+                attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            }
+            let answer = try await client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.member("state") == end)
+            if end == "delivered" { #expect(answer.body.contains(#""response":{"status":200"#)) }
+            try await client.send(.own("GET", "/"))
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func whoWaitsForWhatIsOverIsToldAtOnce() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
+            let id = try await proxy.accept()
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.ticket(id, "Prefer: wait=600").member("state") == "delivered")
+            #expect(try await proxy.ticket(id, "Prefer: wait=99999999999999999999").member("state") == "delivered")
+        }
+    }
+
+    @Test func whoWaitsIsToldWhenTheTimeIsOver() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            _ = try await proxy.nextAttempt()
+            let answer = try await proxy.ticket(id, "Prefer: wait=1")
+            #expect(answer.status == 200)
+            #expect(answer.member("state") == "attempting")
+        }
+    }
+
+    @Test func whoWaitsForAnUnknownTicketIsToldAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let answer = try await proxy.answer(
+                to: .own("GET", "/.layover/tickets/00000000000000000000000000000000", ["Prefer: wait=600"]))
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test func manyWaitAndOneThatLeavesHindersNobody() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            var clients: [RawClient] = []
+            for _ in 0..<5 {
+                clients.append(try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=60"])))
+            }
+            try await proxy.settle()
+            try await clients[0].reset()
+            while proxy.openConnectionCount() > 5 { await Task.yield() }
+            try await attempt.answerWell()
+            for client in clients.dropFirst() { #expect(try await client.answer().member("state") == "delivered") }
+        }
+    }
+
+    @Test func whoHalfClosesWantsTheWordNow() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            _ = try await proxy.nextAttempt()
+            let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=600"]))
+            try await proxy.settle()
+            try await client.closeOutput()
+            #expect(try await client.answer().member("state") == "attempting")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test func stoppingEndsTheWait() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(id, is: .waiting)
+            let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=600"]))
+            try await proxy.settle()
+            await proxy.engine.drain()
+            async let drained: Void = proxy.server.drain(within: .seconds(60))
+            let answer = try await client.answer()
+            #expect(answer.member("state") == "waiting")
+            #expect(answer["Connection"] == "close")
+            await drained
+        }
+    }
+
+    /// Nobody is told of an end that is not on disk.
+    @Test func anEndThatIsNotOnDiskIsNotYetThere() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id), ["Prefer: wait=60"]))
+            try await proxy.settle()
+            tickets.halt()
+            attempt.respond(200, ["Content-Length: 1"], body: "x")
+            _ = try await proxy.entry(.delivered)
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            let impatient = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response"))
+            try await proxy.settle()
+            #expect(impatient.received.value.totalCount == 0)
+            tickets.goOn()
+            #expect(try await client.answer().member("state") == "delivered")
+            #expect(try await impatient.answer().body == "x", "it is never told that there is no answer")
+        }
+    }
+
+    @Test func pipelinedQuestionsAreAnsweredInTheirOrder() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let one = try await proxy.accept("/1")
+            try await proxy.nextAttempt().answerWell(200, body: "one")
+            _ = try await proxy.until(one, is: .delivered)
+            let two = try await proxy.accept("/2")
+            let attempt = try await proxy.nextAttempt()
+            let client = try await proxy.client(
+                sending: .own("GET", TicketAddress.path(of: two), ["Prefer: wait=60"])
+                    + .own("GET", TicketAddress.path(of: one) + "/response") + .own("HEAD", TicketAddress.path(of: one))
+                    + .own("DELETE", TicketAddress.path(of: one)) + .own("GET", TicketAddress.path(of: one) + "/response"))
+            try await proxy.settle()
+            try await attempt.answerWell(200, body: "two")
+            #expect(try await client.answer().member("id") == "\(two)")
+            #expect(try await client.answer().body == "one")
+            #expect(try await client.answer(toHead: true).status == 200)
+            #expect(try await client.answer().status == 204)
+            #expect(try await client.answer().status == 410)
+        }
+    }
+
+    // MARK: Dropping
+
+    @Test func droppingAWaitingTicketCancelsIt() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let id = try await proxy.accept("/", body: String(repeating: "x", count: 500))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(id, is: .waiting)
+            #expect(try await proxy.drop(id).status == 204)
+            #expect(try await tickets.record(of: id)?.state == .cancelled, "it is on disk before anybody is told")
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 410)
+            #expect(answer.member("kind") == "cancelled")
+            while !tickets.files.isEmpty { await Task.yield() }
+            #expect(try await proxy.drop(id).status == 204, "twice is once")
+            try await proxy.advance(by: .seconds(1000))
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func droppingATicketUnderWayCutsItOff() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.beginSending()
+            #expect(try await proxy.drop(id).status == 204)
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled && $0.isOver }
+            #expect(try await proxy.ticket(id).member("state") == "cancelled")
+            #expect(try await tickets.record(of: id)?.state == .cancelled)
+        }
+    }
+
+    /// Cancelled and on disk: the worker that comes to ask whether it may send is told no.
+    @Test func whatIsDroppedBeforeTheFirstByteIsNeverSent() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            attempt.outliveCancel()
+            #expect(try await proxy.drop(id).status == 204)
+            #expect(await !attempt.mark())
+            attempt.fail(.proxyInternalResponse)
+            #expect(try await proxy.ticket(id).member("state") == "cancelled")
+        }
+    }
+
+    @Test func droppingAnAnswerRemovesItAndItsFile() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let id = try await proxy.accept("/", body: "abc")
+            try await proxy.nextAttempt().answerWell(200, body: String(repeating: "y", count: 300))
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(tickets.files == ["\(id).answer"])
+            #expect(try await proxy.drop(id).status == 204)
+            while !tickets.files.isEmpty { await Task.yield() }
+            #expect(try await proxy.response(id).status == 410)
+            let standing = try await proxy.ticket(id)
+            #expect(standing.member("state") == "delivered")
+            #expect(standing.member("response") == "null")
+        }
+    }
+
+    @Test func droppingAnUndecidedTicketDecides() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.until(id, is: .undecided)
+            #expect(try await proxy.drop(id).status == 204)
+            #expect(try await proxy.ticket(id).member("state") == "cancelled")
+        }
+    }
+
+    @Test func whatTheDiskDoesNotTakeIsNotSaidToBeDropped() async throws {
+        let tickets = TestStore(failing: 2...5)
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().fail()
+            while await proxy.engine.entry(id)?.state == .attempting { await Task.yield() }
+            while tickets.store.commitCount < 2 { await Task.yield() }
+            var answer = try await proxy.drop(id)
+            #expect(answer.status == 503)
+            // Asked for again until the disk has room: then it is on disk, and not before.
+            while answer.status != 204 { answer = try await proxy.drop(id) }
+            #expect(try await tickets.record(of: id)?.state == .cancelled)
+            try await proxy.expectAttempts(1)
+        }
+    }
+}

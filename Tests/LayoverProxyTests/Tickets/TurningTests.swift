@@ -1,0 +1,371 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// From hold to ticket: `respond-async, wait=N` and `holdMax`, in each phase of the exchange.
+struct TurningTests {
+    private static let both = "Prefer: respond-async, wait=1"
+
+    /// No second attempt falls due before `holdMax`.
+    private static let patient: RouteTable = {
+        var policy = Policy.standard
+        policy.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none)
+        policy.repeatable = true
+        return RouteTable(policies: ["default": policy])
+    }()
+
+    /// Parks the exchange without a word about its origin.
+    private static func park(_ proxy: TestProxy, evidence: Evidence = .maybeApplied) async throws -> Entry {
+        let attempt = try await proxy.nextAttempt()
+        if evidence == .maybeApplied { attempt.beginSending() }
+        attempt.fail(.connectionTerminated, phase: .sending, evidence: evidence)
+        return try await proxy.entry()
+    }
+
+    @Test func anAnswerWithinTheWaitIsTheAnswer() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=60"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer").isEmpty)
+            attempt.respondOnceSent(201, ["Content-Length: 2"], body: "ok")
+            let answer = try await client.answer()
+            #expect(answer.status == 201)
+            #expect(answer["Preference-Applied"] == nil)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func whatIsParkedBecomesATicketWhenTheWaitIsOver() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            #expect(entry.ticket == nil)
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async, wait=1")
+            #expect(answer.ticket == entry.id, "the entry keeps its id")
+            #expect(try await tickets.record(of: entry.id)?.counts.all == 1)
+            try await client.send(.own("GET", TicketAddress.path(of: entry.id)))
+            #expect(try await client.answer().member("attempts") == "1", "the connection lives on")
+            client.close()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.attempt.number == 2)
+            try await attempt.answerWell(200, body: "done")
+            _ = try await proxy.until(entry.id, is: .delivered)
+            #expect(try await proxy.response(entry.id).body == "done")
+            try await proxy.expectAttempts(2)
+        }
+    }
+
+    @Test func nothingIsSaidBeforeTheCommit() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            // Before the wait begins: it may be over before anything else is.
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            try await tickets.waitForWork()
+            // While it is being stored nothing is done with it.
+            try await proxy.advance(by: .seconds(100))
+            #expect(client.received.value.totalCount == 0)
+            #expect(proxy.upstream.startedCount == 1)
+            tickets.goOn()
+            #expect(try await client.answer().ticket == entry.id)
+            try await proxy.nextAttempt("what was due meanwhile").answerWell()
+        }
+    }
+
+    @Test func aFirstAttemptUnderWayGoesOnWithoutItsClient() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "abc")
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            let id = try #require(answer.ticket)
+            #expect(try await proxy.ticket(id).member("state") == "attempting")
+            #expect(try await tickets.record(of: id)?.state == .attempting, "a crash must find it so")
+            attempt.respond(200, ["Content-Length: 4", "X-From: origin"], body: "done")
+            let standing = try await proxy.until(id, is: .delivered)
+            #expect(standing.body.contains(#""X-From":"origin""#))
+            #expect(try await proxy.response(id).body == "done")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aFirstAttemptThatFailsAfterTheAcceptanceIsMadeAgain() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            let attempt = try await proxy.nextAttempt()
+            let id = try #require(try await client.answer().ticket)
+            attempt.fail()
+            _ = try await proxy.until(id, is: .waiting)
+            _ = await proxy.engine.command(.retry, id)
+            let second = try await proxy.nextAttempt()
+            #expect(second.attempt.number == 2)
+            try await second.answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    /// What was not repeatable and may have been applied is a question for a person, now that nobody waits.
+    @Test func aFirstAttemptThatMayHaveBeenAppliedAsks() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let id = try #require(try await client.answer().ticket)
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let standing = try await proxy.until(id, is: .undecided)
+            #expect(standing.member("why") == "maybeApplied")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aHeadThatComesWhileItIsStoredWins() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            // Before the wait begins: it may be over before anything else is.
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            try await tickets.waitForWork()
+            attempt.respond(200, ["Content-Length: 4"], body: nil)
+            attempt.sendBody("do")
+            try await proxy.settle()
+            tickets.goOn()
+            try await tickets.settle()
+            attempt.sendBody("ne")
+            attempt.finish()
+            let answer = try await client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.body == "done")
+            let ended = try await proxy.entry(.delivered)
+            try await proxy.settle()
+            try await tickets.settle()
+            #expect(try await tickets.record(of: ended.id)?.state == .delivered)
+            while !tickets.files.isEmpty { await Task.yield() }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aBodyThatIsStillArrivingIsWaitedFor() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.both))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.tickPastTheWait()
+            #expect(client.received.value.totalCount == 0, "half a request is no ticket")
+            try await client.send("def")
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            let id = try #require(answer.ticket)
+            _ = await proxy.engine.command(.retry, id)
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "abcdef")
+            attempt.respond(200)
+        }
+    }
+
+    @Test func whoWaitsFor100GetsItWhenTheWaitIsOver() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 3, Self.both, "Expect: 100-continue"))
+            _ = try await proxy.nextAttempt("an attempt that hangs")
+            #expect(try await client.answer().status == 100)
+            try await client.send("abc")
+            #expect(try await client.answer().status == 202)
+        }
+    }
+
+    /// Nobody waits without end for a body that does not come.
+    @Test(arguments: [0, 3])
+    func holdMaxEndsWhatIsNotWhole(sent: Int) async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.patient }) { proxy in
+            let client = try await proxy.client(
+                sending: .post("/", length: 6, body: String("abc".prefix(sent)), "Prefer: respond-async, wait=10000"))
+            _ = try await Self.park(proxy, evidence: .neverSent)
+            try await proxy.advance(by: .seconds(601))
+            let answer = try await client.answer()
+            #expect(answer.status == 504)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func holdMaxIsAHundredTwoForWhoTakesATicket() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.patient }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
+            let entry = try await Self.park(proxy)
+            try await proxy.advance(by: .seconds(599))
+            #expect(client.received.value.totalCount == 0)
+            try await proxy.advance(by: .seconds(2))
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer.ticket == entry.id)
+            #expect(await proxy.engine.entry(entry.id)?.state.isFinal == false)
+        }
+    }
+
+    @Test func aWaitOfAnyLengthIsUnderstood() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
+            let client = try await proxy.client(
+                sending: .submission("/", "Prefer: respond-async, wait=99999999999999999999999")
+                    + .submission("/", "Prefer: respond-async, wait=9223372036854775807")
+                    + .submission("/", "Prefer: respond-async, wait=9223372036"))
+            for _ in 0..<3 { #expect(try await client.answer().status == 200) }
+        }
+    }
+
+    @Test func waitZeroIsAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async")
+        }
+    }
+
+    @Test func whoseStatusIsRetriedBecomesATicketMeanwhile() async throws {
+        try await withProxy(tickets: TestStore(), rules: { rules in
+            var policy = Policy.standard
+            policy.retryOn = [.status(503)]
+            policy.repeatable = true
+            rules.routes = RouteTable(policies: ["default": policy])
+        }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            let first = try await proxy.nextAttempt()
+            _ = try await first.wholeBody()
+            first.respond(503, ["Content-Length: 2"], body: "no")
+            let entry = try await proxy.entry()
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer.ticket == entry.id)
+            _ = await proxy.engine.command(.retry, entry.id)
+            let second = try await proxy.nextAttempt()
+            try await second.answerWell(200, body: "yes")
+            _ = try await proxy.until(entry.id, is: .delivered)
+            #expect(try await proxy.response(entry.id).body == "yes")
+        }
+    }
+
+    // MARK: The store says no
+
+    @Test func whatCannotBeStoredGoesOnBeingHeld() async throws {
+        let tickets = TestStore(failing: 1...100_000)
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            while await proxy.engine.status().totals.storeFailureCount == 0 { await Task.yield() }
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            while !tickets.files.isEmpty { await Task.yield() }
+            #expect(await proxy.engine.entry(entry.id)?.ticket == nil)
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt()
+            attempt.respondOnceSent(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test func whatCannotBeStoredEndsAtHoldMax() async throws {
+        try await withProxy(tickets: TestStore(failing: 1...100_000), rules: { $0.routes = Self.patient }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
+            _ = try await Self.park(proxy)
+            try await proxy.advance(by: .seconds(601))
+            #expect(try await client.answer().status == 504)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func whatNeedsASpoolThatIsFullGoesOnBeingHeld() async throws {
+        let tickets = TestStore(spoolTotal: 1000)
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=10000"))
+            let first = try await proxy.nextAttempt()
+            _ = try await first.wholeBody()
+            first.fail()
+            try await proxy.settle()
+            let answer = try await client.answer()
+            #expect(answer.status == 502, "its body was not kept, so it cannot be sent again")
+        }
+    }
+
+    // MARK: The end of the wait
+
+    @Test func aClientThatLeavesWhileItIsStoredTakesItsRequestWithIt() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            // Before the wait begins: it may be over before anything else is.
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            try await tickets.waitForWork()
+            try await client.reset()
+            _ = try await proxy.entry(.cancelled)
+            tickets.goOn()
+            try await tickets.settle()
+            try await proxy.settle()
+            try await tickets.settle()
+            #expect(try await tickets.record(of: entry.id)?.state == .cancelled)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func anAdminWhoCancelsWhileItIsStoredIsObeyed() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            // Before the wait begins: it may be over before anything else is.
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", Self.both))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            try await tickets.waitForWork()
+            async let cancelled = proxy.engine.command(.cancel, entry.id)
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "cancelled")
+            tickets.goOn()
+            #expect(await cancelled.0 == .done)
+            try await tickets.settle()
+            #expect(try await tickets.record(of: entry.id)?.state == .cancelled)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func drainingOffersTheTicketAndKeepsIt() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            let held = try await proxy.client(sending: .submission("/held"))
+            try await proxy.nextAttempt("the first attempt of what came later").fail()
+            while await proxy.engine.liveEntries().count(where: { $0.state == .waiting }) < 2 { await Task.yield() }
+            await proxy.engine.drain()
+            await proxy.server.drain(within: .seconds(20))
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer.ticket == entry.id)
+            #expect(try await held.answer().status == 503)
+            #expect(try await tickets.record(of: entry.id)?.state == .waiting)
+        }
+    }
+}
+
+extension TestProxy {
+    /// Until a wait of one second is over.
+    func tickPastTheWait() async throws {
+        try await loop.eventLoop.scheduleTask(in: .milliseconds(1100)) {}.futureResult.get()
+        try await settle()
+    }
+}

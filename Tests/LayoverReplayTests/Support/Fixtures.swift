@@ -1,0 +1,56 @@
+import NIOCore
+
+@testable import LayoverReplay
+
+/// Ids of two tickets.
+let one = "00112233445566778899aabbccddeeff"
+let two = "ffeeddccbbaa99887766554433221100"
+let uuid = "0b9d5d3e-6f0b-4c53-9f3f-3f6f8b0c7a11"
+
+/// Field lines of a request: each with a NUL.
+func requestLines(_ lines: String...) -> ByteBuffer {
+    ByteBuffer(string: lines.map { $0 + "\0" }.joined())
+}
+
+/// Field lines of an answer: each with a CRLF.
+func answerLines(_ lines: String...) -> ByteBuffer {
+    ByteBuffer(string: lines.map { $0 + "\r\n" }.joined())
+}
+
+extension TokenRequest {
+    static func get(_ target: String, _ fields: ByteBuffer = .init()) -> Self { .init(target: target, fields: fields) }
+
+    static func json(_ body: String) -> Self {
+        .init(target: "/", fields: requestLines("Content-Type: application/json"), body: .init(string: body))
+    }
+
+    static func form(_ body: String) -> Self {
+        .init(target: "/", fields: requestLines("Content-Type: application/x-www-form-urlencoded"), body: .init(string: body))
+    }
+}
+
+extension ParentAnswer {
+    static func created(_ lines: ByteBuffer = .init(), body: String? = nil) -> Self {
+        .init(
+            status: 201, fields: lines, requestURL: "https://api.example.com/v1/cards?draft=1",
+            body: body.map { ByteBuffer(string: $0) })
+    }
+}
+
+extension Substitution {
+    /// To `https://api.example.com`, with an answer to ticket `one`.
+    init(_ answer: ParentAnswer, limits: TokenLimits = .init()) {
+        self.init(
+            values: TokenValues(parents: [one: answer], uuid: uuid, limits: limits), origin: "https://api.example.com")
+    }
+}
+
+/// What an expression has thrown, or nil.
+func tokenError(_ body: () throws -> some Any) -> TokenError? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return error as? TokenError
+    }
+}

@@ -1,0 +1,90 @@
+import NIOCore
+import Testing
+
+@testable import LayoverReplay
+
+struct TokenValuesTests {
+    private func value(_ part: Token.Part, _ answer: ParentAnswer?, limits: TokenLimits = .init()) throws -> String {
+        let values = TokenValues(parents: answer.map { [one: $0] } ?? [:], uuid: nil, limits: limits)
+        return String(decoding: try values.value(of: .ticket(id: one, part)), as: UTF8.self)
+    }
+
+    private func refusal(_ part: Token.Part, _ answer: ParentAnswer?, limits: TokenLimits = .init()) -> TokenError? {
+        tokenError { try value(part, answer, limits: limits) }
+    }
+
+    @Test(arguments: [
+        ("https://Other.example/X?y#z", "https://Other.example/X?y#z"), ("https://a/./b", "https://a/./b"), ("/x", "https://api.example.com/x"),
+        ("x", "https://api.example.com/v1/x"), ("?x", "https://api.example.com/v1/cards?x"), ("urn:x:y", "urn:x:y"), ("//o/p", "https://o/p"),
+    ])
+    func aLocationIsMadeAbsolute(field: String, url: String) throws {
+        #expect(try value(.location, .created(answerLines("location:\t\(field) "))) == url)
+    }
+
+    @Test func fieldsAreJoinedUnlessTheyAreCookies() throws {
+        let answer = ParentAnswer.created(answerLines("X: 1", "Set-Cookie: a=1", "x:2", "Set-Cookie: b=2", "Y:"))
+        #expect(try value(.field("x"), answer) == "1, 2")
+        #expect(try value(.field("y"), answer) == "")
+        #expect(refusal(.field("set-cookie"), answer)?.code == .missing)
+        #expect(refusal(.field("z"), answer)?.description == "The answer to ticket \(one) (status 201) has no field z.")
+    }
+
+    @Test func numbersAndBooleansAreTheirText() throws {
+        let answer = ParentAnswer.created(body: #"{"id":12345678901234567890,"ok":true,"x.y":{"~":[1.10]}}"#)
+        #expect(try value(.json(["id"]), answer) == "12345678901234567890")
+        #expect(try value(.json(["ok"]), answer) == "true")
+        #expect(try value(.json(["x.y", "~", "0"]), answer) == "1.10")
+    }
+
+    @Test func whatIsMissingIsSaid() {
+        let answer = ParentAnswer.created(body: #"{"o":{},"n":null}"#)
+        #expect(refusal(.json(["a", "b.c"]), answer)?.description == "The answer to ticket \(one) has nothing at json.a.b%2Ec.")
+        #expect(refusal(.json(["o"]), answer)?.description == "The answer to ticket \(one) has an object or array at json.o, not a value.")
+        #expect(refusal(.json(["n"]), answer)?.description == "The answer to ticket \(one) has null at json.n.")
+        #expect(refusal(.json(["n"]), .created(body: "<html>"))?.description == "The answer to ticket \(one) has a body that is not valid JSON.")
+        #expect(refusal(.json(["n"]), .created())?.code == .missing)
+        #expect(refusal(.location, .created())?.description == "The answer to ticket \(one) (status 201) has no Location field.")
+        #expect(refusal(.location, .created(answerLines("Location: ")))?.code == .missing)
+        #expect(refusal(.location, .created(answerLines("Location: /a", "Location: /a")))?.code == .missing)
+        #expect(refusal(.location, nil)?.description == "The answer to ticket \(one) is not there (any more).")
+    }
+
+    @Test func onlyASuccessOrARedirectionBringsValues() throws {
+        for (status, isGood) in [(200, true), (303, true), (399, true), (400, false), (404, false), (503, false)] {
+            var answer = ParentAnswer.created(answerLines("Location: /x"))
+            answer.status = status
+            #expect((refusal(.location, answer) == nil) == isGood, "\(status)")
+        }
+    }
+
+    @Test func aCompressedBodyIsNotRead() {
+        let answer = ParentAnswer.created(answerLines("Content-Encoding: gzip"), body: #"{"id":1}"#)
+        #expect(refusal(.json(["id"]), answer)?.description == "The answer to ticket \(one) is compressed, so no value can be read from its body.")
+    }
+
+    @Test func answersAreLimited() {
+        var limits = TokenLimits()
+        limits.answerByteCountMax = 20
+        limits.jsonDepthMax = 2
+        #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[[0]]}"#), limits: limits)?.description == "The answer to ticket \(one) is nested deeper than 2 levels.")
+        #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[0]}    "#), limits: limits) == nil)
+        #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[0]}     "#), limits: limits)?.code == .missing)
+    }
+
+    @Test func keysInSentencesAreSafeAndShort() {
+        let shown = "\(Token.ticket(id: one, .json(["a\nb", String(repeating: "k", count: 5000)])))"
+        #expect(shown.utf8.count < 300)
+        #expect(shown.hasPrefix("~ticket.\(one).json.a%0Ab.kk"))
+    }
+
+    @Test func aUUIDIsOfVersionFour() {
+        var generator = SeededGenerator(seed: 1)
+        var seen: Set<String> = []
+        for _ in 0..<1000 {
+            let text = RequestUUID.text(using: &generator)
+            seen.insert(text)
+            #expect(text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil, "\(text)")
+        }
+        #expect(seen.count == 1000)
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import GRDB
+import LayoverEngine
+@testable import LayoverStore
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@Suite struct SecretsTests {
+    private static let secrets = ["Bearer hunter2-token", "session=open-sesame", "k-e-y-47", "id=of-the-answer", "tr4iler"]
+
+    private static var request: StoredRequest {
+        var request = StoredRequest.fixture()
+        request.fields = ByteBuffer(
+            string: "Accept: */*\0authorization: Bearer hunter2-token\0X-Api-Key;\0COOKIE:  session=open-sesame\0"
+                + "X-Api-Key: k-e-y-47\0Last: one\0")
+        request.trailers = ByteBuffer(string: "X-Sum: 1\0X-Api-Key: tr4iler\0")
+        return request
+    }
+
+    private static let answer = StoredAnswer(
+        status: 200, fields: ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n"), body: .none)
+
+    private func options(_ folder: TemporaryFolder) -> StoreOptions {
+        var options = StoreOptions.quiet(folder.url.path)
+        options.encryptFields = ["Authorization", "cookie", "X-API-Key"]
+        return options
+    }
+
+    private func fill(_ folder: TemporaryFolder) async throws -> SQLiteStore {
+        let store = try SQLiteStore.open(options: options(folder))
+        _ = try await store.commit([.insert(.fixture(1), Self.request, nil), .insert(.fixture(2), Self.request, nil)])
+        _ = try await store.commit([.delivered(.fixture(1, revision: 2, state: .delivered), Self.answer)])
+        return store
+    }
+
+    @Test func secretsStandInNoFileAndComeBackWhole() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await fill(folder)
+        #expect(try await store.request(of: .fixture(2)) == Self.request)
+        #expect(try await store.answer(of: .fixture(1)) == Self.answer)
+        func expectNoSecret() throws {
+            let files = try bytes(under: folder.url.path)
+            #expect(files["layover.sqlite"] != nil)
+            // The search would find them: what is not secret is there.
+            #expect(files.values.contains { $0.range(of: Data("Server: x".utf8)) != nil })
+            for (name, content) in files {
+                for secret in Self.secrets {
+                    #expect(content.range(of: Data(secret.utf8)) == nil, "\(secret) in \(name)")
+                }
+            }
+        }
+        #expect(store.condition.byteCount > 4096)
+        try expectNoSecret()
+        await store.close()
+        try expectNoSecret()
+        let again = try SQLiteStore.open(options: options(folder))
+        #expect(try await again.request(of: .fixture(2)) == Self.request)
+        #expect(try await again.answer(of: .fixture(1)) == Self.answer)
+        await again.close()
+    }
+
+    @Test func proxyAuthorizationIsNeverKept() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options: options(folder))
+        var request = StoredRequest.fixture()
+        request.fields = ByteBuffer(string: "A: 1\0Proxy-authorization: Basic cHJveHk=\0Cookie: c\0B: 2\0")
+        _ = try await store.commit([.insert(.fixture(1), request, nil)])
+        let kept = try await store.request(of: .fixture(1))
+        #expect(kept.map { String(buffer: $0.fields) } == "A: 1\0Cookie: c\0B: 2\0")
+        for (name, content) in try bytes(under: folder.url.path) {
+            #expect(content.range(of: Data("cHJveHk".utf8)) == nil, "\(name)")
+        }
+        await store.close()
+    }
+
+    @Test func bodiesOfRemovedTicketsAreInNoFile() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options: options(folder))
+        let needle = Data("a-body-that-nobody-may-see".utf8)
+        let body = ByteBuffer(string: String(repeating: "a-body-that-nobody-may-see", count: 900))
+        _ = try await store.commit([.insert(.fixture(1), .fixture(.inline(body)), nil)])
+        #expect(try bytes(under: folder.url.path).values.contains { $0.range(of: needle) != nil })
+        let answer = StoredAnswer(status: 200, fields: ByteBuffer(), body: .inline(body))
+        _ = try await store.commit([.delivered(.fixture(1, revision: 2, state: .delivered), answer)])
+        #expect(try await store.removeEnded(before: .distantFuture, limit: 10) == 1)
+        for (name, content) in try bytes(under: folder.url.path) { #expect(content.range(of: needle) == nil, "\(name)") }
+        await store.close()
+    }
+
+    @Test func aSealedValueOpensInItsOwnRowOnly() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await fill(folder)
+        _ = try await store.commit([.insert(.fixture(3), Self.request, nil)])
+        try await store.pool.write { db in
+            try db.execute(
+                sql: "UPDATE request SET sealed = (SELECT sealed FROM request WHERE sequence = 3) WHERE sequence = 2")
+        }
+        #expect(await failure { try await store.request(of: .fixture(2)) }?.kind == .other)
+        #expect(try await store.request(of: .fixture(3)) == Self.request)
+        await store.close()
+    }
+
+    @Test(arguments: ["missing", "another", "nonsense"])
+    func withoutItsKeyAStoreWithSecretsIsRefused(kind: String) async throws {
+        let folder = try TemporaryFolder()
+        await (try await fill(folder)).close()
+        let key = folder.text(of: "store.key")
+        switch kind {
+        case "missing": try FileManager.default.removeItem(at: folder.file("store.key"))
+        case "another": try folder.write("1 " + String(repeating: "ab", count: 32) + "\n", to: "store.key")
+        default: try folder.write("nonsense\n", to: "store.key")
+        }
+        let found = folder.text(of: "store.key")
+        let failure = await failure { try SQLiteStore.open(options: options(folder)) }
+        #expect(failure?.message.contains("store.key") == true)
+        #expect(folder.text(of: "store.key") == found)
+        try folder.write(key, to: "store.key")
+        let store = try SQLiteStore.open(options: options(folder))
+        #expect(try await store.request(of: .fixture(2)) == Self.request)
+        await store.close()
+    }
+
+    @Test func withoutSecretsAMissingKeyIsMadeAnew() async throws {
+        let folder = try TemporaryFolder()
+        var store = try SQLiteStore.open(options: options(folder))
+        try await store.insert(1...1)
+        await store.close()
+        try FileManager.default.removeItem(at: folder.file("store.key"))
+        for _ in 1...2 {
+            store = try SQLiteStore.open(options: options(folder))
+            #expect(try store.live().count == 1)
+            await store.close()
+        }
+        #expect(folder.text(of: "store.key").hasPrefix("2 "))
+    }
+
+    @Test func afterARotationOnlyTheNewKeyIsNeededAndThere() async throws {
+        let folder = try TemporaryFolder()
+        await (try await fill(folder)).close()
+        let old = folder.text(of: "store.key")
+        #expect(try SQLiteStore.rotateKey(options: options(folder)) == 2)
+        let new = folder.text(of: "store.key")
+        #expect(new.hasPrefix("2 ") && new.split(separator: "\n").count == 1)
+        #expect(!new.contains(old.dropFirst(2).trimmingCharacters(in: .newlines)))
+        #expect(try mode(of: folder.file("store.key").path) == 0o600)
+        let store = try SQLiteStore.open(options: options(folder))
+        #expect(try await store.request(of: .fixture(2)) == Self.request)
+        #expect(try await store.answer(of: .fixture(1)) == Self.answer)
+        await store.close()
+    }
+
+    private struct BrokenOff: Error {}
+
+    @Test(arguments: KeyRotation.Point.allCases)
+    func aRotationMayBreakOffAnywhere(point: KeyRotation.Point) async throws {
+        let folder = try TemporaryFolder()
+        var store = try await fill(folder)
+        // More than one portion, so that some rows have the old key and some the new one.
+        let numbers = 10...1100
+        _ = try await store.commit(numbers.map { .insert(.fixture($0), Self.request, nil) })
+        await store.close()
+        _ = try? SQLiteStore.rotateKey(options: options(folder)) { if $0 == point { throw BrokenOff() } }
+        for round in 1...2 {
+            store = try SQLiteStore.open(options: options(folder))
+            for number in [2, 10, 600, 1100] {
+                #expect(try await store.request(of: .fixture(number)) == Self.request, "\(number) in round \(round)")
+            }
+            #expect(try await store.answer(of: .fixture(1)) == Self.answer)
+            await store.close()
+            try SQLiteStore.rotateKey(options: options(folder))
+            #expect(folder.text(of: "store.key").split(separator: "\n").count == 1)
+        }
+    }
+}
