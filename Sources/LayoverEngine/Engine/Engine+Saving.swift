@@ -125,8 +125,8 @@ extension Engine {
     ///
     /// - Returns: False when the disk does not take it; it is tried again then.
     package func settled(_ id: EntryID) async -> Bool {
-        if isSaved(id) { return true }
-        await settled()
+        // What was refused meanwhile may be under way once more.
+        while tickets.pendingSaves[id] != nil { await settled() }
         return tickets.unsaved[id] == nil
     }
 

@@ -5,6 +5,8 @@ package struct MemoryFaults: Sendable {
     /// Commits that fail, by their number from 1. With `mayBeKept` the changes are there after a restart, unless a
     /// later commit succeeds before it.
     package var failures: [Int: StoreFailure]
+    /// What every commit fails with for the time being; asked at each. Default: nothing.
+    package var trouble: @Sendable () -> StoreFailure?
     /// The point at which the process dies, from 1. Each commit has three: before it, after it, and when half of
     /// those who wait for it have been told.
     package var crashPoint: Int?
@@ -12,12 +14,14 @@ package struct MemoryFaults: Sendable {
     package var died: @Sendable () -> Void
 
     package init(
-        failures: [Int: StoreFailure] = [:], crashPoint: Int? = nil, died: @escaping @Sendable () -> Void = {}
+        failures: [Int: StoreFailure] = [:], crashPoint: Int? = nil, died: @escaping @Sendable () -> Void = {},
+        trouble: @escaping @Sendable () -> StoreFailure? = { nil }
     ) {
         self.failures = failures
         self.crashPoint = crashPoint
         self.died = died
+        self.trouble = trouble
     }
 
-    func failure(ofCommit number: Int) -> StoreFailure? { failures[number] }
+    func failure(ofCommit number: Int) -> StoreFailure? { trouble() ?? failures[number] }
 }

@@ -11,9 +11,9 @@ struct EngineTicketTests {
 
     private func bench(
         failing: ClosedRange<Int>? = nil, as failure: StoreFailure = .init(.io, "Broken."), limits: PendingLimits = .init(),
-        idSeed: UInt64 = 7
+        idSeed: UInt64 = 7, trouble: @escaping @Sendable () -> StoreFailure? = { nil }
     ) async throws -> (EngineBench, MemoryStore) {
-        var faults = MemoryFaults()
+        var faults = MemoryFaults(trouble: trouble)
         for number in failing ?? 0...0 { faults.failures[number] = failure }
         let store = MemoryStore(on: disk, faults: faults)
         let bench = await EngineBench(limits: limits, store: store, idSeed: idSeed)
@@ -131,9 +131,14 @@ struct EngineTicketTests {
 
     /// Cancelled, not on disk yet, and dropped again: the second must not take the place of the first.
     @Test func aCancelThatIsNotOnDiskIsNotLostToWhatFollows() async throws {
-        let (bench, store) = try await bench(failing: 2...4)
+        let isBroken = Watched(false)
+        let (bench, store) = try await bench(trouble: { isBroken.value ? StoreFailure(.io, "Broken.") : nil })
         let id = try await bench.ticket()
-        await #expect(throws: StoreFailure.self) { _ = try await bench.engine.dropTicket(id) }
+        isBroken.update { $0 = true }
+        for _ in 0..<3 {
+            await #expect(throws: StoreFailure.self) { _ = try await bench.engine.dropTicket(id) }
+        }
+        isBroken.update { $0 = false }
         var isDropped = false
         while !isDropped { isDropped = (try? await bench.engine.dropTicket(id)) ?? false }
         #expect(try await store.record(of: id)?.state == .cancelled, "whoever is told so finds it so after a crash")
