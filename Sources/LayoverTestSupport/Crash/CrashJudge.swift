@@ -12,8 +12,12 @@ struct CrashJudge {
     /// The requests that arrived, one after the other.
     private var arrivals: [String] = []
 
-    init(fates: [CrashLedger.Fate], events: [RecordingOrigin.Event]) {
+    /// Rounds that ended with SIGTERM: whoever comes then is told to come again.
+    private let stoppedRounds: Set<Int>
+
+    init(fates: [CrashLedger.Fate], events: [RecordingOrigin.Event], stoppedRounds: Set<Int>) {
         self.fates = fates
+        self.stoppedRounds = stoppedRounds
         let lengths = Dictionary(fates.map { ($0.request.id, $0.request.bodyByteCount) }) { first, _ in first }
         for (index, event) in events.enumerated() {
             switch event {
@@ -67,7 +71,8 @@ struct CrashJudge {
         let request = fate.request
         let name = "\(request.id) (\(request.method)\(request.hasKey ? ", key" : ""), \(request.way.rawValue), \(request.trouble))"
         if Set(fate.tickets).count > 1 { breaches.append("\(name): several tickets, \(fate.tickets)") }
-        let allowed = request.way == .asyncWait ? [200, 502] : []
+        var allowed = request.way == .asyncWait ? [200, 502] : []
+        if stoppedRounds.contains(fate.round) { allowed.append(503) }
         for status in fate.otherStatuses where !allowed.contains(status) {
             breaches.append("\(name): its client was answered \(status)")
         }

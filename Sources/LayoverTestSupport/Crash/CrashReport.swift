@@ -14,6 +14,8 @@ package struct CrashReport: Sendable {
     package var childCount = 0
     package var bigCount = 0
     package var startKillCount = 0
+    /// Rounds that ended with SIGTERM.
+    package var stopCount = 0
     /// Each broken promise in a sentence.
     package var breaches: [String] = []
 
@@ -30,6 +32,6 @@ package struct CrashReport: Sendable {
     package var summary: String {
         "\(requestCount) requests, \(acceptedCount) accepted, \(unknownCount) without an answer, "
             + "\(arrivalCount) arrivals, \(askedCount) undecided, \(laneCount) in lanes, \(childCount) after another, "
-            + "\(bigCount) in the spool, \(startKillCount) starts killed"
+            + "\(bigCount) in the spool, \(startKillCount) starts killed, \(stopCount) stops"
     }
 }

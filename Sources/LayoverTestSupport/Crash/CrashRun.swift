@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 
-/// Rounds of load that each end with SIGKILL at a moment drawn from the seed, on one store and one origin.
+/// Rounds of load that each end with SIGKILL, or SIGTERM without time to finish, at a moment drawn from the seed, on one store and one origin.
 package final class CrashRun {
     private static let configuration = """
         {
           "proxy": { "threads": 2 },
           "log": { "level": "warning" },
+          "timeouts": { "drain": "1ms" },
           "policies": {
             "default": { "delay": { "type": "constant", "every": "20ms", "jitter": "full" }, "undecidedInLane": "block" },
             "skips": { "undecidedInLane": "skip" }
@@ -23,6 +24,7 @@ package final class CrashRun {
     private let origin: RecordingOrigin
     private let port: ReservedPort
     private var lanes = [[Int: Int]](repeating: [:], count: CrashRun.clientCount)
+    private var stoppedRounds: Set<Int> = []
     private var report = CrashReport()
 
     package init(seed: UInt64) async throws {
@@ -40,13 +42,14 @@ package final class CrashRun {
         let layover = try await RunningLayover.start(in: folder)
         let person = CrashPerson(layover: layover, ledger: ledger)
         try await person.settleAll()
-        var judge = CrashJudge(fates: ledger.fates, events: try origin.events())
+        var judge = CrashJudge(fates: ledger.fates, events: try origin.events(), stoppedRounds: stoppedRounds)
         try await judge.readTickets(of: layover)
         judge.judge()
         let ending = await layover.stop()
         if ending.status != 0 { judge.breaches.append("SIGTERM: \(ending)") }
         judge.check(try await StoreFacts.read(in: folder))
         report.count(ledger.fates)
+        report.stopCount = stoppedRounds.count
         report.arrivalCount = judge.arrivalCount
         report.breaches = judge.breaches
         return report
@@ -71,8 +74,19 @@ package final class CrashRun {
         ledger.begins(clientCount: clients.count)
         async let lanes = Self.run(clients, ledger)
         try await moment.wait(ledger, origin)
-        await layover.kill()
+        if Int.random(in: 0..<5, using: &generator) == 0 {
+            try await stop(layover, in: round)
+        } else {
+            await layover.kill()
+        }
         self.lanes = await lanes
+    }
+
+    /// What is under way is cut off: `timeouts.drain` is next to nothing.
+    private func stop(_ layover: RunningLayover, in round: Int) async throws {
+        let ending = await layover.stop()
+        if ending.status != 0 { throw ProcessError("SIGTERM under load: \(ending)") }
+        stoppedRounds.insert(round)
     }
 
     /// Kills a start at a moment of its own: nothing is lost by that either.
