@@ -53,6 +53,14 @@ package struct Failure: Sendable, Hashable {
         evidence == .neverSent && phase.isBeforeSending && RetryCondition.connectivity.matches(self)
     }
 
+    /// Whether the proxy itself was in the way: it says nothing about the request or its origin.
+    package var isOurOwn: Bool {
+        switch kind {
+        case .proxyInternalError, .proxyInternalResponse, .proxyConfigurationError, .connectionLimitReached: true
+        default: false
+        }
+    }
+
     /// Whether a kept-alive connection turned out to be dead: the usual race between its server's idle
     /// timer and our next request (RFC 9112 section 9.5).
     package var isStaleConnection: Bool {

@@ -67,25 +67,38 @@ package struct Exchange: Sendable {
         // Past the head there is no going back: the client has begun to read.
         if failure.evidence == .answered { return .fail(.responseBegan) }
         if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
-        if isStopping, isTicket { return verdictAtTheEnd(failure, sending: request) }
+        if isStopping, isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
         if failure.isStaleConnection, request.isRepeatable, !hasTriedNewConnection {
             return .againOnNewConnection
         }
-        if policy.mode == .pass { return .fail(.pass) }
+        if policy.mode == .pass, !isTicket { return .fail(.pass) }
         if isAbandoned, failure.evidence == .neverSent, maySend(request, after: failure) {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
             if lastTrigger.isAutomatic { counts.automatic -= 1 }
             return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
         }
-        guard policy.retryOn.contains(where: { $0.matches(failure) }) else { return .fail(.notInRetryOn) }
-        if failure.isNameUnknown, !isNetworkAway { return .fail(.nameUnknown) }
+        if isTicket, failure.isOurOwn {
+            return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
+        }
+        guard policy.retryOn.contains(where: { $0.matches(failure) }) else {
+            let asks = isTicket && failure.evidence == .maybeApplied && policy.maybeAppliedRule(isTicket: true) == .ask
+            return asks ? ask(.maybeApplied, .onMaybeApplied, failure) : .fail(.notInRetryOn)
+        }
+        // Nobody waits for the word that a name was mistyped; and it may be one that is not there yet.
+        if failure.isNameUnknown, !isNetworkAway, !isTicket { return .fail(.nameUnknown) }
         return verdictOnRetriable(failure, sending: request, using: &generator)
     }
 
-    private mutating func verdictAtTheEnd(_ failure: Failure, sending request: RequestSummary) -> Verdict {
-        guard maySend(request, after: failure) else { return ask(.maybeApplied, .stopping, failure) }
+    /// After how long a ticket is tried again when the proxy itself was in its way. Default: 5 s.
+    private static let ownTroubleDelay: Duration = .seconds(5)
+
+    /// What happens to a ticket whose attempt came to nothing by our own doing: it is no attempt of its own.
+    private mutating func leave(
+        _ request: RequestSummary, after failure: Failure, delay: Duration, rule: Verdict.ParkingRule
+    ) -> Verdict {
+        guard maySend(request, after: failure) else { return ask(.maybeApplied, rule, failure) }
         if failure.evidence == .neverSent, lastTrigger.isAutomatic { counts.automatic -= 1 }
-        return .park(.init(delay: .zero, shutsGate: false, rule: .stopping))
+        return .park(.init(delay: delay, shutsGate: false, rule: rule))
     }
 
     private func verdictOnRetriable(

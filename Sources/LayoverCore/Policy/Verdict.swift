@@ -48,6 +48,8 @@ package enum Verdict: Sendable, Hashable {
         case gate
         /// The proxy was being stopped; the next process goes on with it.
         case stopping
+        /// The proxy itself was in the way of a ticket.
+        case ownTrouble
         /// The store could not say what to send, or take note of the attempt.
         case store
     }
@@ -92,6 +94,15 @@ package enum Verdict: Sendable, Hashable {
 
     /// Whether no other attempt is made at once.
     package var endsTheTry: Bool { self != .againOnNewConnection }
+
+    /// Whether the request is sent once more without anybody's word.
+    package var sendsAgain: Bool {
+        switch self {
+        case .againOnNewConnection: true
+        case .park(let parking): parking.asks == nil
+        case .deliver, .standIn, .fail: false
+        }
+    }
 
     /// One word for people.
     package var word: String {

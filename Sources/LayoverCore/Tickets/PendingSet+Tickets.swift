@@ -60,7 +60,9 @@ extension PendingSet {
         if entry.state == .waiting { block(id, askedFor: entry.eligibleBy == .admin) }
         // Whether they were all delivered is looked at when it is on disk.
         _ = joinParents(id)
-        return record(of: id)
+        var record = record(of: id)
+        record?.expiresAt = entry.ticketDeadline
+        return record
     }
 
     /// It is on disk: from now on nobody holds it.
@@ -73,7 +75,7 @@ extension PendingSet {
                 entry.isHeldByClient = false
                 entry.ticketWish = .none
                 entry.client.isConnected = false
-                if !entry.hasOwnDeadline { entry.expiresAt = entry.parkedAt + entry.policy.lifetime }
+                entry.expiresAt = entry.ticketDeadline
             }
             set.watchDeadlines(id, now: now)
             if !set.joinParents(id) { set.parentFailed(of: id, now: now) }
@@ -165,6 +167,9 @@ extension PendingSet {
 }
 
 extension Entry {
+    /// When its time is over once nobody holds it.
+    fileprivate var ticketDeadline: Timestamp { hasOwnDeadline ? expiresAt : parkedAt + policy.lifetime }
+
     /// Whether nothing says that the credentials it carries are past their time.
     ///
     /// Past it only a person can have it sent, who may know better.

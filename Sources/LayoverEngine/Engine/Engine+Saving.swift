@@ -130,8 +130,8 @@ extension Engine {
         return tickets.unsaved[id] == nil
     }
 
-    /// Waits until all that was handed to the store so far is on disk or was refused.
-    func settled() async {
+    /// Waits until all that was posted so far is on disk, or was refused by the disk.
+    package func settled() async {
         guard let store else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             store.commit([]) { _ in continuation.resume() }

@@ -11,4 +11,11 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func networkChanged()
     /// Ends the thread once its last attempt has ended; running ones are aborted.
     func shutDown()
+    /// Blocks until the thread has ended, and every attempt has been told its last event. Never called on an event
+    /// loop. Default: there is no thread.
+    func waitUntilEnded()
+}
+
+extension UpstreamWorker {
+    package func waitUntilEnded() {}
 }

@@ -46,6 +46,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Whether the engine wants to hear of the next answer, whoever gives it.
     private(set) var isNetworkDoubted = false
     private(set) var isDraining = false
+    private var isShutDown = false
     /// Source of entry ids and of jitter. A simulation puts a seeded one here.
     var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
@@ -241,9 +242,15 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     /// An attempt of a ticket is under way: stopping waits for it.
     func opened(_ exchange: TicketExchange) {
-        eventLoop.execute {
-            if exchange.phase != .done { self.ticketExchanges[ObjectIdentifier(exchange)] = exchange }
-        }
+        // At once where it can be: whoever stops the loop next must know of it.
+        guard eventLoop.inEventLoop else { return eventLoop.execute { self.register(exchange) } }
+        register(exchange)
+    }
+
+    private func register(_ exchange: TicketExchange) {
+        guard exchange.phase != .done else { return }
+        ticketExchanges[ObjectIdentifier(exchange)] = exchange
+        if isShutDown { exchange.stop() }
     }
 
     func closed(_ exchange: TicketExchange) {
@@ -291,18 +298,22 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         }
     }
 
-    /// Closes whatever is left, and the worker.
-    package func shutDown() -> EventLoopFuture<Void> {
+    /// Closes whatever is left, and the workers.
+    ///
+    /// - Returns: The workers. What their last attempts came to is told once they have ended.
+    func shutDown() -> EventLoopFuture<[any UpstreamWorker]> {
         eventLoop.submit {
+            let workers = self.ticketWorkers + (self.worker.map { [$0] } ?? [])
+            self.isShutDown = true
             self.ticks?.cancel()
             for connection in self.inOrder(self.connections.values) { connection.closeNow() }
             for tunnel in self.tunnels.values { tunnel.close() }
             for exchange in self.ticketExchanges.values { exchange.stop() }
-            self.worker?.shutDown()
+            for worker in workers { worker.shutDown() }
             self.worker = nil
-            for worker in self.ticketWorkers { worker.shutDown() }
             self.ticketWorkers = []
             self.upstream = nil
+            return workers
         }
     }
 

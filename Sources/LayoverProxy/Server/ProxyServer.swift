@@ -60,15 +60,29 @@ package struct ProxyServer: Sendable {
     }
 
     /// Stops accepting, lets exchanges under way finish, and closes what is left when the time is over.
+    ///
+    /// When it returns, the engine has been told what every attempt came to.
     package func drain(within limit: Duration) async {
         try? await channel.close()
-        let drained = loops.map { $0.drain() }
-        await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { for future in drained { try? await future.get() } }
-            tasks.addTask { try? await Task.sleep(for: limit) }
-            await tasks.next()
-            tasks.cancelAll()
-            for loop in loops { try? await loop.shutDown().get() }
+        await wait(for: loops.map { $0.drain() }, within: limit)
+        var workers: [any UpstreamWorker] = []
+        for loop in loops { workers += (try? await loop.shutDown().get()) ?? [] }
+        let ended = NIOThreadPool.singleton.runIfActive(eventLoop: group.any()) { [workers] in
+            for worker in workers { worker.waitUntilEnded() }
         }
+        await wait(for: [ended], within: Self.lastWordsMax)
+        await wait(for: loops.map { $0.drain() }, within: Self.lastWordsMax)
+    }
+
+    /// How long the last words of attempts that were cut off are waited for. Default: 5 s.
+    private static let lastWordsMax: Duration = .seconds(5)
+
+    private func wait(for futures: [EventLoopFuture<Void>], within limit: Duration) async {
+        let eventLoop = group.any()
+        let isOver = eventLoop.makePromise(of: Void.self)
+        EventLoopFuture.andAllComplete(futures, on: eventLoop).cascade(to: isOver)
+        let alarm = eventLoop.scheduleTask(in: TimeAmount(limit)) { isOver.succeed() }
+        try? await isOver.futureResult.get()
+        alarm.cancel()
     }
 }

@@ -114,13 +114,15 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
             // Nobody has read of it yet, so what may be sent twice is asked for again.
             if !summary.isRepeatable { return answerBroke(failure) }
             failure.evidence = .maybeApplied
-            answer = nil
         }
         lastFailure = failure
         if mark?.wasRefused == true, failure.evidence == .neverSent { return notMarked(failure) }
         let trigger = timeline.begun?.trigger ?? .arrival
         let verdict = rules.verdict(
             on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
+        // What is not asked for again is known as far as it came.
+        if phase == .receiving, !verdict.sendsAgain { return answerBroke(failure) }
+        answer = nil
         record(verdict, failure: failure)
         switch verdict {
         case .againOnNewConnection:

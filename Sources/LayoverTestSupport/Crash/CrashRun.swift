@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// Rounds of load that each end with SIGKILL, or SIGTERM without time to finish, at a moment drawn from the seed, on one store and one origin.
+/// Rounds of load that each end with SIGKILL, or SIGTERM without time to finish, at a moment drawn from the seed, on
+/// one store and one origin.
 package final class CrashRun {
     private static let configuration = """
         {

@@ -20,6 +20,7 @@ struct ProxyService: Service {
         isDraining.begin()
         await engine.drain()
         await server.drain(within: drainMax)
+        await engine.settled()
         await cache.current?.close()
         await store?.close()
     }

@@ -5,6 +5,7 @@ import Testing
 @testable import LayoverCore
 
 struct ExchangeTests {
+    private var lastCounts = AttemptCounts()
     private var generator = SeededGenerator(seed: 1)
     private let get = RequestSummary(method: "GET")
 
@@ -109,6 +110,56 @@ struct ExchangeTests {
                 #expect(exchange.counts.mayHaveBeenApplied == (failure.evidence == .maybeApplied))
             }
         }
+    }
+
+    // MARK: What ends a request, but not a ticket
+
+    private mutating func verdict(on failure: Failure, of method: String, isTicket: Bool, _ change: (inout Policy) -> Void = { _ in })
+        -> Verdict
+    {
+        var exchange = Exchange(policy: .fixture { change(&$0) }, isTicket: isTicket)
+        _ = exchange.attemptStarted(trigger: .dueTime)
+        defer { lastCounts = exchange.counts }
+        return exchange.verdict(on: failure, sending: RequestSummary(method: method, body: .captured), using: &generator)
+    }
+
+    /// Regression: a proxy that ran out of descriptors threw away every ticket that was due.
+    @Test(arguments: [FailureKind.proxyInternalError, .proxyConfigurationError, .connectionLimitReached])
+    mutating func troubleOfOurOwnIsNoReasonToThrowATicketAway(kind: FailureKind) {
+        let unsent = Failure.fixture(kind, phase: .connecting)
+        let sent = Failure.fixture(kind, phase: .sending, evidence: .maybeApplied)
+        let waits = Verdict.park(.init(delay: .seconds(5), shutsGate: false, rule: .ownTrouble))
+        #expect(verdict(on: unsent, of: "POST", isTicket: true) == waits)
+        #expect(lastCounts.automatic == 0, "it is tried for as long as the ticket lives")
+        #expect(verdict(on: sent, of: "PUT", isTicket: true) == waits)
+        #expect(
+            verdict(on: sent, of: "POST", isTicket: true)
+                == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .ownTrouble)))
+    }
+
+    @Test mutating func aTicketWaitsForANameThatIsNotThereYet() {
+        var unknown = Failure.fixture(.dnsError, phase: .resolving)
+        unknown.isNameUnknown = true
+        #expect(verdict(on: unknown, of: "POST", isTicket: false) == .fail(.nameUnknown))
+        #expect(verdict(on: unknown, of: "POST", isTicket: true).sendsAgain)
+    }
+
+    @Test mutating func aTicketThatMayHaveBeenAppliedIsAQuestionWhateverTheFailure() {
+        let garbage = Failure.fixture(.httpProtocolError, phase: .awaitingResponse, evidence: .maybeApplied)
+        for method in ["POST", "PUT"] {
+            #expect(verdict(on: garbage, of: method, isTicket: false) == .fail(.notInRetryOn))
+            #expect(
+                verdict(on: garbage, of: method, isTicket: true)
+                    == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)))
+            #expect(verdict(on: garbage, of: method, isTicket: true) { $0.onMaybeApplied = .fail } == .fail(.notInRetryOn))
+        }
+    }
+
+    /// A reload may give its policy that mode.
+    @Test mutating func modePassIsNotForTickets() {
+        let refused = Failure.fixture(.connectionRefused, phase: .connecting)
+        #expect(verdict(on: refused, of: "POST", isTicket: false) { $0.mode = .pass } == .fail(.pass))
+        #expect(verdict(on: refused, of: "POST", isTicket: true) { $0.mode = .pass }.sendsAgain)
     }
 
     @Test mutating func whatAClientHoldsEndsWithTheProxy() {

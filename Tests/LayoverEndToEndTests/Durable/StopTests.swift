@@ -1,0 +1,47 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// SIGTERM while tickets are being sent.
+    @Suite struct Stop {
+        private static let count = 30
+
+        /// What came of it is on disk before the process ends.
+        @Test func everyAnswerThatCameIsOnDisk() async throws {
+            let (scene, origin) = try await Self.underWay()
+            let ending = await scene.layover.stop()
+            #expect(ending.status == 0, "\(ending)")
+            let facts = try await StoreFacts.read(in: scene.folder)
+            let arrivals = try origin.events().count { event in if case .head = event { true } else { false } }
+            #expect(facts.states["delivered"] == arrivals, "\(facts)")
+            #expect((facts.states["delivered"] ?? 0) + (facts.states["waiting"] ?? 0) == Self.count, "\(facts)")
+        }
+
+        /// What is cut off goes on in the next run, or is a question; it is never thrown away.
+        @Test func whatIsCutOffIsNotThrownAway() async throws {
+            let (scene, origin) = try await Self.underWay(environment: ["LAYOVER_TIMEOUTS_DRAIN": "1ms"])
+            let ending = await scene.layover.stop()
+            #expect(ending.status == 0, "\(ending)")
+            let facts = try await StoreFacts.read(in: scene.folder)
+            #expect(facts.states.keys.allSatisfy { ["delivered", "waiting", "undecided"].contains($0) }, "\(facts)")
+            #expect(facts.states.values.reduce(0, +) == Self.count)
+            let again = try await scene.restarted()
+            let before = try origin.events().count
+            try await again.layover.waitForPending("only questions are left") { $0.data.allSatisfy { $0.state == "undecided" } }
+            #expect(try origin.events().count >= before)
+            for number in 0..<Self.count { #expect(try origin.arrivals(of: "order-\(number)") == 1) }
+        }
+
+        /// Tickets of which some have been answered and more are still to be sent.
+        private static func underWay(environment: [String: String] = [:]) async throws -> (DurableScene, RecordingOrigin) {
+            let scene = try await DurableScene(environment: environment)
+            let origin = try await scene.startOrigin()
+            for number in 0..<count {
+                let answer = try await scene.send("order-\(number)", "Prefer: respond-async", "X-Trouble: slow")
+                try #require(answer.status == 202, "\(answer)")
+            }
+            return (scene, origin)
+        }
+    }
+}
