@@ -61,7 +61,7 @@ extension Engine {
         guard case .success(let results) = result, results.first == .done else {
             pending.notAccepted()
             if case .failure = result { totals.storeFailureCount += 1 }
-            return exchange.acceptance(Self.refusal(of: new.id, result))
+            return exchange.acceptance(refusal(of: new.id, result))
         }
         var jitter = Jitter(generator)
         // Told first: whoever asks for the ticket then finds it.
@@ -69,18 +69,26 @@ extension Engine {
             new, sequence: sequence, isOrphan: isOrphan, now: clock.now(), using: &jitter)
         generator = jitter.base
         totals.acceptedCount += 1
-        exchange.acceptance(.accepted(new.id))
+        tell(exchange, accepted: new.id, isUnderWay: false)
         perform(actions)
         finishFact()
     }
 
-    private static func refusal(
+    /// - Parameter isUnderWay: Whether an attempt was under way already. One that begins because it was accepted is
+    ///   not what its client is told of: that it waits is true, and does not depend on who is faster.
+    private func tell(_ exchange: any AcceptingExchange, accepted id: EntryID, isUnderWay: Bool) {
+        var standing = rememberedTicket(id)
+        if standing?.record.state == .attempting, !isUnderWay { standing?.record.state = .waiting }
+        exchange.acceptance(.accepted(id, standing))
+    }
+
+    private func refusal(
         of id: EntryID, _ result: Result<[StoreResult], StoreFailure>
     ) -> AcceptanceResult {
         switch result {
         case .success(let results):
             switch results.first {
-            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other) : .keyReused
+            case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, rememberedTicket(other)) : .keyReused
             case .done, .stale, nil:
                 // Whatever is there under this id is not ours to remove.
                 .notStored(id, StoreFailure(.other, "The store has this id already.", mayBeKept: true))
@@ -109,15 +117,17 @@ extension Engine {
         let now = clock.now()
         guard case .success(let results) = result, results.first == .done else {
             if case .failure = result { totals.storeFailureCount += 1 }
-            exchange.acceptance(Self.refusal(of: id, result))
+            exchange.acceptance(refusal(of: id, result))
             perform(pending.notStored(id, now: now))
             return finishFact()
         }
         totals.acceptedCount += 1
-        exchange.acceptance(.accepted(id))
         // At rest it needs nobody; an attempt under way keeps the exchange that makes it.
-        if pending.entry(id, now: now)?.state != .attempting { exchanges[id] = nil }
-        perform(pending.stored(id, now: now))
+        let isUnderWay = pending.entry(id, now: now)?.state == .attempting
+        if !isUnderWay { exchanges[id] = nil }
+        let actions = pending.stored(id, now: now)
+        tell(exchange, accepted: id, isUnderWay: isUnderWay)
+        perform(actions)
         finishFact()
     }
 }

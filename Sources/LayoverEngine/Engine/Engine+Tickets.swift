@@ -7,12 +7,15 @@ extension Engine {
 
     /// A ticket as it stands now; nil if there is none. Its times are those of this boot.
     package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
-        if let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) {
-            return TicketStanding(
-                record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
-        }
+        if let standing = rememberedTicket(id) { return standing }
         guard let record = try await store?.record(of: id) else { return nil }
         return TicketStanding(record: record.shifted(by: -tickets.clockOffset))
+    }
+
+    /// A ticket that is live, or one of the newest that ended.
+    func rememberedTicket(_ id: EntryID) -> TicketStanding? {
+        guard let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) else { return nil }
+        return TicketStanding(record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
     }
 
     /// Its client gives a ticket up, or has no more use for its answer.
@@ -116,7 +119,7 @@ extension Engine {
 }
 
 /// A ticket as its client sees it.
-package struct TicketStanding: Sendable {
+package struct TicketStanding: Sendable, Hashable {
     package var record: TicketRecord
     package var waitingFor: WaitReason?
     package var nextAttemptAt: Timestamp?

@@ -16,10 +16,10 @@ package struct Acceptance: Sendable {
 
 /// What became of a request that was to become a ticket.
 package enum AcceptanceResult: Sendable, Hashable {
-    /// It is on disk.
-    case accepted(EntryID)
+    /// It is on disk, and stands so. Nil here and below: how it stands is not in memory.
+    case accepted(EntryID, TicketStanding?)
     /// The same request with the same key was accepted before, under this id.
-    case duplicate(of: EntryID)
+    case duplicate(of: EntryID, TicketStanding?)
     /// The key was used for another request.
     case keyReused
     case refused(limit: String, value: Int)

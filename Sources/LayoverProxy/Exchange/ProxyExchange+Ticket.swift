@@ -117,15 +117,15 @@ extension ProxyExchange: AcceptingExchange {
         }
         if let successor { return successor.heard(result) }
         switch result {
-        case .accepted(let id):
+        case .accepted(let id, let standing):
             // A head that came first has won.
             guard phase == .parked || phase == .attempting || phase == .offering else { return }
             if phase == .parked { entry = nil } else { handOver() }
             phase = .parked
-            answerWithTicket(id)
-        case .duplicate(let id):
+            answerWithTicket(id, standing)
+        case .duplicate(let id, let standing):
             guard phase == .parked || phase == .attempting || phase == .offering else { return }
-            answerWithTicket(id)
+            answerWithTicket(id, standing)
             cancelAttempt()
             ended(as: .cancelled)
         case .keyReused, .unknownParent:
@@ -140,11 +140,11 @@ extension ProxyExchange: AcceptingExchange {
         }
     }
 
-    private func answerWithTicket(_ id: EntryID) {
+    private func answerWithTicket(_ id: EntryID, _ standing: TicketStanding?) {
         answer(
             .accepted(
                 id, base: ticket?.base ?? "", applied: ticket?.wish.applied ?? "",
-                document: .accepted(id) { [loop] in loop.wall($0) }))
+                document: TicketDocument(id: id, standing: standing) { [loop] in loop.wall($0) }))
     }
 }
 

@@ -189,10 +189,9 @@ extension DeferredRequest: AcceptingExchange {
     private func accepted(_ result: AcceptanceResult) {
         if result.abandonsBody { draft.request.body?.disown() }
         switch result {
-        case .accepted(let id):
-            answer(
-                .accepted(id, base: base, applied: applied, document: .accepted(id) { [loop] in loop.wall($0) }))
-        case .duplicate(let id):
+        case .accepted(let id, let standing):
+            answer(.accepted(id, base: base, applied: applied, document: document(id, standing)))
+        case .duplicate(let id, _):
             Task { [self] in
                 let result = await TicketLook(engine: loop.engine, id: id).look()
                 loop.eventLoop.execute { self.answerAgain(id, result) }
@@ -204,11 +203,15 @@ extension DeferredRequest: AcceptingExchange {
 
     /// It was accepted before, and may have come far since.
     private func answerAgain(_ id: EntryID, _ result: TicketLook.Result) {
-        var document = TicketDocument.accepted(id) { [loop] in loop.wall($0) }
+        var document = document(id, nil)
         if case .found(let standing, let stored, _) = result {
             document.standing = standing
             document.answer = stored
         }
         answer(.accepted(id, base: base, applied: applied, document: document))
+    }
+
+    private func document(_ id: EntryID, _ standing: TicketStanding?) -> TicketDocument {
+        TicketDocument(id: id, standing: standing) { [loop] in loop.wall($0) }
     }
 }

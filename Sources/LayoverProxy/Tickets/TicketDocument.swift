@@ -6,15 +6,11 @@ import NIOCore
 /// A ticket as its client is shown it, in JSON.
 struct TicketDocument {
     let id: EntryID
+    /// Nil: no more is known than that it was accepted.
     var standing: TicketStanding?
     var answer: StoredAnswer?
     /// Nanoseconds since 1970 of a time since boot.
     let wallNanoseconds: (Timestamp) -> Int64
-
-    /// One that has just been accepted.
-    static func accepted(_ id: EntryID, wallNanoseconds: @escaping (Timestamp) -> Int64) -> TicketDocument {
-        TicketDocument(id: id, standing: nil, answer: nil, wallNanoseconds: wallNanoseconds)
-    }
 
     var json: String {
         let record = standing?.record

@@ -26,7 +26,7 @@ extension AdminHarness {
         let (results, result) = AsyncStream.makeStream(of: AcceptanceResult.self)
         engine.post(.accept(Acceptance(new: new, request: request), AcceptedExchange(told: result)))
         for await result in results {
-            guard result == .accepted(id) else { throw NotAccepted(result: result) }
+            guard case .accepted(id, _) = result else { throw NotAccepted(result: result) }
             break
         }
         return id

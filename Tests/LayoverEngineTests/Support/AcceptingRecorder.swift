@@ -43,7 +43,7 @@ extension EngineBench {
     /// One that must be accepted.
     func ticket(after parents: [EntryID] = [], repeatable: Bool = false) async throws -> EntryID {
         let acceptance = acceptance(after: parents, repeatable: repeatable)
-        guard case .accepted(let id) = try await accept(acceptance).result() else { throw WaitedTooLong(what: "an acceptance") }
+        guard case .accepted(let id, _) = try await accept(acceptance).result() else { throw WaitedTooLong(what: "an acceptance") }
         await settle()
         return id
     }
@@ -61,4 +61,9 @@ extension EngineBench {
             await Task.yield()
         }
     }
+}
+
+extension AcceptanceResult {
+    var accepted: EntryID? { if case .accepted(let id, _) = self { id } else { nil } }
+    var duplicate: EntryID? { if case .duplicate(let id, _) = self { id } else { nil } }
 }

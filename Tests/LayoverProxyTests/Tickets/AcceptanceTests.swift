@@ -36,6 +36,22 @@ struct AcceptanceTests {
         }
     }
 
+    @Test func the202SaysWhenItWasMadeAndUntilWhenItLives() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            proxy.clock.advance(by: .seconds(3))
+            let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async"))
+            let id = try #require(answer.ticket)
+            let standing = try await proxy.ticket(id)
+            for name in ["createdAt", "expiresAt"] {
+                #expect(answer.member(name)?.hasSuffix("Z") == true)
+                #expect(answer.member(name) == standing.member(name))
+            }
+            #expect(answer.member("createdAt") != answer.member("expiresAt"))
+            #expect(answer.member("state") == "waiting")
+            try await proxy.nextAttempt().answerWell()
+        }
+    }
+
     @Test func theFirstByteLeavesOnlyOnceThatIsOnDisk() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in

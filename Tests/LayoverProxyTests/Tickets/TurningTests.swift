@@ -50,6 +50,13 @@ struct TurningTests {
             #expect(answer.status == 202)
             #expect(answer["Preference-Applied"] == "respond-async, wait=1")
             #expect(answer.ticket == entry.id, "the entry keeps its id")
+            #expect(answer.member("attempts") == "1")
+            #expect(answer.body.contains(#""evidence":"neverSent""#))
+            let standing = try await proxy.ticket(entry.id)
+            for name in ["createdAt", "expiresAt"] {
+                #expect(answer.member(name)?.hasSuffix("Z") == true)
+                #expect(answer.member(name) == standing.member(name))
+            }
             #expect(try await tickets.record(of: entry.id)?.counts.all == 1)
             try await client.send(.own("GET", TicketAddress.path(of: entry.id)))
             #expect(try await client.answer().member("attempts") == "1", "the connection lives on")
