@@ -45,6 +45,13 @@ extension Engine {
         hand(changes, to: store)
     }
 
+    /// What the disk would not take of a ticket, for whoever hands it in once more and says `saved` then.
+    func takeUnsaved(of id: EntryID) -> [(EntryID, StoreChange)] {
+        let changes = (tickets.unsaved.removeValue(forKey: id) ?? []).map { (id, $0) }
+        if !changes.isEmpty { tickets.pendingSaves[id, default: 0] += changes.count }
+        return changes
+    }
+
     private func hand(_ changes: [(EntryID, StoreChange)], to store: any PendingStore) {
         for (id, _) in changes { tickets.pendingSaves[id, default: 0] += 1 }
         store.commit(changes.map(\.1)) { result in
@@ -52,7 +59,7 @@ extension Engine {
         }
     }
 
-    private func saved(
+    func saved(
         _ changes: [(EntryID, StoreChange)], _ result: Result<[StoreResult], StoreFailure>
     ) {
         for (id, _) in changes {

@@ -58,7 +58,7 @@ extension Engine {
             TicketReplay(
                 id: id, trigger: trigger, policy: entry.policy, route: entry.route, counts: ticket.counts,
                 isRepeatable: ticket.isRepeatable, hasIdempotencyKey: ticket.hasIdempotencyKey,
-                parents: ticket.parents, revision: entry.revision, url: entry.url))
+                parents: ticket.parents, url: entry.url))
     }
 
     // MARK: Start

@@ -10,7 +10,5 @@ package struct TicketReplay: Sendable {
     package var isRepeatable: Bool
     package var hasIdempotencyKey: Bool
     package var parents: [EntryID]
-    /// As it stands on disk when the attempt is marked as started.
-    package var revision: Int
     package var url: String
 }

@@ -5,38 +5,32 @@ import Synchronization
 
 /// The note on disk that the first byte of an attempt is about to leave. Whoever comes after a crash knows then that
 /// it may have been applied.
+///
+/// The engine makes it, which knows how the ticket stands by then.
 final class AttemptMark: Sendable {
-    private let store: any PendingStore
+    private let engine: Engine
     private let id: EntryID
-    private let revision: Int
     private let isRefused = Atomic<Bool>(false)
 
-    init(store: any PendingStore, id: EntryID, revision: Int) {
-        self.store = store
+    init(engine: Engine, id: EntryID) {
+        self.engine = engine
         self.id = id
-        self.revision = revision
     }
 
-    /// Whether the store did not take it, so that nothing was sent.
+    /// Whether it was not made, so that nothing was sent.
     var wasRefused: Bool { isRefused.load(ordering: .acquiring) }
 
     /// What the worker asks before it sends. Blocks until the note is on disk.
-    func closure(for counts: AttemptCounts) -> @Sendable () -> Bool {
+    func closure(for counts: AttemptCounts, by exchange: any HeldExchange) -> @Sendable () -> Bool {
         { [self] in
             let isDone = DispatchSemaphore(value: 0)
             isRefused.store(true, ordering: .releasing)
-            commit(counts) { [self] isMarked in
+            engine.mark(id, counts, by: exchange) { [self] isMarked in
                 isRefused.store(!isMarked, ordering: .releasing)
                 isDone.signal()
             }
             isDone.wait()
             return !wasRefused
-        }
-    }
-
-    private func commit(_ counts: AttemptCounts, done: @escaping @Sendable (Bool) -> Void) {
-        store.commit([.started(id, revision: revision, counts: counts)]) { result in
-            if case .success(let results) = result { done(results.first == .done) } else { done(false) }
         }
     }
 }

@@ -9,7 +9,7 @@ extension TicketExchange {
         self.init(
             loop: loop, id: replay.id, rules: Exchange(policy: replay.policy, counts: replay.counts, isTicket: true),
             isRepeatable: replay.isRepeatable, hasIdempotencyKey: replay.hasIdempotencyKey,
-            mark: AttemptMark(store: store, id: replay.id, revision: replay.revision))
+            mark: AttemptMark(engine: loop.engine, id: replay.id))
         read(replay, from: store)
     }
 

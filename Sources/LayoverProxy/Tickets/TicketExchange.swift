@@ -66,7 +66,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         let number = number ?? rules.attemptStarted(trigger: trigger)
         let attempt = UpstreamAttempt(
             request: request, number: number, needsFreshConnection: onNewConnection,
-            wantsConnectionFacts: true, beforeSending: mark?.closure(for: rules.counts), receiver: self)
+            wantsConnectionFacts: true, beforeSending: mark?.closure(for: rules.counts, by: self), receiver: self)
         self.attempt = attempt
         timeline.began(number, trigger, at: loop.engine.clock.now())
         loop.metrics.attemptCount.increment()

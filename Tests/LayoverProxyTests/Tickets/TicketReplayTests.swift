@@ -23,6 +23,94 @@ struct TicketReplayTests {
         }
     }
 
+    // MARK: Changes before the mark
+
+    /// Nothing that matters to the attempt: it goes on, and is not made again later.
+    @Test(arguments: [false, true])
+    func aChangeBeforeTheMarkDoesNotStopTheAttempt(isReload: Bool) async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            if isReload {
+                var policy = Policy.standard
+                policy.lifetime = .seconds(7000)
+                await proxy.engine.adopt(RouteTable(policies: ["default": policy]))
+                try await tickets.settle()
+            } else {
+                #expect(await proxy.engine.patch(id, EntryPatch(priority: 1)).0 == .done)
+            }
+            let revision = try #require(try await tickets.record(of: id)?.revision)
+            #expect(await attempt.mark())
+            let marked = try #require(try await tickets.record(of: id))
+            #expect(marked.state == .attempting)
+            #expect(marked.revision >= revision)
+            attempt.respond(200)
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func whatIsCancelledBeforeTheMarkIsNotSent() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await proxy.drop(id).status == 204)
+            #expect(await !attempt.mark())
+        }
+    }
+
+    /// The disk is full when it is cancelled, and has room again a moment later.
+    @Test func aCancellationThatIsNotOnDiskYetCountsAllTheSame() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            tickets.setFull(true)
+            #expect(await proxy.engine.command(.cancel, id).0 == .done)
+            tickets.setFull(false)
+            #expect(await !attempt.mark())
+            #expect(try await tickets.record(of: id)?.state != .attempting)
+        }
+    }
+
+    @Test func whatIsCancelledWhileTheMarkIsWrittenIsNotSent() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            tickets.halt()
+            async let isMarked = attempt.mark()
+            try await tickets.waitForWork()
+            async let cancelled = proxy.engine.command(.cancel, id)
+            try await attempt.seen.wait("the end of the attempt") { $0.isOver }
+            tickets.goOn()
+            #expect(await !isMarked)
+            #expect(await cancelled.0 == .done)
+            #expect(try await tickets.record(of: id)?.state == .cancelled)
+        }
+    }
+
+    /// What the disk did not take before goes with the mark, so the row does not contradict it.
+    @Test func aChangeThatTheDiskRefusedGoesWithTheMark() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            tickets.setFull(true)
+            #expect(await proxy.engine.patch(id, EntryPatch(priority: 1)).0 == .done)
+            #expect(await !attempt.mark())
+            tickets.setFull(false)
+            #expect(await attempt.mark())
+            let record = try #require(try await tickets.record(of: id))
+            #expect(record.state == .attempting)
+            #expect(record.priority == 1)
+            #expect(await proxy.engine.isSaved(id))
+            attempt.respond(200)
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
     @Test func theRequestThatIsGoneIsAPersonsDecision() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
