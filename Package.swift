@@ -51,6 +51,7 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "LayoverHTTP", dependencies: [nioCore], swiftSettings: confined),
         .target(name: "LayoverCore", dependencies: ["Retry"], swiftSettings: strict),
         .target(
@@ -84,8 +85,8 @@ let package = Package(
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", crypto, nioCore, nioPosix, logging,
-                lifecycle,
+                "CZlib", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", crypto, nioCore, nioPosix,
+                logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
@@ -155,8 +156,8 @@ if hasMimalloc { package.targets.append(.systemLibrary(name: "CMimalloc", provid
 // `make mutants` builds the simulation again and again, and nothing else.
 if ProcessInfo.processInfo.environment["LAYOVER_ONLY"] == "simulation" {
     let needed = [
-        "Retry", "LayoverHTTP", "LayoverCore", "LayoverEngine", "LayoverReplay", "LayoverProxy", "LayoverTestSupport",
-        "LayoverSimulationTests",
+        "CZlib", "Retry", "LayoverHTTP", "LayoverCore", "LayoverEngine", "LayoverReplay", "LayoverProxy",
+        "LayoverTestSupport", "LayoverSimulationTests",
     ]
     package.targets.removeAll { !needed.contains($0.name) }
     package.products.removeAll { $0.name == "layover" }

@@ -64,9 +64,11 @@ struct TicketReading: Sendable {
             throw StoreFailure(.other, "The answer to ticket \(parent) is not on disk yet.")
         }
         guard let answer = try await store.answer(of: parent) else { return nil }
-        return ParentAnswer(
+        var parent = ParentAnswer(
             status: answer.status, fields: answer.fields, requestURL: record.url,
             body: answer.isBodyLost ? nil : await bytes(of: answer.body, upTo: byteCountMax))
+        parent.decompress(upTo: byteCountMax)
+        return parent
     }
 
     private func committed() async {

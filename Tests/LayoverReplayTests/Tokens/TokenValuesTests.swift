@@ -60,6 +60,24 @@ struct TokenValuesTests {
     @Test func aCompressedBodyIsNotRead() {
         let answer = ParentAnswer.created(answerLines("Content-Encoding: gzip"), body: #"{"id":1}"#)
         #expect(refusal(.json(["id"]), answer)?.description == "The answer to ticket \(one) is compressed, so no value can be read from its body.")
+        var decompressed = answer
+        decompressed.coding = .undone
+        #expect(try value(.json(["id"]), decompressed) == "1")
+        #expect(try value(.field("content-encoding"), decompressed) == "gzip", "it is what the origin said")
+    }
+
+    @Test(arguments: [
+        ("", ContentCoding.List.known([])), ("identity, ,\tIdentity ", .known([])), ("x-gzip", .known([.gzip])),
+        ("deflate ,gzip", .known([.deflate, .gzip])), ("gzip, br", .unknown(name: "br")), ("my-own", .unknown(name: nil)),
+        ("gzip,gzip,gzip", .known([.gzip, .gzip, .gzip])), ("gzip,gzip,gzip,gzip", .unknown(name: nil)),
+    ])
+    func codingsAreRead(value: String, list: ContentCoding.List) {
+        #expect(ContentCoding.list(in: answerLines("Content-Encoding: \(value)")) == list)
+    }
+
+    @Test func codingsOfSeveralLinesAreOneList() {
+        #expect(ContentCoding.list(in: answerLines("Content-Encoding: deflate", "X: y", "content-encoding: gzip")) == .known([.deflate, .gzip]))
+        #expect(ContentCoding.list(in: .init()) == .known([]))
     }
 
     @Test func answersAreLimited() {

@@ -7,14 +7,29 @@ package struct ParentAnswer: Sendable, Hashable {
     package var fields: ByteBuffer
     /// The absolute URL of the parent's request, by which a relative Location is resolved. Its own tokens must be replaced in it.
     package var requestURL: String
-    /// The body as it came; nil when it was not kept, or when it is longer than `TokenLimits.answerByteCountMax`.
-    /// One that was decompressed must not have its Content-Encoding in `fields` any more.
+    /// Nil when it was not kept, or when it is longer than `TokenLimits.answerByteCountMax`.
     package var body: ByteBuffer?
+    /// What the body is by now.
+    package var coding: Coding
 
-    package init(status: Int, fields: ByteBuffer, requestURL: String, body: ByteBuffer?) {
+    package enum Coding: Sendable, Hashable {
+        /// As it came. Where that is compressed, no value can be read from it.
+        case asItCame
+        /// Decompressed.
+        case undone
+        /// It is not what its Content-Encoding says.
+        case broken
+        /// Decompressed it is longer than `TokenLimits.answerByteCountMax`.
+        case tooLong
+    }
+
+    package init(
+        status: Int, fields: ByteBuffer, requestURL: String, body: ByteBuffer?, coding: Coding = .asItCame
+    ) {
         self.status = status
         self.fields = fields
         self.requestURL = requestURL
         self.body = body
+        self.coding = coding
     }
 }

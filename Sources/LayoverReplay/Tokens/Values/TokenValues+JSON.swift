@@ -29,10 +29,7 @@ extension TokenValues {
     }
 
     private func readableBody(of answer: ParentAnswer, _ id: String) throws(TokenError) -> ByteBuffer {
-        let codings = FieldLines.texts(of: "content-encoding", in: answer.fields)
-        guard codings.allSatisfy({ $0.isEmpty || $0.lowercased() == "identity" }) else {
-            throw TokenError(.missing, "The answer to ticket \(id) is compressed, so no value can be read from its body.")
-        }
+        try checkCoding(of: answer, id)
         guard let body = answer.body else {
             throw TokenError(.missing, "The body of the answer to ticket \(id) was not kept, or is too long to be read.")
         }
@@ -41,5 +38,24 @@ extension TokenValues {
                 .missing, "The body of the answer to ticket \(id) is longer than \(limits.answerByteCountMax) bytes.")
         }
         return body
+    }
+
+    private func checkCoding(of answer: ParentAnswer, _ id: String) throws(TokenError) {
+        switch (answer.coding, ContentCoding.list(in: answer.fields)) {
+        case (.undone, .known), (.asItCame, .known([])):
+            break
+        case (.broken, .known):
+            throw TokenError(.missing, "The body of the answer to ticket \(id) is not what its Content-Encoding says.")
+        case (.tooLong, .known):
+            throw TokenError(
+                .missing,
+                "The body of the answer to ticket \(id) is longer than \(limits.answerByteCountMax) bytes when it is decompressed.")
+        case (_, .unknown(let name?)):
+            throw TokenError(.missing, "The answer to ticket \(id) is compressed with \(name), which cannot be undone here.")
+        case (_, .unknown(nil)):
+            throw TokenError(.missing, "The answer to ticket \(id) is compressed in a way that cannot be undone here.")
+        case (.asItCame, .known):
+            throw TokenError(.missing, "The answer to ticket \(id) is compressed, so no value can be read from its body.")
+        }
     }
 }

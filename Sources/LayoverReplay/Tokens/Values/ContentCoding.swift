@@ -1,0 +1,39 @@
+package import NIOCore
+
+/// How the body of an answer is compressed, as far as it can be undone here (RFC 9110 section 8.4.1).
+package enum ContentCoding: Sendable, Hashable {
+    /// RFC 1952.
+    case gzip
+    /// RFC 1950; many send RFC 1951 under this name.
+    case deflate
+
+    /// What an answer says about its body.
+    package enum List: Sendable, Hashable {
+        /// In the order in which they were applied; empty when there are none.
+        case known([ContentCoding])
+        /// At least one that cannot be undone, or too many of them. The name, where it is one from the registry
+        /// (iana.org/assignments/http-parameters) and so no secret.
+        case unknown(name: String?)
+    }
+
+    /// One on top of the other is allowed and hardly ever seen; each costs a pass. Default: 3.
+    private static let countMax = 3
+    private static let otherNames: Set<String> = ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "zstd"]
+
+    /// - Parameter fields: Field lines, each with its CRLF.
+    package static func list(in fields: ByteBuffer) -> List {
+        var codings: [ContentCoding] = []
+        let names = FieldLines.texts(of: "content-encoding", in: fields).flatMap { $0.split(separator: ",") }
+        for name in names {
+            let name = String(name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }).lowercased()
+            switch name {
+            case "", "identity": break
+            // Section 8.4.1.3: x-gzip is the same.
+            case "gzip", "x-gzip": codings.append(.gzip)
+            case "deflate": codings.append(.deflate)
+            default: return .unknown(name: otherNames.contains(name) ? name : nil)
+            }
+        }
+        return codings.count > countMax ? .unknown(name: nil) : .known(codings)
+    }
+}
