@@ -1,4 +1,4 @@
-import LayoverCore
+package import LayoverCore
 import NIOCore
 
 /// The note on disk that the first byte of a ticket's attempt is about to leave.

@@ -57,7 +57,7 @@ struct TokenValuesTests {
         }
     }
 
-    @Test func aCompressedBodyIsNotRead() {
+    @Test func aCompressedBodyIsNotRead() throws {
         let answer = ParentAnswer.created(answerLines("Content-Encoding: gzip"), body: #"{"id":1}"#)
         #expect(refusal(.json(["id"]), answer)?.description == "The answer to ticket \(one) is compressed, so no value can be read from its body.")
         var decompressed = answer
