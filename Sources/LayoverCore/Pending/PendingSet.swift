@@ -24,7 +24,7 @@ package struct PendingSet: Sendable {
     var timers = PendingHeap<Timestamp, PendingTimer>()
     var history = EntryHistory()
     var sequence = 0
-    var isDraining = false
+    package internal(set) var isDraining = false
     /// Whether tickets of an earlier run are still being read: nobody goes before all of them are there.
     var isRestoring = false
     /// Eligible entries that wait for a captive portal to go away.

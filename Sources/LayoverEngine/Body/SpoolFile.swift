@@ -91,6 +91,8 @@ final class SpoolFile: Sendable {
 
     private func persistNow(_ prefix: ByteBuffer, as name: String) -> Bool {
         state.withLock { state in
+            // Whoever asks again, as nobody knows what became of the first time.
+            if state.name == name { return true }
             guard state.descriptor >= 0, fillIn(prefix, &state),
                 SpoolNaming.name(state.descriptor, name, in: spool.folder)
             else { return false }

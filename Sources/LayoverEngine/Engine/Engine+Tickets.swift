@@ -82,9 +82,39 @@ extension Engine {
         let unknown = Set(dependent.flatMap(\.parents)).subtracting(dependent.map(\.id))
             .filter { !pending.isLive($0) }
         takeOver(dependent, ended: unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown)))
-        if pending.count > 0 {
-            logger.info("tickets of an earlier run go on", metadata: ["tickets": "\(pending.count)"])
-        }
+        restored(count: pending.count)
+    }
+
+    /// Takes over what an earlier run left, from a store that could not be opened at the start. Until then requests
+    /// were held, but none was accepted.
+    ///
+    /// Blocks until all of it is read, and keeps all of it in memory twice for so long: what cannot be read to its end
+    /// must leave nothing behind.
+    ///
+    /// - Returns: False where it comes too late, as the proxy is being stopped.
+    package func restore(
+        from store: any PendingStore, openedLate place: LateStore, bootID: String
+    ) throws(StoreFailure) -> Bool {
+        guard !pending.isDraining else { return false }
+        let now = clock.now()
+        let offset = try store.clockOffset(
+            bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds)
+        let sequence = try store.lastSequence()
+        var records: [TicketRecord] = []
+        try store.readLive { records += $0 }
+        let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id))
+        let ended = unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown))
+        guard place.opened(store) else { return false }
+        tickets.clockOffset = offset
+        pending.skipSequences(to: sequence)
+        pending.restoringBegan()
+        takeOver(records, ended: ended)
+        restored(count: records.count)
+        return true
+    }
+
+    private func restored(count: Int) {
+        if count > 0 { logger.info("tickets of an earlier run go on", metadata: ["tickets": "\(count)"]) }
         perform(pending.restoringEnded(now: clock.now()))
         finishFact()
     }

@@ -57,6 +57,11 @@ package actor Engine {
         self.logger = logger
         pending = PendingSet(limits: limits)
         startedAt = clock.now()
+        if store?.isOpen == false {
+            // What a store that comes late holds was accepted before all that waits until then, and a sequence is
+            // never used twice: more of them than anybody counts in a microsecond lie below.
+            pending.skipSequences(to: Int(clock.wallNanoseconds(of: startedAt) / 1000))
+        }
         // Nothing is there yet that could be woken.
         _ = pending.modeChanged(to: reachability.mode, now: startedAt)
         events = EventLog()

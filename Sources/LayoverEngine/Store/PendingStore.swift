@@ -41,11 +41,18 @@ package protocol PendingStore: AnyObject, Sendable {
     func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void)
 
+    /// Whether it could be opened. While it was not, every call fails, and nobody knows what it holds.
+    var isOpen: Bool { get }
+
     /// The state people are shown.
     var condition: StoreCondition { get }
 
     /// Waits for what was handed in, and lets go of the file.
     func close() async
+}
+
+extension PendingStore {
+    package var isOpen: Bool { true }
 }
 
 /// How a store is doing.

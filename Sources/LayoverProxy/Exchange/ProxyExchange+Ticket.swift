@@ -30,6 +30,10 @@ extension ProxyExchange {
         guard phase == .parked || phase == .attempting || phase == .offering, request.purpose == .transfer else {
             return declineTicket()
         }
+        guard loop.rules.keepsTickets else {
+            askAgainLater()
+            return declineTicket()
+        }
         if isReceivingRequest {
             // Half a request is no ticket, and nobody waits for the rest of it without end.
             if isLast { return declineTicket() }
@@ -43,9 +47,20 @@ extension ProxyExchange {
             loop.eventLoop.execute {
                 if let stored { return self.ask(id, stored) }
                 self.ticket?.isAsked = false
+                self.askAgainLater()
                 self.declineTicket()
             }
         }
+    }
+
+    /// How long after the store has refused a request whose client would take a ticket it is asked again. Default: 5 s.
+    private static let askingPause: TimeAmount = .seconds(5)
+
+    /// Its client goes on waiting on its connection, and has its ticket once the store takes it.
+    private func askAgainLater() {
+        guard ticket?.wish.wait != nil, successor == nil, phase != .done else { return }
+        ticket?.timer?.cancel()
+        ticket?.timer = loop.eventLoop.scheduleTask(in: Self.askingPause) { [weak self] in self?.becomeTicket() }
     }
 
     private func declineTicket() {
@@ -134,8 +149,12 @@ extension ProxyExchange: AcceptingExchange {
             offered = nil
             cancelAttempt()
             fail(problem)
-        case .refused, .draining, .notStored, .gone:
-            // Its client goes on waiting, as long as it may.
+        case .notStored, .refused:
+            // Its client goes on waiting, as long as it may. Where nobody knows whether it is on disk, the next insertion
+            // takes the place of the first: a commit that succeeds undoes those before it that did not.
+            ticket?.isAsked = false
+            askAgainLater()
+        case .draining, .gone:
             break
         }
     }

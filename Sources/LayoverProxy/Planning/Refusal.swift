@@ -11,6 +11,11 @@ struct Refusal: Error {
         self.closes = closes
     }
 
+    init(problem: Problem, closes: Bool = false) {
+        self.problem = problem
+        self.closes = closes
+    }
+
     static func malformed(_ detail: String) -> Refusal {
         Refusal(400, "malformed", detail, error: .httpRequestError, closes: true)
     }

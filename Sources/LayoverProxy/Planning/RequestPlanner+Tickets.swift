@@ -9,19 +9,20 @@ extension RequestPlanner {
     func ticketWish(
         of head: RequestHead, _ policy: Policy, _ route: Route?
     ) throws(Refusal) -> TicketWish? {
-        guard rules.keepsTickets else {
-            guard policy.mode == .defer else { return nil }
-            throw Refusal(
-                507, "store", "There is no store in this run (store.path), so no request can be accepted.",
-                error: .proxyInternalError, closes: true)
-        }
         guard policy.mode != .pass else { return nil }
         let preferences = route?.allowsAsync == false ? nil : head.preferences
         guard let preferences, preferences.respondsAsync else {
-            return policy.mode == .defer ? TicketWish(wait: .zero, applied: "") : nil
+            return policy.mode == .defer ? try atOnce(applied: "") : nil
         }
-        guard let wait = preferences.wait else { return TicketWish(wait: .zero, applied: "respond-async") }
-        return TicketWish(wait: .seconds(wait), applied: "respond-async, wait=\(wait)")
+        guard let wait = preferences.wait else { return try atOnce(applied: "respond-async") }
+        let applied = "respond-async, wait=\(wait)"
+        return wait == 0 ? try atOnce(applied: applied) : TicketWish(wait: .seconds(wait), applied: applied)
+    }
+
+    /// Who does not wait at all is told at once where nothing can be accepted.
+    private func atOnce(applied: String) throws(Refusal) -> TicketWish {
+        guard let failure = rules.noTickets else { return TicketWish(wait: .zero, applied: applied) }
+        throw Refusal(problem: Problem(notOpen: failure), closes: true)
     }
 
     /// `Priority`, `Layover-Lane` and `Layover-After`, and the lane of its policy.

@@ -18,8 +18,8 @@ package struct ProxyRules: Sendable {
     /// Most client connections at a time. Default: 10 000.
     package var connectionCountMax = 10_000
     package var attempt = AttemptTimeouts()
-    /// Whether there is a store, so that tickets can be accepted. Default: false.
-    package var keepsTickets = false
+    /// Why no ticket can be accepted, as the store is not open; nil: it is. Default: there is none.
+    package var noTickets: StoreFailure? = StoreFailure(.closed, "There is no store in this run.")
     /// From the first byte of a head to its last. Then 408. Default: 30 s.
     package var requestHeadTimeout: Duration = .seconds(30)
     /// Between requests, and between the bytes of a body that we are ready to read. Default: 60 s.
@@ -30,6 +30,8 @@ package struct ProxyRules: Sendable {
     package var tunnelIdleTimeout: Duration = .seconds(124 * 60)
 
     package init() {}
+
+    var keepsTickets: Bool { noTickets == nil }
 
     /// `1.1 <identity>`, as it stands in our own Via member.
     var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }

@@ -125,9 +125,17 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.submit {
             self.rules.routes = new.routes
             self.rules.attempt = new.attempt
-            self.rules.keepsTickets = new.keepsTickets
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.inOrder(self.connections.values) { connection.adoptedRules() }
+        }
+    }
+
+    /// Accepts tickets from now on, or says why not. Only once the store is open: what it swept away before must
+    /// not be the body of one that is on its way.
+    package func acceptTickets(unless failure: StoreFailure?) {
+        eventLoop.execute {
+            self.rules.noTickets = failure
+            self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
         }
     }
 

@@ -42,6 +42,15 @@ extension Problem {
         }
     }
 
+    /// The store could not be opened so far.
+    init(notOpen failure: StoreFailure) {
+        self.init(
+            status: 507, kind: "store",
+            detail: "The store is not open (store.path), so the request was not accepted. \(failure.message)",
+            error: .proxyInternalError)
+        retryAfter = .seconds(10)
+    }
+
     private static func sentence(_ failure: StoreFailure) -> String {
         switch failure.kind {
         case .full: "The disk of the store is full (store.path), so the request was not accepted."

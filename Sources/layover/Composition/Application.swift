@@ -44,11 +44,9 @@ struct Application {
         let proxy = ProxyService(
             server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
-        let services = ServiceGroup(
-            configuration: .init(
-                services: [
-                    .init(service: admin), .init(service: monitor(parts)), .init(service: proxy),
-                ], logger: logger))
+        var running: [any Service] = [admin, monitor(parts), proxy]
+        if let place = parts.store as? LateStore { running.append(LateOpening(parts: parts, place: place)) }
+        let services = ServiceGroup(configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
         stop.listen(reload: { _ = await reloader.reload() }) {
             await services.triggerGracefulShutdown()
         }

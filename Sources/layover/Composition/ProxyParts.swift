@@ -20,7 +20,8 @@ struct ProxyParts: Sendable {
     let addressGuard: OwnAddressGuard
     let upstream: LibcurlUpstream
     let spool: BodySpool
-    let store: SQLiteStore?
+    let store: any PendingStore
+    let storeOpening: StoreOpening
     let cache = OpenedCache()
     let logger: Logger
 
@@ -35,7 +36,8 @@ struct ProxyParts: Sendable {
             hasProbe: settings.reachability.probe.url != nil,
             probeInterval: settings.reachability.probe.interval, now: clock.now())
         let spool = Self.makeSpool(settings)
-        let store = try StoreOpening(settings: settings, spool: spool, logger: logger).open()
+        let storeOpening = StoreOpening(settings: settings, spool: spool, logger: logger)
+        let store = try storeOpening.openAtStart()
         let engine = Engine(
             eventLoop: engineLoop, clock: clock, limits: PendingLimits(settings.limits),
             reachability: reachability, store: store, logger: logger)
@@ -50,6 +52,7 @@ struct ProxyParts: Sendable {
             upstream: upstream, logger: logger)
         self.spool = spool
         self.store = store
+        self.storeOpening = storeOpening
         self.engine = engine
         self.group = group
         self.addressGuard = addressGuard
@@ -69,7 +72,7 @@ struct ProxyParts: Sendable {
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
         var rules = ProxyRules(settings, installation: installation)
-        rules.keepsTickets = engine.store != nil
+        rules.noTickets = engine.store?.isOpen == true ? nil : engine.store?.condition.failure
         let limit = ConnectionLimit(countMax: settings.limits.connections)
         var loops: [ProxyLoop] = []
         for eventLoop in group.makeIterator() {
@@ -85,10 +88,9 @@ struct ProxyParts: Sendable {
 
     /// Takes over the tickets of an earlier run. Before the first connection.
     func restore() async throws {
-        guard let store else { return }
-        let bootID = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
-        try await engine.restore(
-            from: store, bootID: bootID.trimmingCharacters(in: .whitespacesAndNewlines), routes: settings.routes)
+        // One that is opened later finds the routes of then.
+        guard store.isOpen else { return await engine.adopt(settings.routes) }
+        try await engine.restore(from: store, bootID: StoreOpening.bootID, routes: settings.routes)
         await engine.keepHistory(for: settings.store.history)
     }
 

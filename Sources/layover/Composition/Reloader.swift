@@ -52,8 +52,7 @@ actor Reloader {
 
     private func adopt(_ settings: Settings) async {
         level.set(settings.log.level)
-        var rules = ProxyRules(settings, installation: "")
-        rules.keepsTickets = parts.store != nil
+        let rules = ProxyRules(settings, installation: "")
         for loop in parts.loops { try? await loop.adopt(rules).get() }
         await parts.engine.adopt(rules.routes)
         await parts.useCache(for: settings)

@@ -52,28 +52,21 @@ extension EndToEnd {
             #expect(try origin.arrivals(of: "refused") == 0)
         }
 
-        @Test func aReadOnlyDiskRefusesTicketsAndNothingElse() async throws {
-            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
+        /// Its client has said how long it wants to wait, and waits longer, because nothing could be promised.
+        @Test func whoWaitsHasItsTicketOnceThereIsRoom() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
-            let first = try await DurableScene(storeIn: disk.path)
-            let ticket = try await first.accept("small")
-            #expect(await first.layover.stop().status == 0)
-
-            try disk.setReadOnly(true)
-            let second = try await first.restarted(storeIn: disk.path)
-            let refused = try await second.send("refused", "Layover-Mode: defer")
-            #expect(refused.status == 507)
-            #expect(refused.text.contains("store.path"), "\(refused.text)")
-            async let held = second.send("held")
-            try await second.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/held") } }
-            let origin = try await second.startOrigin()
-            #expect(try await held.status == 200)
-            #expect(await second.layover.stop().status == 0)
-
-            try disk.setReadOnly(false)
-            let third = try await first.restarted(storeIn: disk.path)
-            try await third.expectDelivery(of: [ticket])
-            #expect(try origin.arrivals(of: "small") == 1)
+            let scene = try await DurableScene(storeIn: disk.path)
+            try disk.fill()
+            async let answer = scene.send("waiting", "Prefer: respond-async, wait=1")
+            #expect(try await scene.send("refused", "Prefer: respond-async").status == 507)
+            try await scene.layover.waitForPending { $0.data.contains { $0.url.hasSuffix("/waiting") } }
+            try disk.empty()
+            let accepted = try await answer
+            #expect(accepted.status == 202, "\(accepted.text)")
+            let origin = try await scene.startOrigin()
+            try await scene.expectDelivery(of: [try #require(accepted.ticket)])
+            #expect(try origin.arrivals(of: "waiting") == 1)
         }
     }
 }

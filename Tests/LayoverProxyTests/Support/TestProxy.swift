@@ -118,7 +118,7 @@ func withProxy(
     // So long that only a test's own ticks ever come to them, however slow the machine is.
     rules.requestHeadTimeout = .seconds(3600)
     rules.clientIdleTimeout = .seconds(7200)
-    rules.keepsTickets = tickets != nil
+    if tickets != nil { rules.noTickets = nil }
     change(&rules)
     let clock = ManualClock()
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })

@@ -120,17 +120,39 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func withoutAStorePreferGoesOnAndDeferIsRefused() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
-            let attempt = try await proxy.nextAttempt()
-            #expect(attempt.values("Prefer") == ["respond-async"])
-            attempt.respondOnceSent(200, ["Content-Length: 0"])
-            #expect(try await client.answer().status == 200)
-            let refused = try await proxy.answer(to: .submission("/", "Layover-Mode: defer"))
+    /// Who wants to be told at once is told the truth, and nothing is sent.
+    @Test(arguments: ["Layover-Mode: defer", "Layover-Policy: outbox", "Prefer: respond-async", "Prefer: respond-async, wait=0"])
+    func withoutAStoreWhoDoesNotWaitIsRefusedWithTheReason(field: String) async throws {
+        let reason = StoreFailure(.readOnly, "Read-only file system.")
+        try await withProxy(rules: { $0.noTickets = reason }) { proxy in
+            let refused = try await proxy.answer(to: .submission("/", field))
             #expect(refused.status == 507)
             #expect(refused.body.contains("store.path"))
-            #expect(proxy.upstream.startedCount == 1)
+            #expect(refused.body.contains("Read-only file system."))
+            #expect(refused["Retry-After"] == "10")
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
+    @Test func withoutAStoreWhoWaitsIsHeldAndEndsAtHoldMax() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.tickPastTheWait()
+            #expect(client.received.value.totalCount == 0)
+            try await proxy.advance(by: .seconds(601))
+            #expect(try await client.answer().status == 504)
+        }
+    }
+
+    @Test func oneThatIsOpenedLaterIsUsedFromThenOn() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.noTickets = StoreFailure(.full, "Full.") }) { proxy in
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 507)
+            proxy.loop.acceptTickets(unless: nil)
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 202)
+            try await proxy.loop.adopt(ProxyRules()).get()
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 202, "a reload changes nothing about it")
         }
     }
 

@@ -1,0 +1,110 @@
+import Dispatch
+package import LayoverCore
+import Synchronization
+
+/// The place of a store that could not be opened at the start: until it is there, every call fails with the reason.
+///
+/// Once the store is there, it is asked, and nothing takes its place again.
+package final class LateStore: PendingStore {
+    private enum State {
+        case missing(StoreFailure)
+        case there(any PendingStore)
+        case closed
+    }
+
+    private let state: Mutex<State>
+    /// What completes calls while the store is missing: never from within the call.
+    private let refusals = DispatchQueue(label: "layover.store.missing")
+
+    /// - Parameter failure: Why it could not be opened.
+    package init(_ failure: StoreFailure) {
+        state = Mutex(.missing(failure))
+    }
+
+    /// It could not be opened once more, maybe for another reason.
+    package func stillMissing(_ failure: StoreFailure) {
+        state.withLock { if case .missing = $0 { $0 = .missing(failure) } }
+    }
+
+    /// The store is there.
+    ///
+    /// - Returns: False where it comes too late, because this one was closed.
+    package func opened(_ store: any PendingStore) -> Bool {
+        state.withLock { state in
+            guard case .missing = state else { return false }
+            state = .there(store)
+            return true
+        }
+    }
+
+    private static let closed = StoreFailure(.closed, "The store is closed.")
+
+    /// The store, or why there is none.
+    private func store() throws(StoreFailure) -> any PendingStore {
+        switch state.withLock({ $0 }) {
+        case .missing(let failure): throw failure
+        case .there(let store): return store
+        case .closed: throw Self.closed
+        }
+    }
+
+    private func ask<Value: Sendable>(
+        _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void, _ call: (any PendingStore) -> Void
+    ) {
+        do throws(StoreFailure) { call(try store()) } catch {
+            refusals.async { done(.failure(error)) }
+        }
+    }
+
+    // MARK: Asking
+
+    package var isOpen: Bool { (try? store()) != nil }
+
+    package var condition: StoreCondition {
+        do throws(StoreFailure) { return try store().condition } catch { return StoreCondition(failure: error) }
+    }
+
+    package func readLive(_ take: ([TicketRecord]) -> Void) throws(StoreFailure) { try store().readLive(take) }
+
+    package func lastSequence() throws(StoreFailure) -> Int { try store().lastSequence() }
+
+    package func endStates(of ids: [EntryID]) throws(StoreFailure) -> [EntryID: EntryState] {
+        try store().endStates(of: ids)
+    }
+
+    package func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
+        try store().clockOffset(bootID: bootID, proposal: proposal)
+    }
+
+    package func commit(
+        _ changes: [StoreChange], done: @escaping @Sendable (Result<[StoreResult], StoreFailure>) -> Void
+    ) {
+        ask(done) { $0.commit(changes, done: done) }
+    }
+
+    package func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
+        ask(done) { $0.record(of: id, done: done) }
+    }
+
+    package func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {
+        ask(done) { $0.request(of: id, done: done) }
+    }
+
+    package func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void) {
+        ask(done) { $0.answer(of: id, done: done) }
+    }
+
+    package func removeEnded(
+        before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
+    ) {
+        ask(done) { $0.removeEnded(before: before, limit: limit, done: done) }
+    }
+
+    package func close() async {
+        let old = state.withLock { state in
+            defer { state = .closed }
+            return state
+        }
+        if case .there(let store) = old { await store.close() }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// A store that cannot be opened at the start, because of its disk, and can be later.
+    @Suite struct LateOpening {
+        @Test func aReadOnlyDiskAtTheStartRefusesTicketsAndNothingElseUntilItIsWritable() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            let first = try await DurableScene(storeIn: disk.path)
+            let before = [try await first.accept("small"), try await first.accept("big", bodyByteCount: 200_000)]
+            #expect(await first.layover.stop().status == 0)
+
+            try disk.setReadOnly(true)
+            let scene = try await first.restarted(storeIn: disk.path)
+            try await expectRefusals(scene, reason: "Read-only file system")
+            async let held = scene.send("held")
+            try await scene.layover.waitForPending { $0.data.map(\.url).contains { $0.hasSuffix("/held") } }
+
+            try disk.setReadOnly(false)
+            try await scene.layover.waitForPending("the tickets of before are back") { pending in
+                before.allSatisfy { id in pending.data.contains { $0.id == id } }
+            }
+            let after = try await scene.accept("after", bodyByteCount: 200_000)
+            #expect(try await scene.layover.call("GET", "/v1/status").text.contains(#""condition":"ok""#))
+            let origin = try await scene.startOrigin()
+            #expect(try await held.status == 200)
+            try await scene.expectDelivery(of: before + [after])
+            for id in ["small", "big", "held", "after"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
+            for id in ["defer", "outbox", "async"] { #expect(try origin.arrivals(of: id) == 0, "\(id)") }
+            #expect(await scene.layover.stop().status == 0)
+        }
+
+        /// There was no store before. Who waits for a ticket is the first to have one.
+        @Test func aFullDiskAtTheStartIsUsedOnceThereIsRoom() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
+            let disk = try SmallDisk(byteCount: 4 << 20)
+            try disk.fill()
+            let scene = try await DurableScene(storeIn: disk.path)
+            try await expectRefusals(scene, reason: "full")
+            async let answer = scene.send("waiting", "Prefer: respond-async, wait=1")
+            try await scene.layover.waitForPending { $0.data.map(\.url).contains { $0.hasSuffix("/waiting") } }
+            try disk.empty()
+            let accepted = try await answer
+            #expect(accepted.status == 202, "\(accepted.text)")
+            let tickets = [try #require(accepted.ticket), try await scene.accept("after")]
+            // And it is all there for the next run.
+            await scene.layover.kill()
+            let next = try await scene.restarted(storeIn: disk.path)
+            let origin = try await next.startOrigin()
+            try await next.expectDelivery(of: tickets)
+            for id in ["waiting", "after"] { #expect(try origin.arrivals(of: id) == 1, "\(id)") }
+        }
+
+        private func expectRefusals(_ scene: DurableScene, reason: String) async throws {
+            for (id, field) in [
+                ("defer", "Layover-Mode: defer"), ("outbox", "Layover-Policy: outbox"), ("async", "Prefer: respond-async"),
+            ] {
+                let refused = try await scene.send(id, field)
+                #expect(refused.status == 507, "\(id): \(refused.text)")
+                #expect(refused.text.contains("store.path") && refused.text.contains(reason), "\(refused.text)")
+            }
+            let status = try await scene.layover.command("status").succeed().output
+            #expect(status.contains(reason), "\(status)")
+            let metrics = try await scene.layover.call("GET", "/metrics").text
+            #expect(metrics.contains(#"layover_store_condition{condition="ok"} 0"#), "\(metrics)")
+        }
+    }
+}
