@@ -110,6 +110,21 @@ extension Problem {
             detail: "The store could not be read (\(failure.kind.rawValue)).")
     }
 
+    /// What was commanded is done, and may be undone by a crash.
+    static func unsaved(_ failure: StoreFailure) -> Problem {
+        Problem(
+            507, "store", title: "Not on disk",
+            detail: "It is done, but not on disk: until the disk takes it, which is tried again and again, a crash "
+                + "would undo it. \(failure.message)")
+    }
+
+    /// The same of some of many entries.
+    static func unsaved(_ failure: StoreFailure, count: Int, of matched: Int) -> Problem {
+        var problem = unsaved(failure)
+        problem.detail = "\(count) of \(matched): " + problem.detail
+        return problem
+    }
+
     // MARK: The cache
 
     static let noCache = Problem(

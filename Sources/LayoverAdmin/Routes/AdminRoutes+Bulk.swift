@@ -19,9 +19,12 @@ extension AdminRoutes {
         }
         let ids = try order.selection().matched(in: await engine.liveEntries())
         guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [])) }
-        let results = await perform(command, ids, reason: order.reason)
+        let outcomes = await perform(command, ids, reason: order.reason)
+        if let failure = outcomes.lazy.compactMap(\.failure).first {
+            throw Problem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
+        }
         return try json(
-            BulkDocument(matched: ids.count, done: results.count { $0 == .done }, results: []))
+            BulkDocument(matched: ids.count, done: outcomes.count { $0 == .done }, results: []))
     }
 
     private func perform(
@@ -47,8 +50,8 @@ extension AdminRoutes {
 
     private func perform(
         _ command: EntryCommand, _ ids: [EntryID], reason: String?
-    ) async -> [Engine.CommandResult] {
-        var results: [Engine.CommandResult] = []
+    ) async -> [CommandOutcome] {
+        var results: [CommandOutcome] = []
         var rest = ids[...]
         while !rest.isEmpty {
             results += await engine.command(command, each: rest.prefix(Self.portionCount), reason: reason)
@@ -58,7 +61,12 @@ extension AdminRoutes {
     }
 }
 
-extension Engine.CommandResult {
+extension CommandOutcome {
+    /// Why it is not on disk; nil where that is not what is wrong.
+    fileprivate var failure: StoreFailure? {
+        if case .unsaved(let failure) = self { failure } else { nil }
+    }
+
     /// What the command for one entry is answered with.
     fileprivate var status: Int {
         switch self {
@@ -67,6 +75,7 @@ extension Engine.CommandResult {
         case .conflict: 409
         case .stale: 412
         case .unacknowledged: 422
+        case .unsaved: 507
         }
     }
 }

@@ -29,8 +29,9 @@ extension AdminRoutes {
         try refuseParameters(request)
         let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
         let before = try await incident(context)
-        let (result, after) = await engine.command(command, incident: before.id, reason: order.reason)
-        guard result == .done else { throw Problem.unknownIncident }
+        let (outcome, after) = await engine.command(command, incident: before.id, reason: order.reason)
+        if case .unsaved(let failure) = outcome { throw Problem.unsaved(failure) }
+        guard outcome == .done else { throw Problem.unknownIncident }
         guard let after else { return try json(IncidentDocument(before, wall: wall).closed) }
         return try json(IncidentDocument(after, wall: wall))
     }

@@ -113,10 +113,11 @@ extension AdminRoutes {
     }
 
     private func answer(
-        _ result: Engine.CommandResult, _ id: EntryID, _ entry: Entry?, conflict: (Entry?) -> Problem
+        _ outcome: CommandOutcome, _ id: EntryID, _ entry: Entry?, conflict: (Entry?) -> Problem
     ) async throws -> Response {
-        switch result {
+        switch outcome {
         case .done: break
+        case .unsaved(let failure): throw Problem.unsaved(failure)
         case .stale: throw Problem.stale
         case .unknown:
             // A ticket may have ended before all that is remembered.

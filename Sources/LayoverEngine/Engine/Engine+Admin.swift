@@ -2,7 +2,7 @@ package import LayoverCore
 
 /// What the admin API asks and commands. Everything here is answered from memory.
 extension Engine {
-    package typealias CommandResult = PendingSet.CommandResult
+    typealias CommandResult = PendingSet.CommandResult
 
     /// Live entries as they stand now, in no order.
     package func liveEntries() -> [Entry] {
@@ -27,11 +27,10 @@ extension Engine {
     package func command(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
         acknowledgement: String? = nil
-    ) async -> (CommandResult, Entry?) {
+    ) async -> (CommandOutcome, Entry?) {
         let result = apply(command, id, revision: revision, reason: reason, acknowledgement: acknowledgement)
-        // A crash must not undo what somebody was told.
-        if result == .done { _ = await settled(id) }
-        return (result, pending.entry(id, now: clock.now()))
+        let outcome = await outcome(result, of: id, command)
+        return (outcome, pending.entry(id, now: clock.now()))
     }
 
     /// As `command`, without waiting for the disk.
@@ -65,18 +64,24 @@ extension Engine {
     /// - Returns: What came of it, and the incident afterwards if it is still open.
     package func command(
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
-    ) async -> (CommandResult, Incident?) {
-        let result = apply(command, incident: id, reason: reason)
-        if result == .done { await settled() }
-        return (result, pending.incident(id, now: clock.now()))
+    ) async -> (CommandOutcome, Incident?) {
+        let (result, ids) = apply(command, incident: id, reason: reason)
+        var outcome = CommandOutcome(result)
+        for id in ids where await !settled(id) { outcome = .unsaved(savingFailure) }
+        return (outcome, pending.incident(id, now: clock.now()))
     }
 
     /// As `command`, without waiting for the disk.
-    func apply(_ command: EntryCommand, incident id: IncidentID, reason: String? = nil) -> CommandResult {
+    ///
+    /// - Returns: What came of it, and the tickets that it has changed.
+    func apply(
+        _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
+    ) -> (CommandResult, changed: [EntryID]) {
         let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: clock.now())
         perform(actions)
+        let changed = tickets.touched
         finishFact()
-        return result
+        return (result, changed)
     }
 
     // MARK: Configuration

@@ -9,10 +9,12 @@ extension Engine {
     /// many entries give them in portions.
     package func command(
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
-    ) async -> [CommandResult] {
+    ) async -> [CommandOutcome] {
         let results = apply(command, each: ids, reason: reason)
-        await settled()
-        return results
+        var outcomes: [CommandOutcome] = []
+        outcomes.reserveCapacity(results.count)
+        for (id, result) in zip(ids, results) { outcomes.append(await outcome(result, of: id, command)) }
+        return outcomes
     }
 
     /// As `command`, without waiting for the disk.

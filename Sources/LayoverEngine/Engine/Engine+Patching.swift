@@ -21,11 +21,10 @@ extension Engine {
     ///
     /// - Parameter revision: What the caller saw (`If-Match`); nil when any will do.
     /// - Returns: What came of it, and the entry afterwards if there is one.
-    package func patch(_ id: EntryID, _ patch: EntryPatch, revision: Int? = nil) async -> (CommandResult, Entry?) {
+    package func patch(_ id: EntryID, _ patch: EntryPatch, revision: Int? = nil) async -> (CommandOutcome, Entry?) {
         let result = apply(patch, to: id, revision: revision)
-        // A crash must not undo what somebody was told.
-        if result == .done { _ = await settled(id) }
-        return (result, pending.entry(id, now: clock.now()))
+        let outcome = await outcome(result, of: id)
+        return (outcome, pending.entry(id, now: clock.now()))
     }
 
     /// As `patch`, without waiting for the disk.

@@ -72,9 +72,10 @@ extension Engine {
                 // A ticket whose insertion failed leaves nothing to change.
                 logger.debug("a change found no row", metadata: ["ticket": "\(id)", "change": "\(change.name)"])
             }
-            if !tickets.unsaved.isEmpty { saveUnsaved() }
+            if tickets.unsaved.isEmpty { tickets.savingFailure = nil } else { saveUnsaved() }
         case .failure(let failure):
             totals.storeFailureCount += 1
+            tickets.savingFailure = failure
             logger.error(
                 "the store did not take what changed; it is tried again",
                 metadata: ["error": "\(failure)", "tickets": "\(changes.count)"])

@@ -36,7 +36,7 @@ extension Engine {
 
     private func orFailure(_ id: EntryID) async throws(StoreFailure) -> Bool {
         if await settled(id) { return true }
-        throw store?.condition.failure ?? StoreFailure(.other, "The store did not take the change.")
+        throw savingFailure
     }
 
     /// An answer that came after its entry had ended. The store lets go of its file, because the row is final.

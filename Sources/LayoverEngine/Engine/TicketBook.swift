@@ -11,6 +11,8 @@ struct TicketBook {
     var answers: [EntryID: StoredAnswer] = [:]
     /// What the disk would not take, by ticket, the oldest first. It is tried again and again.
     var unsaved: [EntryID: [StoreChange]] = [:]
+    /// Why the disk would not take the newest of them; nil: it takes all.
+    var savingFailure: StoreFailure?
     /// Changes that are on their way to the disk, by ticket.
     var pendingSaves: [EntryID: Int] = [:]
     /// Who wants to know when a ticket is final or undecided, or what was changed is on disk.

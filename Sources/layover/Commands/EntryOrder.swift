@@ -63,6 +63,7 @@ struct EntryOrder {
         case 200: "done"
         case 404: "unknown"
         case 409: "refused: not in this state"
+        case 507: "done, but not on disk: a crash would undo it"
         default: "refused (\(status))"
         }
     }

@@ -173,7 +173,7 @@ struct TicketRoutesTests {
         let faults = MemoryFaults(failures: Dictionary(uniqueKeysWithValues: (2...40).map { ($0, Self.full) }))
         try await AdminHarness.with(store: MemoryStore(on: MemoryDisk(), faults: faults)) { harness in
             let id = try await harness.accept(1)
-            #expect(try await harness.post("/v1/pending/\(id)/hold").status == 200)
+            #expect(try await harness.post("/v1/pending/\(id)/hold").status == 507)
             await #expect(throws: AdminHarness.NotAccepted.self) { try await harness.accept(2) }
             let store = try await harness.send("GET", "/v1/status").json["store"] as? [String: Any] ?? [:]
             #expect(store["condition"] as? String == "full")

@@ -1,0 +1,59 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverAdmin
+
+/// What the admin API answers while the disk takes no change.
+struct UnsavedRoutesTests {
+    private func withFullDisk(_ test: (AdminHarness, EntryID) async throws -> Void) async throws {
+        var faults = MemoryFaults()
+        for number in 2...2_000 { faults.failures[number] = StoreFailure(.full, "The disk of the store is full.") }
+        try await AdminHarness.with(store: MemoryStore(on: MemoryDisk(), faults: faults)) { harness in
+            try await test(harness, try await harness.accept(1))
+        }
+    }
+
+    @Test(arguments: ["cancel", "hold"])
+    func commandIsA507UntilItIsOnDisk(command: String) async throws {
+        try await withFullDisk { harness, id in
+            let answer = try await harness.post("/v1/pending/\(id)/\(command)")
+            #expect(answer.status == 507)
+            #expect(answer.json["kind"] as? String == "store")
+            let detail = answer.json["detail"] as? String
+            #expect(detail?.hasPrefix("It is done, but not on disk") == true)
+            #expect(detail?.hasSuffix("The disk of the store is full.") == true)
+            #expect(try await harness.send("GET", "/v1/pending/\(id)").status == 200)
+        }
+    }
+
+    @Test func changeIsA507UntilItIsOnDisk() async throws {
+        try await withFullDisk { harness, id in
+            let answer = try await harness.send(
+                "PATCH", "/v1/pending/\(id)", fields: ["Content-Type": "application/json"],
+                body: "{\"expiresAt\":\"2026-03-01T00:00:00Z\"}")
+            #expect(answer.status == 507)
+        }
+    }
+
+    @Test func namedOnesAreToldApart() async throws {
+        try await withFullDisk { harness, id in
+            let held = harness.park(9).id
+            let answer = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(id)\",\"\(held)\"]}")
+            #expect(answer.status == 200)
+            #expect(answer.json["done"] as? Int == 1)
+            let results = answer.json["results"] as? [[String: Any]] ?? []
+            #expect(results.compactMap { $0["status"] as? Int } == [507, 200])
+        }
+    }
+
+    @Test func allOfThemAreA507ThatCountsThem() async throws {
+        try await withFullDisk { harness, id in
+            harness.park(9)
+            let answer = try await harness.post("/v1/pending/cancel", "{\"all\":true}")
+            #expect(answer.status == 507)
+            #expect((answer.json["detail"] as? String)?.hasPrefix("1 of 2: It is done, but not on disk") == true)
+        }
+    }
+}
