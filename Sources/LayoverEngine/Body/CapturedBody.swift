@@ -112,6 +112,9 @@ package final class CapturedBody: Sendable {
         perform(capture.withLock { $0.ended(.brokenOff) })
     }
 
+    /// Why it could not be kept; nil: it could, or its own limit was in the way.
+    package var keepingFailure: SpoolFailure? { file.failure }
+
     package var receivedByteCount: Int { capture.withLock { $0.receivedCount } }
 
     /// The body in the eyes of the rules.

@@ -15,6 +15,8 @@ final class SpoolFile: Sendable {
         var name: String?
         /// Whether the start that was kept in memory has been filled in.
         var isFilledIn = false
+        /// What the last of our calls that failed met.
+        var failure: SpoolFailure?
     }
 
     private let spool: BodySpool
@@ -29,6 +31,9 @@ final class SpoolFile: Sendable {
     }
 
     deinit { drop() }
+
+    /// Why it could not be written or named; nil: nothing of the kind happened.
+    var failure: SpoolFailure? { state.withLock { $0.failure } }
 
     /// Writes in the background; `done(false)` when the disk or the spool's limit is full.
     func write(_ bytes: ByteBuffer, at offset: Int, done: @escaping @Sendable (Bool) -> Void) {
@@ -76,11 +81,12 @@ final class SpoolFile: Sendable {
     // The lock is held across the write: only the spool's threads and `drop` ever take it.
     private func writeNow(_ bytes: ByteBuffer, at offset: Int) -> Bool {
         state.withLock { state in
-            guard !state.isDropped, spool.reserve(bytes.readableBytes) else { return false }
+            guard !state.isDropped, reserve(bytes.readableBytes, &state) else { return false }
             if state.descriptor < 0 { state.descriptor = Self.open(in: spool.folder) }
             guard state.descriptor >= 0,
                 Self.write(bytes, to: state.descriptor, at: offset)
             else {
+                state.failure = .system(errno)
                 spool.release(bytes.readableBytes)
                 return false
             }
@@ -93,20 +99,33 @@ final class SpoolFile: Sendable {
         state.withLock { state in
             // Whoever asks again, as nobody knows what became of the first time.
             if state.name == name { return true }
-            guard state.descriptor >= 0, fillIn(prefix, &state),
-                SpoolNaming.name(state.descriptor, name, in: spool.folder)
-            else { return false }
+            guard state.descriptor >= 0, fillIn(prefix, &state) else { return false }
+            guard SpoolNaming.name(state.descriptor, name, in: spool.folder) else {
+                state.failure = .system(errno)
+                return false
+            }
             state.name = name
             return true
         }
     }
 
+    private func reserve(_ count: Int, _ state: inout State) -> Bool {
+        if spool.reserve(count) { return true }
+        state.failure = .limit(spool.byteCountMax)
+        return false
+    }
+
     private func fillIn(_ prefix: ByteBuffer, _ state: inout State) -> Bool {
         if state.isFilledIn { return true }
-        guard spool.reserve(prefix.readableBytes) else { return false }
+        guard reserve(prefix.readableBytes, &state) else { return false }
+        guard Self.write(prefix, to: state.descriptor, at: 0) else {
+            state.failure = .system(errno)
+            spool.release(prefix.readableBytes)
+            return false
+        }
         state.byteCount += prefix.readableBytes
-        state.isFilledIn = Self.write(prefix, to: state.descriptor, at: 0)
-        return state.isFilledIn
+        state.isFilledIn = true
+        return true
     }
 
     private func readNow(at offset: Int, count: Int) -> ByteBuffer? {

@@ -6,7 +6,7 @@ import Glibc
 enum SpoolNaming {
     /// Syncs the file, names it, and syncs the folder; only then it is there after a power cut (fsync(2)).
     ///
-    /// - Returns: False when the disk says no; the file stays nameless then.
+    /// - Returns: False when the disk says no, as errno tells; the file stays nameless then.
     static func name(_ descriptor: CInt, _ name: String, in folder: String) -> Bool {
         guard fdatasync(descriptor) == 0 else { return false }
         let path = folder + "/" + name
@@ -15,7 +15,9 @@ enum SpoolNaming {
             linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
             || copy(descriptor, to: path)
         guard isLinked, sync(folder) else {
+            let code = errno
             if isLinked { unlink(path) }
+            errno = code
             return false
         }
         return true
@@ -32,7 +34,9 @@ enum SpoolNaming {
             if count < 0, errno == EINTR { continue }
             if count == 0, fdatasync(target) == 0 { return true }
             guard count > 0 else {
+                let code = errno
                 unlink(path)
+                errno = code
                 return false
             }
         }

@@ -76,7 +76,8 @@ extension Engine {
         case .failure(let failure):
             totals.storeFailureCount += 1
             tickets.savingFailure = failure
-            logger.error(
+            // The store says once when this begins and once when it is over; here it would be once a second.
+            logger.debug(
                 "the store did not take what changed; it is tried again",
                 metadata: ["error": "\(failure)", "tickets": "\(changes.count)"])
             for (id, change) in changes { tickets.keep(change, of: id) }

@@ -51,6 +51,17 @@ extension Problem {
         retryAfter = .seconds(10)
     }
 
+    /// Its body could not be kept.
+    init(notKept failure: SpoolFailure?) {
+        let reason = failure.map { " \($0)" } ?? ""
+        var kind = "limit"
+        if case .system = failure { kind = "store" }
+        self.init(
+            status: 507, kind: kind, detail: "The body could not be kept, so the request was not accepted.\(reason)",
+            error: .proxyInternalError)
+        retryAfter = .seconds(10)
+    }
+
     private static func sentence(_ failure: StoreFailure) -> String {
         switch failure.kind {
         case .full: "The disk of the store is full (store.path), so the request was not accepted."

@@ -126,10 +126,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
                     status: 413, kind: "limit",
                     detail: "The body is over limits.bodyMax (\(max) bytes), so it cannot be kept.",
                     error: .httpRequestError)
-                : Problem(
-                    status: 507, kind: "limit",
-                    detail: "The body could not be kept: the disk or the spool is full (limits.spoolTotal).",
-                    error: .proxyInternalError))
+                : Problem(notKept: draft.request.body?.keepingFailure))
     }
 
     private var isAnnouncedOverMax: Bool {

@@ -1,33 +1,91 @@
+import Dispatch
 import LayoverEngine
 import Logging
 import Synchronization
 
-/// Remembers the last failure until a group of changes is committed whole.
+/// Remembers the last failure until a group of changes is committed whole, and tells the log.
+///
+/// On a full disk some changes go through while others do not. So the log is told once when a trouble begins, once for
+/// each other kind that it turns into, and once when it is over, which is when nothing has failed for a while.
 final class StoreHealth: Sendable {
     static let closed = StoreFailure(.closed, "The store is closed.")
 
-    private let failure = Mutex<StoreFailure?>(nil)
-
-    var lastFailure: StoreFailure? { failure.withLock { $0 } }
-
-    func note(_ results: [Result<[StoreResult], StoreFailure>], _ logger: Logger) {
-        var failure: StoreFailure?
-        for case .failure(let new) in results { failure = new }
-        note(failure, logger)
+    /// From the first failure until nothing has failed for the length of the pause.
+    private struct Trouble {
+        var since: ContinuousClock.Instant
+        /// What the log was told of.
+        var kinds: Set<StoreFailure.Kind> = []
+        /// Calls that were refused.
+        var refusedCount = 0
+        /// Commits after a failure; counts up with each, so that an older look at it knows that it is too old.
+        var failureCount = 0
     }
 
-    /// One line when it begins, and one when it is over: not one for every ticket on a full disk.
-    func note(_ new: StoreFailure?, _ logger: Logger) {
-        let old = failure.withLock { failure in
-            defer { failure = new }
-            return failure
+    private struct State {
+        var failure: StoreFailure?
+        var trouble: Trouble?
+    }
+
+    private let state = Mutex(State())
+    private let logger: Logger
+    private let pause: DispatchTimeInterval
+    private let timers = DispatchQueue(label: "layover.store.health")
+
+    /// - Parameter pause: How long nothing must have failed before a trouble is over. Default: 5 s.
+    init(logger: Logger, pause: DispatchTimeInterval = .seconds(5)) {
+        self.logger = logger
+        self.pause = pause
+    }
+
+    var lastFailure: StoreFailure? { state.withLock { $0.failure } }
+
+    /// What became of the calls of a group.
+    func note(_ results: [Result<[StoreResult], StoreFailure>]) {
+        var failure: StoreFailure?
+        var count = 0
+        for case .failure(let new) in results {
+            failure = new
+            count += 1
         }
-        if let new, new.kind == .other {
-            logger.error("the store refused a change", metadata: ["error": "\(new)"])
-        } else if let new, old?.kind != new.kind {
-            logger.error("the store does not take changes", metadata: ["error": "\(new)"])
-        } else if new == nil, let old, old.kind != .other {
-            logger.notice("the store takes changes again")
+        note(failure, refusedCount: count)
+    }
+
+    /// - Parameter new: Nil: all went well.
+    func note(_ new: StoreFailure?, refusedCount: Int = 1) {
+        guard let new else { return recovered() }
+        let isNews = state.withLock { state in
+            state.failure = new
+            var trouble = state.trouble ?? Trouble(since: .now)
+            defer { state.trouble = trouble }
+            trouble.refusedCount += refusedCount
+            trouble.failureCount += 1
+            return trouble.kinds.insert(new.kind).inserted
         }
+        guard isNews else { return }
+        logger.error(
+            new.kind == .other ? "the store refused a change" : "the store does not take changes",
+            metadata: ["error": "\(new)"])
+    }
+
+    private func recovered() {
+        let failureCount: Int? = state.withLock { state in
+            guard state.failure != nil else { return nil }
+            state.failure = nil
+            return state.trouble?.failureCount
+        }
+        guard let failureCount else { return }
+        timers.asyncAfter(deadline: .now() + pause) { [self] in endTrouble(ifStillAt: failureCount) }
+    }
+
+    private func endTrouble(ifStillAt failureCount: Int) {
+        let ended: Trouble? = state.withLock { state in
+            guard state.failure == nil, let trouble = state.trouble, trouble.failureCount == failureCount else { return nil }
+            state.trouble = nil
+            return trouble
+        }
+        guard let ended else { return }
+        let seconds = (ContinuousClock.now - ended.since).components.seconds
+        logger.notice(
+            "the store takes changes again", metadata: ["refused": "\(ended.refusedCount)", "seconds": "\(seconds)"])
     }
 }

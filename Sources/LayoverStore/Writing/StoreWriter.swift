@@ -22,7 +22,7 @@ final class StoreWriter: Sendable {
         var byteCountMax = 16 << 20
     }
 
-    let health = StoreHealth()
+    let health: StoreHealth
     private let mailbox = Mutex(Mailbox())
     private let thread = DispatchQueue(label: "layover.store.writer", qos: .userInitiated)
     private let pool: DatabasePool
@@ -41,6 +41,7 @@ final class StoreWriter: Sendable {
         self.folder = folder
         self.limits = limits
         self.logger = logger
+        health = StoreHealth(logger: logger)
         group = try pool.writeWithoutTransaction { try GroupWriter($0, sealing: sealing, folder: folder) }
     }
 
@@ -116,7 +117,7 @@ final class StoreWriter: Sendable {
     private func commitGroup(_ calls: ArraySlice<ChangesCall>) {
         guard let group else { return calls.forEach { $0.done(.failure(StoreHealth.closed)) } }
         let outcome = pool.writeWithoutTransaction { group.commit(calls, $0) }
-        health.note(outcome.results, logger)
+        health.note(outcome.results)
         for (call, result) in zip(calls, outcome.results) { call.done(result) }
         spool.remove(outcome.released)
     }
@@ -133,7 +134,7 @@ final class StoreWriter: Sendable {
             return .success(removal.count)
         } catch {
             let failure = StoreError(error).failure(in: folder)
-            health.note(failure, logger)
+            health.note(failure)
             return .failure(failure)
         }
     }
