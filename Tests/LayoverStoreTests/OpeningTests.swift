@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import LayoverCore
 import LayoverEngine
 @testable import LayoverStore
 import LayoverTestSupport
@@ -84,6 +85,39 @@ import Testing
         #expect(failure?.kind == .corrupt)
         #expect(failure?.message.contains("not one of Layover") == true)
         #expect(FileManager.default.contents(atPath: folder.file("layover.sqlite").path) == before)
+    }
+
+    /// What version 1 wrote is there afterwards, and takes what version 2 adds.
+    @Test func aStoreOfTheFirstVersionIsMigrated() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("layover.sqlite").path
+        let first = try StoreConnections.open(path)
+        try StoreSchema.migrator().migrate(first, upTo: "1")
+        try await first.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO ticket (sequence, id, revision, state, method, url, scheme, host, port, policy, priority,
+                        clientAddress, clientConnected, attemptCount, automaticCount, mayHaveBeenApplied, isRepeatable,
+                        hasIdempotencyKey, isExposed, isHeldBack, requestByteCount, createdAt, parkedAt, dueAt, expiresAt)
+                    VALUES (7, ?, 3, 'waiting', 'PUT', 'http://a.test/x', 'http', 'a.test', 80, 'default', 3,
+                        '127.0.0.1:1', 0, 1, 1, 0, 1, 0, 0, 0, 0, 5, 5, 5, 9)
+                    """, arguments: [Data(EntryID.fixture(7).bytes)])
+        }
+        try first.close()
+
+        let store = try SQLiteStore.open(options: .quiet(folder.url.path))
+        var record = try #require(try store.live().first)
+        #expect(record.id == .fixture(7) && record.sequence == 7 && record.revision == 3)
+        #expect(record.supersededBy == nil)
+        record.revision = 4
+        record.state = .cancelled
+        record.endedAt = record.createdAt
+        record.supersededBy = .fixture(8)
+        #expect(try await store.commit([.update(record)]) == [.done])
+        await store.close()
+        let again = try SQLiteStore.open(options: .quiet(folder.url.path))
+        #expect(try await again.record(of: .fixture(7)) == record)
+        await again.close()
     }
 
     @Test func aNewerStoreIsRefused() async throws {

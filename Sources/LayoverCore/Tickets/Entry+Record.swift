@@ -16,6 +16,7 @@ extension Entry {
         isHeldBack = record.isHeldBack
         isNeverSent = !record.counts.mayHaveBeenApplied && (record.lastFailure?.evidence ?? .neverSent) == .neverSent
         endedAt = record.endedAt
+        supersededBy = record.supersededBy
     }
 }
 
@@ -50,7 +51,7 @@ extension TicketRecord {
             parkedAt: entry.parkedAt, dueAt: entry.dueAt, expiresAt: entry.expiresAt,
             notAfter: ticket.notAfter, endedAt: entry.endedAt, lastFailure: entry.lastFailure,
             lastFailureAt: entry.lastFailureAt, attempts: entry.attempts, status: ticket.status,
-            preconditions: ticket.preconditions)
+            preconditions: ticket.preconditions, supersededBy: entry.supersededBy)
     }
 
     /// The record of a ticket that is about to be accepted.

@@ -51,6 +51,8 @@ package struct TicketRecord: Sendable, Hashable {
     package var status: Int?
     /// What it expects of the present state of its target; nil: nothing.
     package var preconditions: String?
+    /// The newer ticket that took its place; not nil only when it is cancelled.
+    package var supersededBy: EntryID?
 
     package init(
         id: EntryID, sequence: Int, revision: Int = 1, state: EntryState, why: UndecidedReason? = nil,
@@ -60,7 +62,8 @@ package struct TicketRecord: Sendable, Hashable {
         isExposed: Bool = false, isHeldBack: Bool = false, requestByteCount: Int = 0, createdAt: Timestamp,
         parkedAt: Timestamp, dueAt: Timestamp, expiresAt: Timestamp, notAfter: Timestamp? = nil,
         endedAt: Timestamp? = nil, lastFailure: Failure? = nil, lastFailureAt: Timestamp? = nil,
-        attempts: AttemptLog = AttemptLog(), status: Int? = nil, preconditions: String? = nil
+        attempts: AttemptLog = AttemptLog(), status: Int? = nil, preconditions: String? = nil,
+        supersededBy: EntryID? = nil
     ) {
         self.id = id
         self.sequence = sequence
@@ -94,6 +97,7 @@ package struct TicketRecord: Sendable, Hashable {
         self.attempts = attempts
         self.status = status
         self.preconditions = preconditions
+        self.supersededBy = supersededBy
     }
 
     /// The same record with all its times moved.

@@ -10,19 +10,37 @@ extension Engine {
         let unknown = parents.filter { pending.entry($0, now: now) == nil }
         guard !unknown.isEmpty else { return admit(acceptance, exchange, orphanedBy: []) }
         Task {
+            var acceptance = acceptance
+            var named = parents
             var ended: [EntryID] = []
             do throws(StoreFailure) {
                 for parent in unknown {
-                    guard let record = try await store.record(of: parent) else {
+                    guard let record = try await self.record(inPlaceOf: parent, store) else {
                         return exchange.acceptance(.unknownParent(parent))
                     }
-                    if record.state != .delivered { ended.append(parent) }
+                    named = named.map { $0 == parent ? record.id : $0 }
+                    let isLive = self.pending.isLive(record.id)
+                    if !isLive, record.state != .delivered { ended.append(record.id) }
                 }
+                acceptance.new.ticket?.parents = named
                 self.admit(acceptance, exchange, orphanedBy: ended)
             } catch {
                 exchange.acceptance(.notStored(acceptance.new.id, error))
             }
         }
+    }
+
+    /// A ticket that the store knows, or the one that took its place.
+    private func record(
+        inPlaceOf id: EntryID, _ store: any PendingStore
+    ) async throws(StoreFailure) -> TicketRecord? {
+        var record = try await store.record(of: id)
+        // Each is newer than the one before, so this ends.
+        while let newer = record?.supersededBy {
+            guard let next = try await store.record(of: newer) else { break }
+            record = next
+        }
+        return record
     }
 
     private func admit(

@@ -14,7 +14,7 @@ struct TicketDocument {
 
     var json: String {
         let record = standing?.record
-        let members: [(String, String)] = [
+        var members: [(String, String)] = [
             ("id", quoted(id.description)),
             ("state", quoted((record?.state ?? .waiting).rawValue)),
             ("waitingFor", standing?.waitingFor.map { quoted($0.rawValue) } ?? "null"),
@@ -26,6 +26,7 @@ struct TicketDocument {
             ("lastFailure", failure(record?.lastFailure)),
             ("response", response),
         ]
+        if let newer = record?.supersededBy { members.append(("supersededBy", quoted(newer.description))) }
         return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n"
     }
 

@@ -53,6 +53,11 @@ extension Problem {
                 status: 409, kind: "pending", detail: "The answer is there, but the store does not take it yet.",
                 error: .proxyInternalError)
             retryAfter = .seconds(seconds)
+        } else if let newer = standing.record.supersededBy {
+            self.init(
+                status: 410, kind: "superseded",
+                detail: "A newer request to the same address took the place of this one: ticket \(newer).",
+                error: .destinationUnavailable)
         } else {
             self.init(
                 status: 410, kind: state.rawValue, detail: "The ticket is \(state.rawValue), and has no answer.",

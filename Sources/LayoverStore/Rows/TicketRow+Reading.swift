@@ -20,6 +20,7 @@ extension TicketRow {
         do { record.attempts = try AttemptLogBytes.decode(row.bytes()) } catch { throw .malformedRow }
         record.status = row.optionalInt()
         record.preconditions = row.optionalText()
+        record.supersededBy = try ids(row.bytes()).first
         return record
     }
 

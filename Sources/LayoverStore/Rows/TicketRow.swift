@@ -10,7 +10,7 @@ enum TicketRow {
         "policy", "priority", "lane", "parents", "clientAddress", "clientConnected", "clientAgent", "attemptCount",
         "automaticCount", "mayHaveBeenApplied", "isRepeatable", "hasIdempotencyKey", "isExposed", "isHeldBack",
         "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "lastFailure",
-        "lastFailureAt", "attempts", "status", "preconditions",
+        "lastFailureAt", "attempts", "status", "preconditions", "supersededBy",
     ]
 
     static let insertion = """
@@ -70,6 +70,7 @@ enum TicketRow {
         if attempts.isEmpty { binder.bindNull() } else { binder.bind(attempts) }
         binder.bind(record.status)
         binder.bind(record.preconditions)
+        if let newer = record.supersededBy { binder.bind(newer) } else { binder.bindNull() }
     }
 
     private static func bind(_ failure: Failure?, to binder: inout StatementBinder) {

@@ -17,6 +17,9 @@ enum StoreSchema {
             try db.execute(sql: tables)
             try db.execute(sql: indexes)
         }
+        migrator.registerMigration("2") { db in
+            try db.execute(sql: supersession)
+        }
         return migrator
     }
 
@@ -121,6 +124,12 @@ enum StoreSchema {
             settlings INTEGER NOT NULL
         ) STRICT;
         INSERT INTO facts VALUES (1, 0, NULL, NULL, 0);
+        """
+
+    /// Which newer ticket took the place of one. Those that ended before version 2 do not say.
+    private static let supersession = """
+        ALTER TABLE ticket ADD COLUMN supersededBy BLOB
+            CHECK (supersededBy IS NULL OR length(supersededBy) = 16 AND state = 'cancelled');
         """
 
     private static let indexes = """

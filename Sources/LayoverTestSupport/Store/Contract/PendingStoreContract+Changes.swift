@@ -18,6 +18,17 @@ extension PendingStoreContract {
                 try require(try await store.apply(.update(.fixture(2))), is: .stale)
             }
         },
+        Check(name: "a ticket says which newer one took its place, as long as it is kept") { room in
+            try await room.withStore { store in
+                _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
+                var superseded = TicketRecord.fixture(1, revision: 2, state: .cancelled)
+                superseded.supersededBy = .fixture(2)
+                try require(try await store.apply(.update(superseded)), is: .done)
+            }
+            try await room.withStore { store in
+                try require(try await store.record(of: .fixture(1))?.supersededBy, is: .fixture(2))
+            }
+        },
         Check(name: "a live ticket can become anything, a final one nothing") { room in
             try await room.withStore { store in
                 var number = 0

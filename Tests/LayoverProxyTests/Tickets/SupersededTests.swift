@@ -1,0 +1,57 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Tickets whose place a newer PUT took, before and after a restart.
+struct SupersededTests {
+    private static let routes: RouteTable = {
+        var policy = Policy.standard
+        policy.coalesce = .lastPut
+        return RouteTable(policies: ["default": policy])
+    }()
+
+    private static func put(_ proxy: TestProxy, _ body: String) async throws -> EntryID {
+        let answer = try await proxy.answer(
+            to: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\n\(body)")
+        return try #require(answer.ticket)
+    }
+
+    private static func expectSuperseded(_ old: EntryID, by new: EntryID, _ proxy: TestProxy) async throws {
+        let standing = try await proxy.ticket(old)
+        #expect(standing.member("state") == "cancelled")
+        #expect(standing.member("supersededBy") == new.description)
+        let answer = try await proxy.response(old)
+        #expect(answer.status == 410)
+        #expect(answer.member("kind") == "superseded")
+        #expect(answer.member("detail")?.contains(new.description) == true)
+    }
+
+    @Test func whatTookItsPlaceIsSaidAfterARestartToo() async throws {
+        let first = TestStore()
+        var ids: [EntryID] = []
+        try await withProxy(tickets: first, rules: { $0.routes = Self.routes }) { proxy in
+            _ = await proxy.engine.setMode(.offline, reason: nil)
+            for body in ["a", "b", "c"] { ids.append(try await Self.put(proxy, body)) }
+            try await Self.expectSuperseded(ids[0], by: ids[1], proxy)
+            try await Self.expectSuperseded(ids[1], by: ids[2], proxy)
+            try await first.settle()
+        }
+        try await withProxy(tickets: TestStore(after: first), rules: { $0.routes = Self.routes }) { proxy in
+            try await Self.expectSuperseded(ids[0], by: ids[1], proxy)
+            // Whoever depends on the oldest of them waits for the one that took its place.
+            let attempt = try await proxy.nextAttempt()
+            let child = try await proxy.accept("/child", "Layover-After: \(ids[0])")
+            #expect(try await proxy.ticket(child).member("waitingFor") == "parent")
+            try await attempt.answerWell()
+            _ = try await proxy.until(ids[2], is: .delivered)
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.until(child, is: .delivered)
+            let late = try await proxy.accept("/late", "Layover-After: \(ids[1])")
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.until(late, is: .delivered)
+        }
+    }
+}
