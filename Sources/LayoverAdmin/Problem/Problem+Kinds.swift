@@ -143,9 +143,13 @@ extension Problem {
         detail: "Without admin.token a body is shown to whoever sends the token in the file admin-token, "
             + "beside the store, as 'Authorization: Bearer …'.")
 
-    static let bodyHeld = Problem(
-        409, "body-held", title: "Body is with its client's connection",
-        detail: "A client holds this request, and only the bodies of tickets can be shown.")
+    static let bodyOnItsWay = Problem(
+        409, "body-on-its-way", title: "Body is on its way",
+        detail: "The request is being written to disk, or read from there. Ask again in a moment.")
+
+    static let bodyNotKept = Problem(
+        410, "body-not-kept", title: "Body is not kept",
+        detail: "The body is over a limit, could not be read, or is sent only once and so is passed on without being kept.")
 
     static let bodyGone = Problem(
         410, "body-gone", title: "Body is not kept any more",

@@ -5,23 +5,32 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
-/// The captured body of a ticket, as its client sent it.
+/// The captured body of a live entry, as its client sent it.
 extension AdminRoutes {
     func requestBody(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
         guard bodyGuard.admits(request.headers[.authorization]) else { throw Problem.bodyMasked }
         let entry = try await entry(context)
         guard !entry.state.isFinal else { throw Problem.bodyGone }
-        guard entry.ticket != nil, let store = engine.store, let spool = sources.spool else {
-            throw Problem.bodyHeld
+        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
+        guard let body = kept.body else { return Response(status: .noContent) }
+        return try await show(body, fields: kept.fields, of: entry.id)
+    }
+
+    /// What the store has of a ticket, and the exchange of any other entry.
+    private func keptBody(of entry: Entry) async throws(Problem) -> HeldBody? {
+        if entry.ticket != nil, let store = engine.store, let spool = sources.spool,
+            let stored = try await read(entry.id, from: store)
+        {
+            let body = stored.hasBody ? CapturedBody(stored.body, limits: .init(), spool: spool) : nil
+            return HeldBody(body: body, fields: stored.fields)
         }
-        guard let stored = try await read(entry.id, from: store) else {
-            // Not on disk yet, or already gone.
-            let isLive = await engine.entry(entry.id)?.state.isFinal == false
-            throw isLive ? Problem.bodyHeld : Problem.bodyGone
-        }
-        guard stored.hasBody else { return Response(status: .noContent) }
-        return try await show(stored, spool)
+        return await engine.heldBody(entry.id)
+    }
+
+    /// It may have ended just now.
+    private func problem(_ id: EntryID, _ problem: Problem) async -> Problem {
+        await engine.entry(id)?.state.isFinal == false ? problem : .bodyGone
     }
 
     private func read(_ id: EntryID, from store: any PendingStore) async throws(Problem) -> StoredRequest? {
@@ -32,30 +41,32 @@ extension AdminRoutes {
         }
     }
 
-    private func show(_ stored: StoredRequest, _ spool: BodySpool) async throws -> Response {
-        let portions = BodyPortions(of: stored.body, spool: spool)
-        // What cannot be read is found out before anything is said: its ticket may have ended just now.
+    private func show(_ body: CapturedBody, fields: ByteBuffer, of id: EntryID) async throws -> Response {
+        let portions = BodyPortions(of: body)
+        // What cannot be read is found out before anything is said.
         let first: ByteBuffer?
         do {
-            first = try await portions.next()
+            first = try await portions.portion(at: 0)
         } catch {
-            throw Problem.bodyGone
+            throw await problem(id, .bodyNotKept)
         }
-        let body = ResponseBody(contentLength: stored.body.byteCount) { writer in
+        let shown = ResponseBody(contentLength: portions.byteCount) { writer in
             var portion = first
+            var offset = 0
             while let bytes = portion {
+                offset += bytes.readableBytes
                 try await writer.write(bytes)
-                portion = try await portions.next()
+                portion = try await portions.portion(at: offset)
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: Self.fields(of: stored), body: body)
+        return Response(status: .ok, headers: Self.shownFields(fields), body: shown)
     }
 
     /// What the body is; and that no browser shows it as a page of ours, whatever it is.
-    private static func fields(of stored: StoredRequest) -> HTTPFields {
+    private static func shownFields(_ lines: ByteBuffer) -> HTTPFields {
         var fields: HTTPFields = [.contentType: "application/octet-stream", .contentDisposition: "attachment"]
-        for line in stored.fields.readableBytesView.split(separator: 0) {
+        for line in lines.readableBytesView.split(separator: 0) {
             let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1)
             guard parts.count == 2 else { continue }
             let value = String(decoding: parts[1].drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)

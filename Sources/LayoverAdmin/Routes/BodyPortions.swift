@@ -1,43 +1,30 @@
 import LayoverEngine
 import NIOCore
 
-/// A kept body, read portion by portion as somebody takes it.
+/// A body as far as it has come, read portion by portion as somebody takes it. Whoever sends it meanwhile does not notice.
 struct BodyPortions: Sendable {
-    /// The disk or a limit cut it off.
+    /// The disk or a limit cut it off, or nobody keeps it any more.
     struct BrokenOff: Error {}
 
     /// Bytes at once. Default: 64 KiB.
-    private static let byteCount = 64 << 10
+    private static let portionByteCount = 64 << 10
 
     /// Kept here, or its file would be closed.
     private let body: CapturedBody
-    private let reader: CapturedBody.Reader
-    private let wakes: AsyncStream<Void>
+    /// What had come when it was looked at. What comes later is not shown.
+    let byteCount: Int
 
-    init(of stored: StoredBody, spool: BodySpool) {
-        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        body = CapturedBody(stored, limits: .init(), spool: spool)
-        reader = body.makeReader { wake.yield() }
-        self.wakes = wakes
+    init(of body: CapturedBody) {
+        self.body = body
+        byteCount = body.receivedByteCount
     }
 
-    /// The next bytes; nil after the last.
-    func next() async throws -> ByteBuffer? {
-        while true {
-            var bytes = ByteBuffer()
-            var result = CapturedBody.ReadResult.wait
-            bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.byteCount) { target in
-                result = reader.read(into: UnsafeMutableRawBufferPointer(rebasing: target.prefix(Self.byteCount)))
-                if case .bytes(let count) = result { return count }
-                return 0
-            }
-            switch result {
-            case .bytes: return bytes
-            case .end: return nil
-            case .brokenOff: throw BrokenOff()
-            case .wait: for await _ in wakes { break }
-            }
-            try Task.checkCancellation()
-        }
+    /// Some of the bytes at an offset; nil behind the last.
+    func portion(at offset: Int) async throws -> ByteBuffer? {
+        guard offset < byteCount else { return nil }
+        try Task.checkCancellation()
+        let countMax = min(Self.portionByteCount, byteCount - offset)
+        guard let bytes = await body.peek(at: offset, upTo: countMax) else { throw BrokenOff() }
+        return bytes
     }
 }

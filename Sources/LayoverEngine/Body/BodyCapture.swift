@@ -163,6 +163,21 @@ struct BodyCapture {
         return (.bytes(count), settle(wakes: false))
     }
 
+    enum Peek {
+        case copied(Int)
+        /// So many bytes from there on are in the spool file.
+        case inFile(Int)
+        case gone
+    }
+
+    /// Copies what is kept at an offset, for somebody who only looks: whoever sends the body does not notice.
+    func peeked(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> Peek {
+        guard isKeeping, offset < receivedCount else { return .gone }
+        var onlooker = Reader(number: 0, position: offset)
+        if let count = copy(into: target, for: &onlooker) { return .copied(count) }
+        return .inFile(min(keptCount, receivedCount - tailCount) - offset)
+    }
+
     /// What could still be sent from the start.
     var isLost: Bool { !isKeeping }
 

@@ -129,6 +129,19 @@ package final class CapturedBody: Sendable {
         }
     }
 
+    // MARK: Somebody who only looks
+
+    func peeked(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> BodyCapture.Peek {
+        capture.withLock { $0.peeked(at: offset, into: target) }
+    }
+
+    /// From the spool file; nil on an error.
+    func fetched(at offset: Int, count: Int) async -> ByteBuffer? {
+        await withCheckedContinuation { continuation in
+            file.read(at: offset, count: count) { continuation.resume(returning: $0) }
+        }
+    }
+
     // MARK: The upstream's side
 
     /// Opens the reader of one attempt, at the start of the body. An earlier reader gets nothing any more.

@@ -18,6 +18,14 @@ extension Engine {
 
     package func counts() -> [EntryState: Int] { pending.counts }
 
+    /// The body of a request that an exchange of ours has in hand; nil if there is none, or it is on its way.
+    package func heldBody(_ id: EntryID) async -> HeldBody? {
+        guard let exchange = exchanges[id] else { return nil }
+        return await withCheckedContinuation { continuation in
+            exchange.showBody { continuation.resume(returning: $0) }
+        }
+    }
+
     /// Commands one entry.
     ///
     /// - Parameters:

@@ -16,4 +16,10 @@ package protocol HeldExchange: AnyObject, Sendable {
     func end(_ end: EntryEnd, retryAfter: Duration?)
     /// Answers the client that a limit forbids to park its request.
     func refuse(limit: String, value: Int)
+    /// Shows the body of its request. `done` is called once, on any thread; nil: there is nothing to show (any more).
+    func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void)
+}
+
+extension HeldExchange {
+    package func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) { done(nil) }
 }

@@ -158,6 +158,11 @@ extension CacheRefreshing: HeldExchange {
     func deliverAnswer(_ reason: Verdict.DeliverReason) {}
     func offerTicket() {}
 
+    /// It asks for what is to be read, and sends nothing.
+    func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {
+        done(HeldBody(body: nil, fields: ByteBuffer()))
+    }
+
     func end(_ end: EntryEnd, retryAfter: Duration?) { loop.eventLoop.execute { self.giveUp() } }
     func refuse(limit: String, value: Int) { loop.eventLoop.execute { self.giveUp() } }
 

@@ -140,6 +140,10 @@ extension ProxyExchange: HeldExchange {
         if entry == nil { abandonIfConnecting() }
     }
 
+    func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {
+        loop.eventLoop.execute { done(HeldBody(body: self.request.body, fields: self.request.fields)) }
+    }
+
     func offerTicket() {
         loop.eventLoop.execute { self.becomeTicket(isLast: true) }
     }

@@ -140,6 +140,10 @@ extension TicketExchange: HeldExchange {
         }
     }
 
+    func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {
+        loop.eventLoop.execute { done(self.request.map { HeldBody(body: $0.body, fields: $0.fields) }) }
+    }
+
     func offerTicket() {}
 
     /// The engine has taken the entry out of the set already.

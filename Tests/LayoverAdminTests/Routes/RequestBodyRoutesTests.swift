@@ -110,14 +110,72 @@ struct RequestBodyRoutesTests {
         }
     }
 
-    @Test func heldRequestsBodyIsWithItsClient() async throws {
+    // MARK: Held requests
+
+    private func held(in folder: String, mayBeSentTwice: Bool = true) -> CapturedBody {
+        var limits = CapturedBody.Limits()
+        limits.inMemoryMax = 1000
+        return CapturedBody(
+            length: nil, mayBeSentTwice: mayBeSentTwice, limits: limits,
+            spool: BodySpool(folder: folder, byteCountMax: 1 << 30, threads: .singleton), clientResumed: {})
+    }
+
+    @Test func heldRequestsBodyIsShownAsFarAsItHasCome() async throws {
+        try await with { harness, folder in
+            let body = held(in: folder)
+            let fields = ByteBuffer(string: "Content-Type: text/plain\0Authorization: Bearer x\0")
+            let id = harness.park(1, method: "POST", body: HeldBody(body: body, fields: fields)).id
+            let path = "/v1/pending/\(id)/request-body"
+            #expect(try await harness.send("GET", path, fields: Self.shown).text == "")
+            _ = body.append(ByteBuffer(string: "one "))
+            let answer = try await harness.send("GET", path, fields: Self.shown)
+            #expect(answer.status == 200)
+            #expect(answer.text == "one ")
+            #expect(answer["Content-Type"] == "text/plain")
+            #expect(answer["Content-Length"] == "4")
+            #expect(answer["Authorization"] == nil)
+            expectSafetyFields(answer)
+            let rest = String(repeating: "two ", count: 50_000)
+            _ = body.append(ByteBuffer(string: rest))
+            body.finish()
+            #expect(try await harness.send("GET", path, fields: Self.shown).text == "one " + rest)
+            let masked = try await harness.send("GET", path)
+            #expect(masked.status == 401)
+            #expect(!masked.text.contains("one"))
+        }
+    }
+
+    @Test func heldRequestWithoutABodyHasNoContent() async throws {
+        try await with { harness, _ in
+            let id = harness.park(1, body: HeldBody(body: nil, fields: ByteBuffer())).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(answer.status == 204)
+        }
+    }
+
+    @Test func bodyThatIsOnlyPassedOnIsNotKept() async throws {
+        try await with { harness, folder in
+            let body = held(in: folder, mayBeSentTwice: false)
+            _ = body.append(ByteBuffer(string: "once"))
+            let reader = body.makeReader {}
+            withUnsafeTemporaryAllocation(byteCount: 2, alignment: 1) { #expect(reader.read(into: $0) == .bytes(2)) }
+            let id = harness.park(1, body: HeldBody(body: body, fields: ByteBuffer())).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
+            #expect(answer.status == 410)
+            #expect(answer.json["type"] as? String == "urn:layover:problem:body-not-kept")
+        }
+    }
+
+    @Test func bodyThatNobodyHasInHandIsOnItsWay() async throws {
         try await with { harness, _ in
             let id = harness.park(1).id
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(answer.status == 409)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:body-held")
+            #expect(answer.json["type"] as? String == "urn:layover:problem:body-on-its-way")
         }
     }
+
+    // MARK: What is not there
 
     @Test func bodyIsGoneWithItsTicketAndUnknownWithoutOne() async throws {
         try await with { harness, _ in

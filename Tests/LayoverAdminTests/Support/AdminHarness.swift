@@ -52,9 +52,9 @@ struct AdminHarness {
         _ number: UInt64, method: String = "GET", url: String = "http://shop.example/cart",
         host: String = "shop.example", failure: Failure? = .refused,
         parking: Verdict.Parking = .init(delay: .seconds(30), shutsGate: true), policy: Policy = .standard,
-        automaticLeft: Int? = nil, attempts: [AttemptRecord] = []
+        automaticLeft: Int? = nil, attempts: [AttemptRecord] = [], body: HeldBody? = nil
     ) -> (id: EntryID, exchange: RecordingExchange) {
-        let exchange = RecordingExchange()
+        let exchange = RecordingExchange(body: body)
         let id = Self.id(number)
         engine.post(
             .parked(

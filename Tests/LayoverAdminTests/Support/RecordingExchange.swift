@@ -14,6 +14,9 @@ final class RecordingExchange: HeldExchange {
     }
 
     private let recorded = Mutex<[Call]>([])
+    private let body: HeldBody?
+
+    init(body: HeldBody? = nil) { self.body = body }
 
     var calls: [Call] { recorded.withLock { $0 } }
 
@@ -23,6 +26,7 @@ final class RecordingExchange: HeldExchange {
     func deliverAnswer(_ reason: Verdict.DeliverReason) { record(.deliverAnswer(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
     func offerTicket() {}
+    func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) { done(body) }
     func refuse(limit: String, value: Int) { record(.refuse(limit: limit)) }
 
     private func record(_ call: Call) { recorded.withLock { $0.append(call) } }

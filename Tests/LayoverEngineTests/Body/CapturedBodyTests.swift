@@ -40,6 +40,43 @@ struct CapturedBodyTests {
         }
     }
 
+    private func peeked(_ body: CapturedBody, atMost countMax: Int = 3000) async -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count < body.receivedByteCount {
+            guard let portion = await body.peek(at: bytes.count, upTo: countMax) else { return nil }
+            #expect((1...countMax).contains(portion.readableBytes))
+            bytes += Array(portion.readableBytesView)
+        }
+        return bytes
+    }
+
+    @Test func whoOnlyLooksDisturbsNobody() async throws {
+        let body = body()
+        let bytes = Self.pattern(90_000)
+        #expect(await peeked(body) == [])
+        try await send(Array(bytes[..<500]), to: body)
+        #expect(await peeked(body) == Array(bytes[..<500]))
+        let taker = BodyTaker(body, stopsAfter: 300)
+        try await send(Array(bytes[500..<15_000]), to: body)
+        #expect(await peeked(body) == Array(bytes[..<15_000]), "from memory, and what is on its way to the file")
+        taker.goOn()
+        try await send(Array(bytes[15_000...]), to: body)
+        body.finish()
+        let taken = try await taker.whole()
+        #expect(taken.end == .end)
+        #expect(taken.bytes == bytes)
+        #expect(await peeked(body) == bytes, "from the file as well")
+        #expect(await body.peek(at: 90_000, upTo: 10) == nil)
+    }
+
+    @Test func whatIsOnlyPassedOnIsNotThereToLookAt() async throws {
+        let body = body(twice: false)
+        _ = body.append(ByteBuffer(bytes: Self.pattern(500)))
+        #expect(await peeked(body) == Self.pattern(500))
+        _ = BodyTaker(body, stopsAfter: 100)
+        #expect(await body.peek(at: 0, upTo: 10) == nil)
+    }
+
     @Test func aBodyLargerThanMemoryIsSentTwiceFromItsFile() async throws {
         let spool = folder.spool()
         let body = body(spool: spool)

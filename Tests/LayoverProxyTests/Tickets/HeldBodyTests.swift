@@ -1,0 +1,39 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// The body of an entry, for somebody who only looks.
+struct HeldBodyTests {
+    @Test func theBodyOfAHeldRequestCanBeLookedAt() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .submission("/", "X-Mine: 1"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            let held = try #require(await proxy.engine.heldBody(entry.id))
+            let body = try #require(held.body)
+            #expect(await body.peek(at: 0, upTo: 100) == ByteBuffer(string: "abc"))
+            #expect(String(buffer: held.fields).contains("X-Mine: 1\0"))
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == "abc")
+            attempt.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+            #expect(await proxy.engine.heldBody(entry.id)?.body == nil)
+        }
+    }
+
+    @Test func oneWithoutABodyHasNone() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            let held = try #require(await proxy.engine.heldBody(entry.id))
+            #expect(held.body == nil)
+            client.close()
+        }
+    }
+}
