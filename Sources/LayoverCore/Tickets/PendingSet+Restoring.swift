@@ -67,7 +67,8 @@ extension PendingSet {
 
     private mutating func settleRestored(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id] else { return }
-        if let lane = entry.lane, lanes[lane]?.front == nil { laneChanged(lane, now: now) }
+        // Portions need not come in the order of the lane: those that depend on others come last.
+        if let lane = entry.lane, let line = lanes[lane], line.first != line.front { laneChanged(lane, now: now) }
         announce(entry.origin)
         expire(id, now: now)
         guard let entry = entries[id], entry.state == .waiting else { return }

@@ -50,6 +50,26 @@ struct RestoringTests {
         #expect(bench.deliver(ids[0]).started == [ids[1], ids[2]])
     }
 
+    /// Those that depend on others come in a later portion than those behind them in their lane.
+    @Test func aLaneKeepsItsOrderOverPortions() {
+        var bench = PendingBench()
+        let parent = bench.accepted()
+        let child = bench.accepted {
+            $0.lane = "lane"
+            $0.parents = [parent]
+        }
+        let next = bench.accepted { $0.lane = "lane" }
+        let records = bench.records()
+        bench.set = PendingSet()
+        bench.set.restoringBegan()
+        for id in [next, child] {
+            let portion = records.filter { $0.id == id }.map { ($0, Policy.fixture()) }
+            #expect(bench.kept(bench.set.restored(portion, ended: [parent: .delivered], now: bench.now)).started == [])
+        }
+        #expect(bench.kept(bench.set.restoringEnded(now: bench.now)).started == [child])
+        #expect(bench.reason(next) == .lane)
+    }
+
     @Test func lanesKeepTheirOrder() {
         var bench = PendingBench()
         let (one, two) = (bench.lane(3, named: "one"), bench.lane(2, named: "two"))
