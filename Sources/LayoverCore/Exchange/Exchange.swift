@@ -72,8 +72,9 @@ package struct Exchange: Sendable {
             return .againOnNewConnection
         }
         if policy.mode == .pass, !isTicket { return .fail(.pass) }
-        if isAbandoned, failure.evidence == .neverSent, maySend(request, after: failure) {
+        if isAbandoned, failure.evidence == .neverSent, request.canBeSentFromTheStart {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
+            guard maySend(request, after: failure) else { return verdictOnRisk(failure) }
             if lastTrigger.isAutomatic { counts.automatic -= 1 }
             return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
         }
@@ -109,8 +110,7 @@ package struct Exchange: Sendable {
         }
         guard maySend(request, after: failure) else {
             if request.mayBeSentTwice { return .fail(.bodyNotReplayable) }
-            guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.maybeApplied) }
-            return ask(.maybeApplied, .onMaybeApplied, failure)
+            return verdictOnRisk(failure)
         }
         if automaticLeft == 0 {
             switch policy.onExhausted {
@@ -121,6 +121,12 @@ package struct Exchange: Sendable {
         }
         let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
         return .park(.init(delay: delay, shutsGate: failure.shutsGate))
+    }
+
+    /// It may have been applied, and must not act twice.
+    private func verdictOnRisk(_ failure: Failure) -> Verdict {
+        guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.maybeApplied) }
+        return ask(.maybeApplied, .onMaybeApplied, failure)
     }
 
     /// Whether sending it once more can act at most once upstream, or does no harm by acting twice:

@@ -90,6 +90,19 @@ struct ExchangeTests {
         #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))
     }
 
+    /// Regression: a ticket that a person forced was thrown away as failed when the network changed meanwhile.
+    @Test mutating func whatAPersonForcedIsAskedAboutAgainWhenItWasGivenUp() {
+        var exchange = Exchange(policy: .fixture(), isTicket: true)
+        let post = RequestSummary(method: "POST", body: .captured)
+        _ = exchange.attemptStarted(trigger: .dueTime)
+        _ = exchange.verdict(on: .reset, sending: post, using: &generator)
+        _ = exchange.attemptStarted(trigger: .admin)
+        exchange.isAbandoned = true
+        #expect(
+            exchange.verdict(on: aborted, sending: post, using: &generator)
+                == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)))
+    }
+
     // MARK: The end of the proxy
 
     /// Regression: a ticket whose attempt was cut off by the end of the proxy was thrown away as failed.
