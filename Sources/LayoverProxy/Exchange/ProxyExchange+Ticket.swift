@@ -99,17 +99,20 @@ extension ProxyExchange {
             phase == .parked || phase == .attempting || phase == .offering
         else { return false }
         becomeTicket()
-        handOver()
+        handOver(isStored: false)
         return true
     }
 
     /// Another goes on with the request, and with the attempt if one is under way.
-    private func handOver() {
+    ///
+    /// - Parameter isStored: Whether the request is in the store already.
+    private func handOver(isStored: Bool) {
         guard successor == nil, let entry else { return }
         let successor = TicketExchange(
             loop: loop, id: entry, rules: rules, isRepeatable: request.mayBeSentTwice,
             hasIdempotencyKey: hasIdempotencyKey, mark: nil)
         successor.takeOver(from: self)
+        successor.isStored = isStored
         self.successor = successor
         self.entry = nil
         attempt = nil
@@ -135,7 +138,7 @@ extension ProxyExchange: AcceptingExchange {
         case .accepted(let id, let standing):
             // A head that came first has won.
             guard phase == .parked || phase == .attempting || phase == .offering else { return }
-            if phase == .parked { entry = nil } else { handOver() }
+            if phase == .parked { entry = nil } else { handOver(isStored: true) }
             phase = .parked
             answerWithTicket(id, standing)
         case .duplicate(let id, let standing):
@@ -186,6 +189,7 @@ extension TicketExchange {
 
     /// What came of the ticket that the exchange before us asked for.
     func heard(_ result: AcceptanceResult) {
+        if case .accepted = result { isStored = true }
         switch result {
         case .accepted where phase == .resting:
             // At rest it needs nobody: its next attempt makes an exchange of its own.

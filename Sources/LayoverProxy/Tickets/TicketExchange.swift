@@ -33,6 +33,8 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var request: UpstreamRequest?
     var phase = Phase.resting
     var attempt: UpstreamAttempt?
+    /// Whether its request is in the store, so that its next attempt can do without us.
+    var isStored = true
     /// The worker that makes the attempt.
     var worker: (any UpstreamWorker)?
     var timeline = AttemptTimeline()
@@ -151,9 +153,9 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     }
 
     private func park(_ failure: Failure, _ parking: Verdict.Parking) {
-        phase = .done
+        phase = isStored ? .done : .resting
         loop.engine.post(.attemptFailed(id, failure, parking, takeTally()))
-        loop.closed(self)
+        if isStored { loop.closed(self) }
     }
 
     func record(_ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil) {
