@@ -24,13 +24,18 @@ final class AttemptMark: Sendable {
     func closure(for counts: AttemptCounts, by exchange: any HeldExchange) -> @Sendable () -> Bool {
         { [self] in
             let isDone = DispatchSemaphore(value: 0)
-            isRefused.store(true, ordering: .releasing)
-            engine.mark(id, counts, by: exchange) { [self] isMarked in
-                isRefused.store(!isMarked, ordering: .releasing)
-                isDone.signal()
-            }
+            write(counts, by: exchange) { _ in isDone.signal() }
             isDone.wait()
             return !wasRefused
+        }
+    }
+
+    /// The same for a worker that does not block: it may send once it is told true.
+    func write(_ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void) {
+        isRefused.store(true, ordering: .releasing)
+        engine.mark(id, counts, by: exchange) { [self] isMarked in
+            isRefused.store(!isMarked, ordering: .releasing)
+            done(isMarked)
         }
     }
 }
