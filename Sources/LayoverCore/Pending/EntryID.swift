@@ -25,6 +25,9 @@ package struct EntryID: Sendable, Hashable, CustomStringConvertible {
         self.low = low
     }
 
+    /// An order that means nothing, but is always the same.
+    package func isBefore(_ other: EntryID) -> Bool { (high, low) < (other.high, other.low) }
+
     /// 32 lower-case hexadecimal digits.
     package var description: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
 

@@ -110,7 +110,7 @@ package struct PendingSet: Sendable {
 
     /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
     /// of a dictionary.
-    var idsInOrder: [EntryID] {
+    package var idsInOrder: [EntryID] {
         // Only what is sorted is copied: entries are big, and there may be very many.
         entries.values.map { (sequence: $0.sequence, id: $0.id) }.sorted { $0.sequence < $1.sequence }.map(\.id)
     }

@@ -100,7 +100,8 @@ extension Engine {
     /// Each ticket by itself: what the store would never take of one must not stand in the way of the others.
     private func saveUnsaved() {
         guard let store else { return }
-        for (id, changes) in tickets.unsaved.prefix(Self.catchUpCountMax) {
+        // By their ids: how a dictionary lies in memory must not be seen from outside.
+        for (id, changes) in tickets.unsaved.prefix(Self.catchUpCountMax).sorted(by: { $0.key.isBefore($1.key) }) {
             tickets.unsaved[id] = nil
             hand(changes.map { (id, $0) }, to: store)
         }
@@ -127,7 +128,7 @@ extension Engine {
 
     private func tellWatchers(of id: EntryID) {
         guard let watchers = tickets.watchers[id] else { return }
-        for notify in watchers.values { notify() }
+        for (_, notify) in watchers.sorted(by: { $0.key < $1.key }) { notify() }
     }
 
     /// Waits until what was changed about a ticket is on disk.

@@ -137,12 +137,12 @@ extension Engine {
     package func adopt(_ routes: RouteTable) {
         tickets.routes = routes
         let now = clock.now()
-        for entry in pending.liveEntries where entry.ticket != nil {
-            guard let record = pending.record(of: entry.id) else { continue }
+        for id in pending.idsInOrder {
+            guard let record = pending.record(of: id) else { continue }
             let (route, policy) = routes.standing(of: record)
             let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
             perform(
-                pending.rerouted(entry.id, route: route, policy: policy, automaticLeft: left, now: now))
+                pending.rerouted(id, route: route, policy: policy, automaticLeft: left, now: now))
         }
         finishFact()
     }
