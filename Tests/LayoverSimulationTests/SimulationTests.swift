@@ -5,10 +5,13 @@ import Testing
 /// The whole engine on a virtual clock, with everything random from a seed that is printed when it fails.
 @Suite struct SimulationTests {
     /// Seeds in one run of the tests.
-    private static let seedCount = 2000
+    private static let seedCount = 500
     private static let stepCount = 200
+    /// Points of the store at which a process dies, each once for each of a few seeds.
+    private static let crashPointCount = 40
     /// Lines of the trace that are shown when a seed fails.
-    private static let shownLineCount = 60
+    private static let shownLineCount =
+        ProcessInfo.processInfo.environment["SIM_LINES"].flatMap { Int($0) } ?? 60
 
     @Test func allPromisesHoldForManySeeds() async throws {
         let seeds = Self.seeds()
@@ -60,8 +63,25 @@ import Testing
             "attempts", "replays", "answers", "own answers", "broken answers", "forced sendings", "retry",
             "cancel",
             "hold", "release", "force",
+            "tickets", "repetitions", "questions", "children", "lane starts", "deaths", "crash points", "stops", "rescued",
+            "delivered tickets", "cancelled tickets", "failed tickets",
         ]
         for kind in kinds { #expect(tally[kind, default: 0] > 0, "\(kind) never happened: \(tally)") }
+    }
+
+    /// The process dies at each numbered point of its store, and another one goes on.
+    @Test(arguments: [11, 12])
+    func eachCrashPointIsSurvived(seed: UInt64) throws {
+        var deaths = 0
+        for point in 1...Self.crashPointCount {
+            let simulation = try Simulation(seed: seed, crashPoint: point)
+            try simulation.run(stepCount: Self.stepCount / 2)
+            if let breach = simulation.breaches.first {
+                Issue.record("\(breach), seed \(seed), crash point \(point)")
+            }
+            deaths += simulation.tally["crash points", default: 0]
+        }
+        #expect(deaths >= Self.crashPointCount / 2, "too few of them were reached")
     }
 
     @Test func aSeedTellsTheSameStoryTwice() throws {

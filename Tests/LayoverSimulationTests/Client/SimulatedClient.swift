@@ -62,6 +62,9 @@ final class SimulatedClient {
     /// The request that is to be answered next.
     var current: RequestTruth? { answeredCount < requests.count ? requests[answeredCount] : nil }
 
+    /// Those that were answered before it.
+    var answered: ArraySlice<RequestTruth> { requests.prefix(answeredCount) }
+
     /// Whether nothing of an answer waits for the client to take it.
     var isTakingAll: Bool { socket.isTaking }
 
@@ -85,7 +88,7 @@ final class SimulatedClient {
         let request = requests[sentRequestCount]
         sentRequestCount += 1
         let head = Array(request.head.utf8)
-        simulation.trace { "c\(self.number) sends r\(request.number) \(request.method) \(request.origin)" }
+        simulation.trace { "c\(self.number) sends r\(request.number) \(request.words)" }
         let cut =
             Int.random(in: 0..<6, using: &generator) == 0
             ? Int.random(in: 1..<head.count, using: &generator) : nil
@@ -207,6 +210,12 @@ final class SimulatedClient {
         simulation.trace { "c\(self.number) is closed by the proxy" }
         simulation.referee.closedByProxy(self)
         if channel.isActive { channel.close(promise: nil) }
+    }
+
+    /// There is nobody any more at the other end.
+    func processDied() {
+        hasLeft = true
+        isClosed = true
     }
 
     // MARK: What clients do

@@ -6,6 +6,9 @@ extension Referee {
     func checkEngine() {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }
+        for entry in pending.entries.values where seen[entry.id] == nil && entry.state == .attempting && !entry.isNeverSent {
+            unbidden.insert(entry.id)
+        }
         countsAreTheSumOfEntries(pending)
         everyEntryEndsOnce(pending)
         let started = startedEntries(pending)
@@ -15,6 +18,7 @@ extension Referee {
             portalsGetNothingExposed(entry, pending)
             nothingStartsWhileStopped(entry, pending)
             statusesWaitTheirTime(entry)
+            lanesKeepOrder(entry, pending)
         }
         windowsStartAtOne(pending)
         incidentsAreTheirMembers(pending)
@@ -34,6 +38,7 @@ extension Referee {
     private func look(_ pending: PendingSet, started: [Entry]) {
         for entry in started {
             simulation.count("replays")
+            restored.remove(entry.id)
             if asked.remove(entry.id) != nil {
                 goingAsAsked.insert(entry.id)
             } else if seen[entry.id]?.state != .attempting {
@@ -43,6 +48,10 @@ extension Referee {
         }
         // Cut off and not made anew yet, because it is not its turn.
         for id in goingAsAsked where pending.entries[id]?.eligibleBy == .admin { asked.insert(id) }
+        // Whatever came of it: the next attempt needs another.
+        for entry in pending.entries.values where entry.why == .maybeApplied {
+            simulation.truth(of: entry)?.takeForcesBack()
+        }
         for id in seen.keys where pending.entries[id] == nil { gone.insert(id) }
         seen = Dictionary(
             uniqueKeysWithValues: pending.entries.values.map {
@@ -74,11 +83,12 @@ extension Referee {
         if live.contains(where: { pending.lines[$0.key] == nil }) {
             breach("countsAreTheSumOfEntries", "an origin has no line")
         }
-        if pending.heldCount != pending.entries.count {
+        if pending.heldCount != pending.entries.values.count(where: \.isHeldByClient) {
             breach("countsAreTheSumOfEntries", "\(pending.heldCount) held")
         }
-        if pending.count > pending.limits.entryCountMax
-            || pending.heldCount > pending.limits.heldClientCountMax
+        let admitted = pending.entries.values.filter { !unbidden.contains($0.id) }
+        if admitted.count > pending.limits.entryCountMax
+            || admitted.count(where: \.isHeldByClient) > pending.limits.heldClientCountMax
         {
             breach("limitsAreKept", "\(pending.count) entries")
         }
@@ -92,7 +102,8 @@ extension Referee {
 
     private func windowsAreKept(_ entry: Entry, _ pending: PendingSet) {
         guard let line = pending.lines[entry.origin] else { return }
-        if line.gate.isShut, line.underWay > 1 {
+        // One that joins under way is no canary, and was not sent by the gate.
+        if line.gate.isShut, line.underWay > 1, entry.isCanary {
             breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay)")
         }
         // A request that has just come in is never kept by the window.
@@ -137,6 +148,8 @@ extension Referee {
     }
 
     private func nothingStartsWhileStopped(_ entry: Entry, _ pending: PendingSet) {
+        // It was under way when it joined.
+        if seen[entry.id] == nil, !entry.isNeverSent { return }
         if pending.mode == .offline { breach("nothingStartsWhileOffline", name(entry)) }
         if pending.isDraining { breach("nothingStartsWhileDraining", name(entry)) }
     }
@@ -158,7 +171,8 @@ extension Referee {
                     breach("incidentsAreTheirMembers", "\(name(entry)) waits for a person, not in an outage")
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
-                entry.lastFailure?.evidence == .neverSent
+                entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError,
+                !restored.contains(entry.id), !forced.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
                 breach("incidentsAreTheirMembers", "\(name(entry)) waits in no incident")
@@ -194,7 +208,8 @@ extension Referee {
 
     private func exchangesAreEntries(_ pending: PendingSet) {
         let exchanges = simulation.engine.assumeIsolated { $0.exchanges }
-        if exchanges.count != pending.count || exchanges.contains(where: { !pending.isLive($0.key) }) {
+        let held = pending.entries.values.filter { $0.ticket == nil }
+        if held.contains(where: { exchanges[$0.id] == nil }) || exchanges.contains(where: { !pending.isLive($0.key) }) {
             breach("exchangesAreEntries", "\(exchanges.count) exchanges, \(pending.count) entries")
         }
     }

@@ -11,12 +11,13 @@ extension Referee {
             nobodyWaitsTooLong(entry)
             engineAndLoopsAgree(entry, exchanges[entry.id])
         }
+        for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
         cancelledMeansCancelled()
         waitingClientsAreKnown()
     }
 
     private func nobodyWaitsTooLong(_ entry: Entry) {
-        guard entry.state != .attempting else { return }
+        guard entry.state != .attempting, entry.ticket == nil else { return }
         let waited = simulation.time.now() - entry.parkedAt
         if waited > entry.policy.holdMax {
             breach("nobodyWaitsTooLong", "\(name(entry)) has waited \(waited)")
@@ -24,7 +25,10 @@ extension Referee {
     }
 
     private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {
-        guard let exchange = exchange as? ProxyExchange else { return }
+        // Once it is to be a ticket, who holds it changes hands.
+        guard let exchange = exchange as? ProxyExchange, entry.ticket == nil, exchange.successor == nil else {
+            return
+        }
         if entry.state != .attempting, exchange.connection?.context == nil {
             breach("whoLeftIsNotWaitedFor", name(entry))
         }
@@ -44,11 +48,12 @@ extension Referee {
     private func cancelledMeansCancelled() {
         for lane in simulation.lanes {
             for attempt in lane.worker.running.values where !attempt.isCancelled {
-                guard let exchange = attempt.attempt.receiver as? ProxyExchange else { continue }
-                if exchange.attempt !== attempt.attempt {
+                let held = attempt.attempt.receiver as? ProxyExchange
+                let ticket = attempt.attempt.receiver as? TicketExchange ?? held?.successor
+                if (ticket?.attempt ?? held?.attempt) !== attempt.attempt {
                     breach("cancelledMeansCancelled", "\(attempt.name) runs for nobody")
                 }
-                if let id = exchange.entry, gone.contains(id) {
+                if let id = ticket?.id ?? held?.entry, gone.contains(id) {
                     breach("cancelledMeansCancelled", "\(attempt.name) runs on")
                 }
             }
@@ -72,7 +77,10 @@ extension Referee {
     /// Some time after all is well.
     func checkNobodyWaitsForEver() {
         guard simulation.breaches.isEmpty else { return }
+        let pending = simulation.engine.assumeIsolated { $0.pending }
         for entry in simulation.liveEntries where entry.state != .held && entry.state != .undecided {
+            // Those before it in its lane, or that it depends on, may wait for a person.
+            if pending.blocker(of: entry) != nil { continue }
             // Bodies of clients that send no more never end.
             if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? ProxyExchange,
                 exchange.isReceivingRequest
@@ -86,7 +94,11 @@ extension Referee {
     /// People have decided about everything, and time has passed.
     func checkTheEnd() {
         guard simulation.breaches.isEmpty else { return }
-        for entry in simulation.liveEntries { breach("nobodyWaitsForEver", name(entry)) }
+        // Tickets outlive a process that is stopped.
+        for entry in simulation.liveEntries where !simulation.isDraining || entry.ticket == nil {
+            breach("nobodyWaitsForEver", name(entry))
+        }
+        if !simulation.isDraining { checkTickets() }
         for client in simulation.clients where !client.isClosed {
             if let truth = client.current, truth.isSent {
                 breach("everyClientGetsOneAnswer", "c\(client.number) waits for r\(truth.number)")
@@ -99,6 +111,8 @@ extension Referee {
         for (origin, line) in pending.lines where line.freshUnderWay != 0 || line.underWay != 0 {
             breach("nothingRunsForEver", "\(origin): \(line.freshUnderWay) fresh")
         }
-        if !pending.incidentLines.isEmpty { breach("incidentsAreTheirMembers", "one is open at the end") }
+        if !pending.incidentLines.isEmpty, pending.count == 0 {
+            breach("incidentsAreTheirMembers", "one is open at the end")
+        }
     }
 }

@@ -12,6 +12,8 @@ extension Referee {
         truth.startCount += 1
         truth.runningCount += 1
         if let exchange = attempt.attempt.receiver as? ProxyExchange { note(exchange, truth) }
+        if let exchange = attempt.attempt.receiver as? TicketExchange { note(exchange.rules.policy, truth) }
+        childrenFollowTheirParents(attempt)
         oneAttemptAtATime(attempt)
         automaticAttemptsAreLimited(attempt)
     }
@@ -24,11 +26,12 @@ extension Referee {
 
     private func automaticAttemptsAreLimited(_ attempt: SimulatedAttempt) {
         let truth = attempt.truth
+        // Whatever makes it in the end, when it had to wait: the word of a person is behind it.
+        if truth.forceCount > 0 {
+            truth.forceCount -= 1
+            attempt.isForced = true
+        }
         guard attempt.trigger.isAutomatic else {
-            if truth.forceCount > 0 {
-                truth.forceCount -= 1
-                attempt.isForced = true
-            }
             if !truth.isAskedFor { breach("whatPeopleDidNotAskForIsAutomatic", attempt.name) }
             truth.isAskedFor = false
             truth.goesAsAsked = true
@@ -37,7 +40,8 @@ extension Referee {
         truth.goesAsAsked = false
         truth.automaticCount += 1
         // One more where a kept-alive connection had died.
-        if let limit = truth.automaticMax, truth.automaticCount > limit + 1 {
+        // What an earlier life had not written down it has not counted.
+        if let limit = truth.automaticMax, !truth.hasSeenDeath, truth.automaticCount > limit + 1 {
             breach(
                 "automaticAttemptsAreLimited",
                 "\(attempt.name) is automatic attempt \(truth.automaticCount) of \(limit)")
@@ -46,7 +50,9 @@ extension Referee {
 
     /// A byte of the request is about to reach the upstream.
     func sent(_ attempt: SimulatedAttempt) {
+        attemptsAreOnDiskBeforeTheyAct(attempt)
         nothingUnrepeatableIsSentTwice(attempt)
+        nothingCancelledIsSent(attempt)
         attempt.truth.sendings.append(attempt.attempt.number)
     }
 
@@ -86,18 +92,20 @@ extension Referee {
         if evidence == .neverSent || attempt.isReusingConnection, attempt.truth.goesAsAsked {
             attempt.truth.isAskedFor = true
         }
-        guard evidence == .neverSent, isToBeMadeAnew(attempt) else { return }
-        if attempt.isForced { attempt.truth.forceCount += 1 }
+        guard evidence == .neverSent else { return }
+        if attempt.isForced { attempt.truth.unusedForceCount += 1 }
+        guard isToBeMadeAnew(attempt) || attempt.wasNotMarked else { return }
+        if attempt.isForced { attempt.truth.giveBackForces() }
         if !attempt.truth.goesAsAsked { attempt.truth.automaticCount -= 1 }
     }
 
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.
     private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
-        guard let exchange = attempt.attempt.receiver as? ProxyExchange else { return false }
-        let entry = simulation.engine.assumeIsolated { engine in
-            exchange.entry.flatMap { engine.pending.entries[$0] }
-        }
-        return exchange.rules.isAbandoned || entry?.isAbandoned == true
+        let held = attempt.attempt.receiver as? ProxyExchange
+        let ticket = attempt.attempt.receiver as? TicketExchange ?? held?.successor
+        guard let id = ticket?.id ?? held?.entry else { return held?.rules.isAbandoned == true }
+        let entry = simulation.engine.assumeIsolated { $0.pending.entries[id] }
+        return (ticket?.rules ?? held?.rules)?.isAbandoned == true || entry?.isAbandoned == true
     }
 
     func ended(_ attempt: SimulatedAttempt) {
@@ -115,7 +123,7 @@ extension Referee {
             return breach(
                 "everyClientGetsOneAnswer", "c\(client.number) gets \(answer.status) and has asked nothing")
         }
-        if let number = answer.requestNumber, number != current.number {
+        if let number = answer.requestNumber, number != current.number, current.question == nil {
             breach(
                 "answersComeInOrder", "c\(client.number) gets the answer to r\(number) for r\(current.number)"
             )
@@ -125,6 +133,8 @@ extension Referee {
     func answered(_ answer: AnswerReader.Answer, client: SimulatedClient) {
         guard let truth = client.current else { return }
         truth.answerCount += 1
+        toldOfTicket(answer, truth)
+        if let question = truth.question { answered(question, answer) }
         simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
         if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
         if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {
@@ -145,9 +155,9 @@ extension Referee {
         else { return }
         simulation.count("broken answers")
         // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
-        if simulation.isDraining, truth.startCount == 0 { return }
-        // Between its answer and the end of its connection a client that waits has nothing.
-        if !truth.hasBrokenAnswer {
+        if simulation.isDraining, truth.startCount == 0 || simulation.isCuttingOff { return }
+        // What is pipelined behind an answer that is broken off is lost with it, though its bytes be all there.
+        if !client.answered.contains(where: \.hasBrokenAnswer), !truth.hasBrokenAnswer {
             breach(
                 "everyClientGetsOneAnswer",
                 "c\(client.number) is closed without an answer to r\(truth.number)")

@@ -27,6 +27,10 @@ final class Referee {
     var seen: [EntryID: Seen] = [:]
     var gates: [Origin: SeenGate] = [:]
     var gone: Set<EntryID> = []
+    /// Entries that nobody admitted: an earlier life did, or they joined while they were under way.
+    var unbidden: Set<EntryID> = []
+    /// Tickets of an earlier life that have not been tried in this one.
+    var restored: Set<EntryID> = []
     /// Entries of which a person asked for an attempt that has not begun.
     var asked: Set<EntryID> = []
     /// Entries whose attempt under way a person asked for: it may be cut off and made anew.
@@ -67,6 +71,7 @@ final class Referee {
         switch command {
         case .retry, .force:
             asked.insert(entry.id)
+            excuseParents(of: entry)
             simulation.truth(of: entry)?.isAskedFor = true
             if command == .force {
                 forced.insert(entry.id)
@@ -76,7 +81,9 @@ final class Referee {
         case .hold:
             heldBack.insert(entry.id)
             asked.remove(entry.id)
-        case .cancel: break
+        case .cancel:
+            simulation.truth(of: entry)?.isCancelAsked = true
+            cancelled(entry)
         }
     }
 
@@ -89,9 +96,11 @@ final class Referee {
         }
     }
 
-    func note(_ exchange: ProxyExchange, _ truth: RequestTruth) {
-        let policy = exchange.rules.policy
+    func note(_ exchange: ProxyExchange, _ truth: RequestTruth) { note(exchange.rules.policy, truth) }
+
+    func note(_ policy: Policy, _ truth: RequestTruth) {
         if policy.repeatable { truth.isVouchedFor = true }
+        if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }
         truth.holdMax = max(truth.holdMax, policy.holdMax)
         if let limit = policy.automaticAttemptsMax, let before = truth.automaticMax {
             truth.automaticMax = max(before, limit)

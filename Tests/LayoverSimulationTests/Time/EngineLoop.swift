@@ -26,6 +26,7 @@ final class EngineLoop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     private var tasks = CircularBuffer<Task>()
     private var timers: [Timer] = []
     private var timerCount = 0
+    private var isClosed = false
 
     init(time: VirtualTime) { self.time = time }
 
@@ -50,6 +51,7 @@ final class EngineLoop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// Throws away what has not run, so that nothing holds on to anything.
     func close() {
+        isClosed = true
         for timer in timers { timer.fail(EventLoopError.cancelled) }
         for task in tasks { task.fail?(EventLoopError.cancelled) }
         timers = []
@@ -62,7 +64,9 @@ final class EngineLoop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     var now: NIODeadline { time.deadline }
 
-    func execute(_ task: @escaping @Sendable () -> Void) { tasks.append(Task(work: task)) }
+    func execute(_ task: @escaping @Sendable () -> Void) {
+        if !isClosed { tasks.append(Task(work: task)) }
+    }
 
     @discardableResult
     func scheduleTask<T>(

@@ -26,6 +26,16 @@ final class SimulatedAttempt {
     /// Whether a person took the risk that it acts twice.
     var isForced = false
     private var goesOnSending: (() -> Void)?
+    /// Whether it is the attempt of a ticket, and was so from its beginning.
+    let isOfTicket: Bool
+    /// Where its note on disk stands; nil: it needs none, or has it.
+    private var mark: (mark: AttemptMark, counts: AttemptCounts)?
+    private var isMarking = false
+    /// Whether the disk did not take the note.
+    private(set) var wasNotMarked = false
+    private var whenMarked: ((SimulatedAttempt) -> Void)?
+    /// Whether somebody had been told before that it is cancelled.
+    private(set) var isTooLate = false
     var generator: SeededGenerator
 
     private var simulation: Simulation { worker.simulation }
@@ -35,12 +45,17 @@ final class SimulatedAttempt {
         self.truth = truth
         self.worker = worker
         serial = worker.simulation.nextSerial()
-        trigger = (attempt.receiver as? ProxyExchange)?.timeline.begun?.trigger ?? .arrival
+        let ticket = attempt.receiver as? TicketExchange
+        let timeline = ticket?.timeline ?? (attempt.receiver as? ProxyExchange)?.timeline
+        isOfTicket = ticket != nil
+        trigger = timeline?.begun?.trigger ?? .arrival
+        if attempt.beforeSending != nil, let ticket, let mark = ticket.mark { self.mark = (mark, ticket.rules.counts) }
         // Of its own, so that what others do does not change what becomes of this one.
         generator = SeededGenerator(
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
                 &+ UInt64(truth.startCount))
         fate = worker.simulation.fate(of: truth, using: &generator)
+        isTooLate = truth.isCancelTold
     }
 
     var name: String { "r\(truth.number).\(attempt.number)" }
@@ -57,18 +72,20 @@ final class SimulatedAttempt {
                 $0.fail(kind, phase, .neverSent, isNameUnknown: isNameUnknown)
             }
         case .breaksBeforeSending(let wait):
-            later(wait) { $0.fail(.connectionTerminated, .sending, .neverSent) }
+            later(wait) { me in me.marked { $0.fail(.connectionTerminated, .sending, .neverSent) } }
         case .breaksAfterSending(let kind, let count, let wait, let isStale):
             isReusingConnection = isStale && !attempt.needsFreshConnection
             later(wait) { me in
-                me.send(atMost: count) { me in
-                    me.later(wait) { $0.fail(kind, .awaitingResponse, .maybeApplied) }
+                me.marked { me in
+                    me.send(atMost: count) { me in
+                        me.later(wait) { $0.fail(kind, .awaitingResponse, .maybeApplied) }
+                    }
                 }
             }
         case .answers(let reply):
-            later(reply.connectsAfter) { $0.answer(reply) }
+            later(reply.connectsAfter) { me in me.marked { $0.answer(reply) } }
         case .staysSilent:
-            later(.milliseconds(10)) { $0.send(atMost: .max) { _ in } }
+            later(.milliseconds(10)) { me in me.marked { $0.send(atMost: .max) { _ in } } }
         }
     }
 
@@ -79,7 +96,10 @@ final class SimulatedAttempt {
         later(.milliseconds(50)) { me in
             guard !me.hasHead else { return }
             if me.hasTakenAll { return me.sendHead(.init()) }
-            if me.reader == nil { return me.send(atMost: .max) { $0.sendHead(.init()) } }
+            if me.isMarking { return me.whenMarked = { me in me.send(atMost: .max) { $0.sendHead(.init()) } } }
+            if me.reader == nil {
+                return me.marked { me in me.send(atMost: .max) { $0.sendHead(.init()) } }
+            }
             me.whenTaken = { [weak me] in me?.sendHead(.init()) }
         }
     }
@@ -101,6 +121,7 @@ final class SimulatedAttempt {
     private func sendHead(_ reply: Fate.Reply) {
         guard !isOver else { return }
         hasHead = true
+        truth.hasHead = true
         let hasBody = truth.method != "HEAD" && ![204, 304].contains(reply.status)
         var fields = ["X-Request: \(truth.number)", "X-Attempt: \(attempt.number)"]
         if let retryAfter = reply.retryAfter { fields.append("Retry-After: \(retryAfter)") }
@@ -129,6 +150,41 @@ final class SimulatedAttempt {
         let count = min(left, max(100, reply.bodyByteCount / 4))
         deliver([.body(ByteBuffer(repeating: UInt8(truth.number & 0x7f), count: count))])
         later(reply.pace) { $0.sendBody(reply, left: left - count) }
+    }
+
+    // MARK: Its note on disk
+
+    /// Goes on once the note is on disk that the attempt needs. A real worker blocks there; this one has the
+    /// note written by the same `AttemptMark` and listens to nobody meanwhile.
+    private func marked(_ then: @escaping (SimulatedAttempt) -> Void) {
+        guard let (mark, counts) = mark else { return then(self) }
+        self.mark = nil
+        isMarking = true
+        whenMarked = then
+        let done = Unchecked { [weak self] (isMarked: Bool) in
+            guard let self else { return }
+            let isTold = self.truth.isCancelTold
+            self.simulation.later(.zero) { [weak self] in self?.markCame(isMarked, isCancelTold: isTold) }
+        }
+        mark.write(counts) { done.value($0) }
+    }
+
+    private func markCame(_ isMarked: Bool, isCancelTold: Bool) {
+        isMarking = false
+        let then = whenMarked
+        whenMarked = nil
+        guard !isOver else { return }
+        simulation.trace { "\(self.name) is \(isMarked ? "" : "not ")marked" }
+        wasNotMarked = !isMarked
+        guard isMarked else { return fail(.proxyInternalError, .connecting, .neverSent) }
+        isTooLate = isTooLate || isCancelTold
+        guard !isCancelled else {
+            // Word of that came while it was busy with the disk; it may look before or after it sends.
+            if Bool.random(using: &generator) { return fail(.proxyInternalResponse, .connecting, .neverSent) }
+            beginSending()
+            return fail(.proxyInternalResponse, .sending, .maybeApplied)
+        }
+        then?(self)
     }
 
     // MARK: The request on its way out
@@ -200,7 +256,7 @@ final class SimulatedAttempt {
         // Now and then a word was on its way already.
         let wait = Duration.milliseconds([0, 0, 5, 40].randomElement(using: &generator) ?? 0)
         simulation.later(wait) { [weak self] in
-            guard let self, !self.isOver else { return }
+            guard let self, !self.isOver, !self.isMarking else { return }
             let hasBegun = self.attempt.hasBegunSending.load(ordering: .relaxed)
             self.fail(
                 .proxyInternalResponse, self.hasHead ? .receiving : hasBegun ? .sending : .connecting,
@@ -208,11 +264,24 @@ final class SimulatedAttempt {
         }
     }
 
+    /// Its process is gone; what has reached the upstream has.
+    func processDied() {
+        if !isCancelled { truth.runningCount -= 1 }
+        if hasHead { truth.hasBrokenAnswer = true }
+        if isForced, !attempt.hasBegunSending.load(ordering: .relaxed) { truth.unusedForceCount += 1 }
+        truth.hasSeenDeath = true
+        isOver = true
+        reader = nil
+        whenTaken = nil
+        whenMarked = nil
+        goesOnSending = nil
+    }
+
     /// The worker looks when the word arrives: what has begun to send meanwhile goes on.
     func cancelledIfConnecting() {
         let wait = Duration.milliseconds([0, 0, 5].randomElement(using: &generator) ?? 0)
         later(wait) { me in
-            guard !me.attempt.hasBegunSending.load(ordering: .relaxed), !me.isCancelled else { return }
+            guard !me.attempt.hasBegunSending.load(ordering: .relaxed), !me.isCancelled, !me.isMarking else { return }
             me.fail(.proxyInternalResponse, .connecting, .neverSent)
         }
     }

@@ -21,10 +21,13 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     var batchEnded: @Sendable () -> Void = {}
     private(set) var running: [ObjectIdentifier: SimulatedAttempt] = [:]
     private(set) var isShutDown = false
+    /// Whether its process has died: then nothing it is told matters.
+    private(set) var isDead = false
 
     init(simulation: Simulation) { self.simulation = simulation }
 
     func start(_ attempt: UpstreamAttempt) {
+        if isDead { return }
         guard let truth = simulation.truth(of: attempt) else {
             return simulation.breach("everyAttemptHasARequest", "\(attempt.request.target)")
         }
@@ -39,6 +42,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     }
 
     func cancel(_ attempt: UpstreamAttempt) {
+        if isDead { return }
         guard let simulated = running[ObjectIdentifier(attempt)] else {
             return simulation.breach("cancelIsForWhatRuns", attempt.request.target)
         }
@@ -46,6 +50,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     }
 
     func cancelIfConnecting(_ attempt: UpstreamAttempt) {
+        if isDead { return }
         guard let simulated = running[ObjectIdentifier(attempt)] else {
             return simulation.breach("cancelIsForWhatRuns", attempt.request.target)
         }
@@ -61,6 +66,12 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     func shutDown() {
         isShutDown = true
         for attempt in inOrder { attempt.cancelled() }
+    }
+
+    func die() {
+        isDead = true
+        for attempt in inOrder { attempt.processDied() }
+        running = [:]
     }
 
     func ended(_ attempt: SimulatedAttempt) { running[ObjectIdentifier(attempt.attempt)] = nil }

@@ -16,6 +16,26 @@ final class RequestTruth {
     let bodyByteCount: Int?
     let carriesCredentials: Bool
 
+    /// What it says about becoming a ticket.
+    var order = TicketWords()
+    /// What is asked of another request's ticket, where it is no request to an origin.
+    var question: TicketAsk?
+    /// The request that its client makes once more, because it has heard nothing of it or forgot.
+    var original: RequestTruth?
+
+    /// Its ticket, once its client was told.
+    var ticket: EntryID?
+    /// Whether a person cancelled it, or its client gave it up.
+    var isCancelAsked = false
+    /// Whether somebody was told that its ticket is cancelled, or dropped.
+    var isCancelTold = false
+    /// Whether an upstream has begun to answer it.
+    var hasHead = false
+    /// Whether the process died while it was under way, or at rest.
+    var hasSeenDeath = false
+    /// Numbers of its parents that ended undelivered, and of which a person said that they need not be.
+    var excusedParents: Set<Int> = []
+
     /// Whether all of it left its client.
     var isSent = false
     /// Numbers of the attempts of which a byte may have reached an upstream, a force between two of them
@@ -23,6 +43,8 @@ final class RequestTruth {
     var sendings: [Int] = []
     /// Forces by a person that no attempt has used yet.
     var forceCount = 0
+    /// Forces of which an attempt came that sent nothing.
+    var unusedForceCount = 0
     /// Whether any rule that was ever in force for it said that it may be sent twice.
     var isVouchedFor = false
     var startCount = 0
@@ -30,6 +52,8 @@ final class RequestTruth {
     var automaticCount = 0
     /// The highest limit on them that was ever in force for it; nil once there was none.
     var automaticMax: Int? = 0
+    /// Whether any rule that was ever in force for it limited its attempts.
+    var hasBeenLimited = false
     /// Attempts under way that nobody has cancelled.
     var runningCount = 0
     /// Whether a person retried it or forced it, and no attempt came of that yet.
@@ -63,15 +87,38 @@ final class RequestTruth {
 
     /// RFC 9110 section 9.2.2, once more and on purpose not from the core.
     var isRepeatable: Bool {
-        hasKey || isVouchedFor || isConnect
+        hasKey || isVouchedFor || isConnect || policyName == "vouched"
             || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
     }
 
+    func giveBackForces() {
+        if unusedForceCount > 0 { forceCount = 1 }
+        unusedForceCount = 0
+    }
+
+    func takeForcesBack() {
+        unusedForceCount += forceCount
+        forceCount = 0
+    }
+
+    /// For the trace.
+    var words: String {
+        if let question { return "\(question.kind) of r\(question.of.number)" }
+        if let original { return "r\(original.number) once more" }
+        let after = order.after.map { "r\($0.number)" }
+        return ([method, origin.description, policyName ?? "-"] + order.lines.filter { !$0.hasPrefix("Layover-After") } + after)
+            .joined(separator: " ")
+    }
+
     /// The byte of its body at a place.
-    func bodyByte(at offset: Int) -> UInt8 { UInt8(truncatingIfNeeded: number &* 31 &+ offset &* 7) }
+    func bodyByte(at offset: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: (original?.number ?? number) &* 31 &+ offset &* 7)
+    }
 
     /// The lines of its head.
     var head: String {
+        if let question { return question.head }
+        if let original { return original.head }
         var lines: [String]
         if isConnect {
             lines = ["CONNECT \(origin.authority) HTTP/1.1", "Host: \(origin.authority)"]
@@ -84,6 +131,7 @@ final class RequestTruth {
         if carriesCredentials { lines.append("Authorization: Bearer x") }
         if let policyName { lines.append("Layover-Policy: \(policyName)") }
         if asksToPass { lines.append("Layover-Mode: pass") }
+        lines += order.lines
         if expectsContinue { lines.append("Expect: 100-continue") }
         if let bodyByteCount {
             lines.append(isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(bodyByteCount)")

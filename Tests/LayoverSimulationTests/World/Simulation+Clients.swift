@@ -21,6 +21,8 @@ extension Simulation {
     }
 
     private func makeRequest(isTunnel: Bool) -> RequestTruth {
+        if !isTunnel, chance(8), let subject = told.randomElement(using: &generator) { return makeQuestion(subject) }
+        if !isTunnel, chance(8), let again = makeRepetition() { return again }
         let methods = ["GET", "GET", "HEAD", "POST", "POST", "POST", "PUT", "DELETE", "PATCH"]
         let method = isTunnel ? "CONNECT" : methods.randomElement(using: &generator) ?? "GET"
         let mayHaveBody = ["POST", "PUT", "PATCH"].contains(method)
@@ -35,8 +37,52 @@ extension Simulation {
                 ? Self.policyNames.randomElement(using: &generator) : chance(20) ? "decide" : nil,
             asksToPass: chance(6), expectsContinue: bodyByteCount != nil && chance(25), isChunked: chance(30),
             bodyByteCount: bodyByteCount, carriesCredentials: chance(25))
+        if keepsTickets, !isTunnel, !request.asksToPass { request.order = makeWords() }
         requests[request.number] = request
         return request
+    }
+
+    private func makeQuestion(_ subject: RequestTruth) -> RequestTruth {
+        let question = RequestTruth(
+            number: requests.count + 1, method: "GET", origin: origins[0], hasKey: false, policyName: nil,
+            asksToPass: false, expectsContinue: false, isChunked: false, bodyByteCount: nil,
+            carriesCredentials: false)
+        let kind = TicketAsk.Kind.allCases.randomElement(using: &generator) ?? .look
+        question.question = TicketAsk(kind: kind, of: subject)
+        if kind == .drop { subject.isCancelAsked = true }
+        requests[question.number] = question
+        return question
+    }
+
+    /// The same request once more, with the same key, whether its client heard of a ticket or not.
+    private func makeRepetition() -> RequestTruth? {
+        let known = requests.values.filter { $0.hasKey && $0.order.isTicketAtOnce && $0.original == nil && $0.isSent }
+        guard let first = known.sorted(by: { $0.number < $1.number }).randomElement(using: &generator) else { return nil }
+        let again = RequestTruth(
+            number: requests.count + 1, method: first.method, origin: first.origin, hasKey: true,
+            policyName: first.policyName, asksToPass: false, expectsContinue: first.expectsContinue,
+            isChunked: first.isChunked, bodyByteCount: first.bodyByteCount,
+            carriesCredentials: first.carriesCredentials)
+        again.original = first
+        requests[again.number] = again
+        return again
+    }
+
+    private func makeWords() -> TicketWords {
+        var words = TicketWords()
+        switch Int.random(in: 0..<10, using: &generator) {
+        case ..<3: words.prefer = "respond-async"
+        case ..<5: words.prefer = "respond-async, wait=\([0, 1, 5].randomElement(using: &generator) ?? 1)"
+        case 5: words.isDeferred = true
+        case 6: words.prefer = "wait=2"
+        default: break
+        }
+        if chance(25) { words.lane = ["x", "y"].randomElement(using: &generator) }
+        if chance(15) { words.priority = Int.random(in: 0...7, using: &generator) }
+        if chance(15), words.isDeferred || words.prefer?.hasPrefix("respond-async") == true {
+            words.after = told.suffix(8).filter { _ in chance(25) }
+        }
+        return words
     }
 
     func clientActs() {

@@ -7,22 +7,30 @@ extension Simulation {
     private static let recoveryMax: Duration = .seconds(150)
 
     /// All is well from now on, and whoever can come to an end does; then people decide about the rest.
-    func finishEverything() {
-        if chance(15) { return drain() }
+    func finishEverything() throws {
+        if chance(15) {
+            try drainToTheEnd()
+            guard keepsTickets, breaches.isEmpty else { return }
+            // What is left goes on in another life.
+            try die()
+        }
         recover()
-        waitUntil { self.liveEntries.allSatisfy { $0.state == .held || $0.state == .undecided } }
+        try waitUntil { self.liveEntries.allSatisfy { $0.state == .held || $0.state == .undecided } }
         referee.checkNobodyWaitsForEver()
-        decideAll()
-        waitUntil { self.liveEntries.isEmpty }
+        // What one decision leads to may ask for the next.
+        for _ in 0..<12 where !liveEntries.isEmpty {
+            decideAll()
+            try waitUntil { self.liveEntries.allSatisfy { $0.state == .held || $0.state == .undecided } }
+        }
         referee.checkTheEnd()
     }
 
     /// Lets time pass until all is as wanted and no attempt is under way, but not for longer than anything may
     /// take.
-    private func waitUntil(_ isRight: () -> Bool) {
+    private func waitUntil(_ isRight: () -> Bool) throws {
         let part: Duration = .seconds(5)
         for _ in 0..<Int(Self.recoveryMax / part) where breaches.isEmpty {
-            advance(by: part)
+            try advance(by: part)
             if isRight(), lanes.allSatisfy({ $0.worker.running.isEmpty }),
                 clients.allSatisfy({ $0.isClosed || $0.current == nil })
             {
@@ -44,7 +52,9 @@ extension Simulation {
     }
 
     private func decideAll() {
-        for entry in liveEntries {
+        for id in liveEntries.map(\.id) {
+            // What was decided about another may have changed it.
+            guard let entry = engine.assumeIsolated({ $0.pending.entries[id] }) else { continue }
             let command: EntryCommand =
                 switch entry.state {
                 case .held: .release
@@ -57,17 +67,23 @@ extension Simulation {
         }
     }
 
-    /// The proxy is stopped in the middle of it all.
-    private func drain() {
+    /// The proxy is told to stop in the middle of it all.
+    func drain() {
         trace { "drain" }
         isDraining = true
         engine.assumeIsolated { $0.drain() }
         referee.checkEngine()
         for lane in lanes { _ = lane.loop.drain() }
         for client in clients { client.takeAgain() }
+    }
+
+    /// It has all the time it needs for that.
+    private func drainToTheEnd() throws {
+        drain()
         isRecovering = true
         for lane in lanes { for attempt in lane.worker.inOrder { attempt.recover() } }
-        waitUntil { self.liveEntries.isEmpty }
-        referee.checkTheEnd()
+        let lifeBefore = life
+        try waitUntil { self.life != lifeBefore || self.liveEntries.allSatisfy { $0.ticket != nil } }
+        if life == lifeBefore { referee.checkTheEnd() }
     }
 }

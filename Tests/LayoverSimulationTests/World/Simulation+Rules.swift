@@ -5,6 +5,7 @@ import Retry
 extension Simulation {
     static let policyNames = [
         "ask", "sidecar", "standin", "decide", "vouched", "limited", "patient", "single",
+        "adopting", "deferring", "skipping",
     ]
 
     /// Routes and policies as a person might write them, different with each reload.
@@ -47,6 +48,14 @@ extension Simulation {
         case "single":
             policy.automaticAttemptsMax = 1
             policy.onExhausted = chance(50) ? .fail : .ask
+        case "adopting":
+            policy.clientGone = .adopt
+        case "deferring":
+            policy.mode = .defer
+            policy.retryOn = [.connectivity, .status(503), .status(429)]
+        case "skipping":
+            policy.undecidedInLane = .skip
+            policy.onMaybeApplied = .ask
         case "routed":
             policy.onMaybeApplied = chance(60) ? .ask : nil
             policy.delay = DelaySchedule(chance(30) ? .immediate : .constant(.milliseconds(500)))
@@ -65,5 +74,8 @@ extension Simulation {
             lane.embedded.run()
             referee.noteRules(of: lane)
         }
+        let routes = rules.routes
+        if keepsTickets { engine.assumeIsolated { $0.adopt(routes) } }
+        referee.checkEngine()
     }
 }

@@ -4,7 +4,6 @@ import LayoverTestSupport
 import Logging
 import NIOCore
 import NIOEmbedded
-import NIOPosix
 
 @testable import LayoverEngine
 @testable import LayoverProxy
@@ -26,8 +25,10 @@ final class Simulation {
     let seed: UInt64
     var generator: SeededGenerator
     let time = VirtualTime()
-    let engineLoop: EngineLoop
-    let engine: Engine
+    var engineLoop: EngineLoop!
+    var engine: Engine!
+    /// Jobs of tasks that wait for their thread.
+    let jobs = TaskJobs()
     var lanes: [Lane] = []
     var agenda = Agenda()
     var trace: Trace
@@ -45,59 +46,60 @@ final class Simulation {
     var clients: [SimulatedClient] = []
     var requests: [Int: RequestTruth] = [:]
     var connectRequests: [ObjectIdentifier: (exchange: ProxyExchange, truth: RequestTruth)] = [:]
+    /// Requests whose clients were told of a ticket, in that order.
+    var told: [RequestTruth] = []
     var clientCount = 0
     var probeCount = 0
     var rules = ProxyRules()
     var isRecovering = false
     var isDraining = false
+
+    // What outlives the process, and what each life of it begins with.
+    let disk = MemoryDisk()
+    let keepsTickets: Bool
+    let limits: PendingLimits
+    let hasProbe: Bool
+    let laneCount: Int
+    var store: SimulatedStore?
+    var life = 0
+    var storeBusyUntil: Int64 = 0
+    /// Whether the process has come to a point at which it dies.
+    var mustDie = false
+    /// The crash point at which the first life ends; nil: the seed says, or it does not.
+    let firstCrashPoint: Int?
+    /// Whether what is under way is being cut off, because the time for an orderly end is over.
+    var isCuttingOff = false
     /// How far the world has come, for tests that want to see that something happened at all.
     var tally: [String: Int] = [:]
 
-    init(seed: UInt64, isTraced: Bool = false) throws {
+    /// - Parameter crashPoint: Where the first life ends; all tickets are kept then.
+    init(seed: UInt64, isTraced: Bool = false, crashPoint: Int? = nil) throws {
+        firstCrashPoint = crashPoint
         self.seed = seed
         generator = SeededGenerator(seed: seed)
         trace = Trace(isOn: isTraced)
-        engineLoop = EngineLoop(time: time)
         var limits = PendingLimits()
         limits.entryCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 5 : 40
         limits.heldClientCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 4 : 40
         limits.perOriginAttemptCountMax = Int.random(in: 1...5, using: &generator)
         limits.rememberedCountMax = 30
-        let hasProbe = Bool.random(using: &generator)
-        engine = Engine(
-            eventLoop: engineLoop, clock: time, limits: limits,
-            reachability: Reachability(hasProbe: hasProbe, now: time.now()),
-            generator: SeededGenerator(seed: seed &+ 1),
-            logger: Self.logger)
+        self.limits = limits
+        hasProbe = Bool.random(using: &generator)
+        keepsTickets = Int.random(in: 0..<4, using: &generator) > 0 || crashPoint != nil
+        laneCount = Int.random(in: 0..<3, using: &generator) == 0 ? 2 : 1
         origins = [
             Origin(scheme: .http, host: "a.example"), Origin(scheme: .http, host: "b.example", port: 8080),
             Origin(scheme: .https, host: "c.example"), Origin(scheme: .http, host: "127.0.0.1", port: 9000),
         ]
         for origin in origins { moods[origin] = Bool.random(using: &generator) ? .up : .refusing }
         rules.viaIdentity = "layover-0a1b2c3d"
+        rules.keepsTickets = keepsTickets
         // What is longer is lost for another attempt. No file: its threads keep no order.
         rules.body.byteCountMax = 1500
-        rules.body.inMemoryMax = 1500
+        rules.body.inMemoryMax = 4000
         rules.body.windowMax = 600
         rules.routes = randomRoutes()
         referee = Referee(simulation: self)
-        for number in 0..<(Int.random(in: 0..<3, using: &generator) == 0 ? 2 : 1) { try addLane(number) }
-        settle()
-    }
-
-    private func addLane(_ number: Int) throws {
-        let embedded = EmbeddedEventLoop()
-        embedded.advanceTime(to: time.deadline)
-        let worker = SimulatedWorker(simulation: self)
-        let loop = ProxyLoop(
-            eventLoop: embedded, engine: engine, rules: rules,
-            spool: BodySpool(folder: "", byteCountMax: 0, threads: .singleton),
-            addressGuard: OwnAddressGuard(),
-            connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
-        loop.generator = SeededGenerator(seed: seed &* 31 &+ UInt64(number))
-        try loop.start(with: SimulatedUpstream(worker: worker))
-        lanes.append(Lane(embedded: embedded, loop: loop, worker: worker))
-        engine.assumeIsolated { $0.register(loop) }
     }
 
     // MARK: Small things
@@ -123,12 +125,12 @@ final class Simulation {
     }
 
     func truth(of attempt: UpstreamAttempt) -> RequestTruth? {
-        guard let exchange = attempt.receiver as? ProxyExchange else { return nil }
         if attempt.request.purpose == .transfer {
             return attempt.request.target.split(separator: "r").last.flatMap { Int($0) }.flatMap {
                 requests[$0]
             }
         }
+        guard let exchange = attempt.receiver as? ProxyExchange else { return nil }
         if let known = connectRequests[ObjectIdentifier(exchange)] { return known.truth }
         guard let client = clients.first(where: { $0.connection === exchange.connection }),
             let truth = client.requests.last
@@ -138,7 +140,9 @@ final class Simulation {
     }
 
     func truth(of entry: Entry) -> RequestTruth? {
-        entry.client.userAgent.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
+        // A restart leaves the address.
+        let word = entry.origin.scheme == .tunnel ? entry.client.userAgent?[...] : entry.url.split(separator: "/").last
+        return word.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
     }
 
     // MARK: Time
@@ -146,8 +150,12 @@ final class Simulation {
     /// Lets a few of the words in flight arrive.
     func arriveSome() {
         for _ in 0..<Int.random(in: 0...4, using: &generator) {
-            let place = Int.random(in: 0...lanes.count, using: &generator)
-            if place < lanes.count { lanes[place].embedded.run() } else { runEngineOnce() }
+            let place = Int.random(in: 0...lanes.count + 1, using: &generator)
+            switch place - lanes.count {
+            case 0: runEngineOnce()
+            case 1: jobs.runOne()
+            default: lanes[place].embedded.run()
+            }
         }
     }
 
@@ -160,9 +168,10 @@ final class Simulation {
     /// Lets all words in flight arrive.
     func settle() {
         repeat {
+            while !jobs.isIdle, !isSpinning() { jobs.runOne() }
             while !engineLoop.isIdle, !isSpinning() { runEngineOnce() }
             for lane in lanes { lane.embedded.run() }
-        } while !engineLoop.isIdle && breaches.isEmpty
+        } while !(engineLoop.isIdle && jobs.isIdle) && breaches.isEmpty
     }
 
     /// Whether more happens at one moment than can come to anything.
@@ -174,11 +183,11 @@ final class Simulation {
     }
 
     /// Lets time pass, and everything happen that is due meanwhile.
-    func advance(by duration: Duration) {
+    func advance(by duration: Duration) throws {
         let end = time.nanoseconds + duration.nanosecondsSaturating
         let tick: Int64 = 1_000_000_000
         while breaches.isEmpty {
-            doWhatIsDue()
+            try doWhatIsDue()
             guard time.nanoseconds < end else { return }
             let nextTick = (time.nanoseconds / tick + 1) * tick
             let next = [end, nextTick, agenda.nextAt ?? end, engineLoop.nextTimerAt ?? end].min() ?? end
@@ -187,10 +196,11 @@ final class Simulation {
         }
     }
 
-    private func doWhatIsDue() {
+    private func doWhatIsDue() throws {
         engineLoop.fireTimers()
         while !isSpinning(), let work = agenda.takeDue(by: time.nanoseconds) {
             work()
+            if mustDie { try die() }
             if chance(60) { settle() } else { arriveSome() }
         }
         settle()
@@ -204,24 +214,29 @@ final class Simulation {
 
     /// Lives through a number of steps, and then sees to it that everybody can come to an end.
     func run(stepCount: Int) throws {
+        jobs.takeOver()
+        defer { jobs.letGo() }
+        try startLife()
+        settle()
         while step < stepCount, breaches.isEmpty {
             step += 1
             clients.removeAll { $0.isClosed }
             try takeStep()
         }
-        if breaches.isEmpty { finishEverything() }
+        if breaches.isEmpty { try finishEverything() }
         close()
     }
 
     private func takeStep() throws {
         switch Int.random(in: 0..<100, using: &generator) {
         case ..<24: try addClient()
-        case ..<56: advance(by: randomWait())
+        case ..<56: try advance(by: randomWait())
         case ..<64: changeMood()
         case ..<73: changeNetwork()
         case ..<88: command()
         case ..<94: clientActs()
         case ..<96: reload()
+        case ..<97 where keepsTickets && chance(70): chance(60) ? try die() : try stop()
         default: arriveSome()
         }
     }
@@ -237,16 +252,10 @@ final class Simulation {
     /// Leaves nothing behind that holds on to anything.
     private func close() {
         for client in clients { client.leave() }
-        for lane in lanes {
-            let done = lane.loop.shutDown()
-            lane.embedded.run()
-            _ = done
-            lane.embedded.shutdownGracefully(queue: Self.queue) { _ in }
-        }
-        engineLoop.close()
+        bury()
         agenda.clear()
     }
 
-    private static let logger = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
-    private static let queue = DispatchQueue(label: "simulation")
+    static let logger = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
+    static let queue = DispatchQueue(label: "simulation")
 }

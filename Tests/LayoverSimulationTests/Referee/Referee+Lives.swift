@@ -1,0 +1,76 @@
+@testable import LayoverCore
+@testable import LayoverEngine
+@testable import LayoverTestSupport
+
+/// From one life of the process to the next.
+extension Referee {
+    /// A new process has taken over what there was.
+    ///
+    /// - Parameter before: The rows as the last one left them.
+    func lifeBegan(_ before: [EntryID: MemoryContent.Row]) {
+        (seen, gates, asked, goingAsAsked, forced) = ([:], [:], [], [], [])
+        gone = Set(before.values.filter { $0.record.state.isFinal }.map(\.record.id))
+        let pending = simulation.engine.assumeIsolated { $0.pending }
+        restored = Set(pending.entries.keys)
+        unbidden = restored
+        heldBack = Set(pending.entries.values.filter(\.isHeldBack).map(\.id))
+        // A retry that a person asked for in that life is still to be made.
+        asked = heldBack.filter { pending.entries[$0]?.state == .waiting }
+        for truth in simulation.requests.values { takeOver(truth, pending) }
+        for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
+        for row in before.values where row.record.state == .attempting { rescuedAsItShould(row.record, pending) }
+        for row in before.values where !row.record.state.isFinal { ticketsStandAsTheyStood(row.record, pending) }
+        checkEngine()
+    }
+
+    private func takeOver(_ truth: RequestTruth, _ pending: PendingSet) {
+        truth.hasSeenDeath = true
+        // What is waiting on the disk goes by the last word of a person that is there.
+        let entry = truth.ticket.flatMap { pending.entries[$0] }
+        if entry?.state == .undecided { truth.forceCount = 0 } else { truth.giveBackForces() }
+        truth.unusedForceCount = 0
+    }
+
+    /// What was under way when the process died may have been applied.
+    private func rescuedAsItShould(_ record: TicketRecord, _ pending: PendingSet) {
+        guard let entry = pending.entries[record.id], let truth = simulation.truth(of: entry) else { return }
+        simulation.count("rescued")
+        let isRight =
+            switch entry.state {
+            case .waiting, .held, .attempting: truth.isRepeatable
+            // It is asked about for other reasons too.
+            case .undecided: entry.why != .maybeApplied || !record.isRepeatable
+            case .delivered, .cancelled, .expired, .failed: false
+            }
+        if !isRight { breach("rescuedAsItShould", "\(name(entry)), \(record.isRepeatable ? "" : "not ")repeatable") }
+    }
+
+    /// What nobody worked on is as it was.
+    private func ticketsStandAsTheyStood(_ record: TicketRecord, _ pending: PendingSet) {
+        guard let entry = pending.entries[record.id] else {
+            if record.expiresAt > simulation.time.now() {
+                breach("nothingAcceptedIsLost", "\(record.url), \(record.state.rawValue) on disk, was not taken over")
+            }
+            return
+        }
+        if record.state == .undecided, entry.why != record.why {
+            breach("ticketsStandAsTheyStood", "\(name(entry)) was asked about as \(record.why?.rawValue ?? "-")")
+        }
+        if record.state == .held, entry.state != .held, entry.state != .undecided {
+            breach("ticketsStandAsTheyStood", "\(name(entry)) was held")
+        }
+        if entry.lane != record.lane || entry.sequence != record.sequence || entry.priority != record.priority {
+            breach("ticketsStandAsTheyStood", "\(name(entry)) is in \(entry.lane ?? "no lane")")
+        }
+    }
+
+    /// It has stopped in good order. What it still works on is as the next one is to find it.
+    func stopped() {
+        guard simulation.breaches.isEmpty else { return }
+        let pending = simulation.engine.assumeIsolated { $0.pending }
+        for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
+        for entry in pending.entries.values where entry.state == .attempting {
+            breach("aStopLeavesNothingUnderWay", name(entry))
+        }
+    }
+}

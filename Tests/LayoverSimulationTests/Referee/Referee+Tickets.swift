@@ -1,0 +1,180 @@
+@testable import LayoverCore
+@testable import LayoverEngine
+@testable import LayoverProxy
+@testable import LayoverTestSupport
+
+/// Tickets: what was promised when they were accepted, held against the disk and the world.
+extension Referee {
+    // MARK: What clients are told
+
+    /// A client holds a 202 in its hands.
+    func toldOfTicket(_ answer: AnswerReader.Answer, _ asker: RequestTruth) {
+        guard answer.status == 202, answer.requestNumber == nil,
+            let id = answer.fields["location"]?.split(separator: "/").last.flatMap({ EntryID($0) })
+        else { return }
+        simulation.count("tickets")
+        let truth = asker.original ?? asker
+        if asker.original != nil { simulation.count("repetitions") }
+        aTicketIsToldOnceItIsOnDisk(id, truth)
+        oneKeyIsOneTicket(id, truth)
+        if truth.ticket == nil { simulation.told.append(truth) }
+        truth.ticket = id
+    }
+
+    private func aTicketIsToldOnceItIsOnDisk(_ id: EntryID, _ truth: RequestTruth) {
+        if simulation.rows[id] == nil {
+            breach("aTicketIsToldOnceItIsOnDisk", "r\(truth.number) is told of \(id)")
+        }
+    }
+
+    private func oneKeyIsOneTicket(_ id: EntryID, _ truth: RequestTruth) {
+        if let before = truth.ticket, before != id {
+            breach("oneKeyIsOneTicket", "r\(truth.number) is \(before), and now \(id)")
+        }
+    }
+
+    func answered(_ question: TicketAsk, _ answer: AnswerReader.Answer) {
+        simulation.count("questions")
+        let name = "r\(question.of.number)"
+        switch answer.status {
+        case 404 where answer.requestNumber == nil:
+            breach("nothingAcceptedIsLost", "\(name) is unknown to its client")
+        case 204 where question.kind == .drop:
+            question.of.isCancelTold = true
+        default: break
+        }
+        if question.kind == .response, let number = answer.requestNumber, number != question.of.number {
+            breach("ticketsKeepTheirAnswers", "\(name) has the answer to r\(number)")
+        }
+    }
+
+    /// A person, or its client, cancelled a ticket: told so once that is on disk.
+    func cancelled(_ entry: Entry) {
+        guard entry.ticket != nil, !entry.isBeingStored, let truth = simulation.truth(of: entry),
+            let engine = simulation.engine
+        else { return }
+        let id = entry.id
+        let tell = Unchecked { [weak self] (isSaved: Bool) in
+            if isSaved { truth.isCancelTold = true }
+            self?.simulation.trace { "the cancel of r\(truth.number) is \(isSaved ? "" : "not ")told" }
+        }
+        Task { tell.value(await engine.settled(id)) }
+    }
+
+    func nothingCancelledIsSent(_ attempt: SimulatedAttempt) {
+        if attempt.isTooLate { breach("nothingCancelledIsSent", attempt.name) }
+    }
+
+    // MARK: What is on disk
+
+    /// Whoever comes after a crash must know that a byte of it may have left.
+    func attemptsAreOnDiskBeforeTheyAct(_ attempt: SimulatedAttempt) {
+        guard attempt.isOfTicket, let ticket = attempt.attempt.receiver as? TicketExchange else { return }
+        let state = simulation.rows[ticket.id]?.record.state
+        // Cancelled, expired and the like it may be by now.
+        if state == .waiting || state == .held || state == .undecided {
+            breach("attemptsAreOnDiskBeforeTheyAct", "\(attempt.name) is \(state?.rawValue ?? "") on disk")
+        }
+    }
+
+    /// At any time.
+    func nothingAcceptedIsLost(_ truth: RequestTruth, _ pending: PendingSet) {
+        guard let id = truth.ticket else { return }
+        guard let row = simulation.rows[id] else {
+            return breach("nothingAcceptedIsLost", "r\(truth.number) has no row")
+        }
+        if !row.record.state.isFinal, !pending.isLive(id), pending.history[id] == nil {
+            breach("nothingAcceptedIsLost", "r\(truth.number), \(row.record.state.rawValue) on disk, is forgotten")
+        }
+    }
+
+    /// Nothing is left to be done: each ticket has come to its end, and its row says so.
+    func checkTickets() {
+        for truth in simulation.told {
+            guard let id = truth.ticket else { continue }
+            guard let row = simulation.rows[id] else {
+                breach("nothingAcceptedIsLost", "r\(truth.number) has no row at the end")
+                continue
+            }
+            if !row.record.state.isFinal, simulation.engine.assumeIsolated({ $0.isSaved(id) }) {
+                breach("ticketsComeToTheirEnd", "r\(truth.number) is \(row.record.state.rawValue) on disk")
+            }
+            if row.record.state == .delivered, !truth.hasHead {
+                breach("deliveredMeansAnswered", "r\(truth.number) was never answered")
+            }
+            ticketsEndForAReason(truth, row.record)
+        }
+    }
+
+    /// A ticket that was not delivered ended by the word of somebody, or because trying again is of no use.
+    private func ticketsEndForAReason(_ truth: RequestTruth, _ record: TicketRecord) {
+        simulation.count("\(record.state.rawValue) tickets")
+        let isRight =
+            switch record.state {
+            case .cancelled: truth.isCancelAsked
+            case .expired: record.expiresAt <= record.endedAt ?? record.createdAt
+            case .failed: record.lastFailure.map { isOfNoUse($0, truth) } ?? false
+            case .waiting, .attempting, .held, .undecided, .delivered: true
+            }
+        if !isRight {
+            breach(
+                "ticketsEndForAReason",
+                "r\(truth.number) is \(record.state.rawValue): \(record.lastFailure?.kind.rawValue ?? "-")")
+        }
+    }
+
+    /// Whether a failure may be the end of a ticket.
+    private func isOfNoUse(_ failure: Failure, _ truth: RequestTruth) -> Bool {
+        switch failure.kind {
+        case .proxyInternalError, .proxyInternalResponse: false
+        case .tlsCertificateError, .httpResponseIncomplete: true
+        case .dnsError where failure.isNameUnknown: true
+        default: truth.hasBeenLimited
+        }
+    }
+
+    // MARK: Order
+
+    /// An entry that goes is the first of its lane, but for those that are passed over.
+    func lanesKeepOrder(_ entry: Entry, _ pending: PendingSet) {
+        // Its first attempt was under way before anybody knew of its lane.
+        let wasUnderWay = entry.ticket == nil && !entry.isNeverSent && seen[entry.id] == nil
+        guard let lane = entry.lane, !wasUnderWay else { return }
+        simulation.count("lane starts")
+        for other in pending.entries.values where other.lane == lane && other.sequence < entry.sequence {
+            if other.state == .undecided, other.policy.undecidedInLane == .skip { continue }
+            breach("lanesKeepOrder", "\(name(entry)) goes before \(name(other)) in \(lane)")
+        }
+    }
+
+    func childrenFollowTheirParents(_ attempt: SimulatedAttempt) {
+        let truth = attempt.truth
+        // Without its ticket it is one request like others until it becomes one.
+        guard !truth.order.after.isEmpty, attempt.isOfTicket else { return }
+        simulation.count("children")
+        for parent in truth.order.after where !truth.excusedParents.contains(parent.number) {
+            let state = standing(of: parent)
+            if state != .delivered || !parent.hasHead {
+                breach(
+                    "childrenFollowTheirParents",
+                    "\(attempt.name) goes, r\(parent.number) is \(state?.rawValue ?? "lost")")
+            }
+        }
+    }
+
+    private func standing(of truth: RequestTruth) -> EntryState? {
+        guard let id = truth.ticket else { return nil }
+        let pending = simulation.engine.assumeIsolated { $0.pending }
+        return pending.entry(id, now: simulation.time.now())?.state ?? simulation.rows[id]?.record.state
+    }
+
+    /// A person retries a child that asks because of its parents: the word does for those that have ended.
+    func excuseParents(of entry: Entry) {
+        guard entry.why == .parentFailed, let truth = simulation.truth(of: entry) else { return }
+        for parent in truth.order.after {
+            if let state = standing(of: parent), state.isFinal, state != .delivered {
+                truth.excusedParents.insert(parent.number)
+            }
+        }
+    }
+}

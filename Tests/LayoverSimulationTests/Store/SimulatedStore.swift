@@ -1,0 +1,94 @@
+import LayoverCore
+import LayoverTestSupport
+
+@testable import LayoverEngine
+
+/// A `MemoryStore` on the virtual clock, of one life of the process.
+///
+/// `@unchecked Sendable`: a simulation runs on one thread from its beginning to its end.
+final class SimulatedStore: PendingStore, @unchecked Sendable {
+    private let memory: MemoryStore
+    /// What is to be said to those who would otherwise wait for ever, once the process is dead.
+    private var open: [Int: (StoreFailure) -> Void] = [:]
+    private var callCount = 0
+    private(set) var isDead = false
+    /// What the dead are told, one after the other.
+    private var lastWords: [() -> Void] = []
+
+    init(_ memory: MemoryStore) { self.memory = memory }
+
+    /// The process dies: whoever waits in it is let go, where it changes nothing any more.
+    func die() {
+        isDead = true
+        memory.die()
+        for (_, fail) in open.sorted(by: { $0.key < $1.key }) { lastWords.append { fail(Self.dead) } }
+        open = [:]
+    }
+
+    /// - Returns: Whether there were any.
+    func sayLastWords() -> Bool {
+        let words = lastWords
+        lastWords = []
+        for word in words { word() }
+        return !words.isEmpty
+    }
+
+    private func once<Value>(
+        _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void
+    ) -> (@Sendable (Result<Value, StoreFailure>) -> Void)? {
+        guard !isDead else {
+            lastWords.append { done(.failure(Self.dead)) }
+            return nil
+        }
+        callCount += 1
+        let number = callCount
+        open[number] = { done(.failure($0)) }
+        return { [weak self] result in
+            if self?.open.removeValue(forKey: number) != nil { done(result) }
+        }
+    }
+
+    private static let dead = StoreFailure(.closed, "The process is dead.")
+
+    // MARK: PendingStore
+
+    func readLive(_ take: ([TicketRecord]) -> Void) throws(StoreFailure) { try memory.readLive(take) }
+
+    func lastSequence() throws(StoreFailure) -> Int { try memory.lastSequence() }
+
+    func endStates(of ids: [EntryID]) throws(StoreFailure) -> [EntryID: EntryState] {
+        try memory.endStates(of: ids)
+    }
+
+    func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
+        try memory.clockOffset(bootID: bootID, proposal: proposal)
+    }
+
+    func commit(
+        _ changes: [StoreChange], done: @escaping @Sendable (Result<[StoreResult], StoreFailure>) -> Void
+    ) {
+        if let done = once(done) { memory.commit(changes, done: done) }
+    }
+
+    func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
+        if let done = once(done) { memory.record(of: id, done: done) }
+    }
+
+    func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {
+        if let done = once(done) { memory.request(of: id, done: done) }
+    }
+
+    func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void) {
+        if let done = once(done) { memory.answer(of: id, done: done) }
+    }
+
+    func removeEnded(
+        before time: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
+    ) {
+        if let done = once(done) { memory.removeEnded(before: time, limit: limit, done: done) }
+    }
+
+    var condition: StoreCondition { memory.condition }
+
+    func close() async { await memory.close() }
+}

@@ -1,0 +1,133 @@
+import LayoverCore
+@testable import LayoverTestSupport
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// The process and its lives: it dies, and another one starts on what it left on the disk.
+extension Simulation {
+    /// Makes an engine and its loops, and has them take over what an earlier life left.
+    func startLife() throws {
+        life += 1
+        mustDie = false
+        let engineLoop = EngineLoop(time: time)
+        self.engineLoop = engineLoop
+        store = keepsTickets ? makeStore() : nil
+        engine = Engine(
+            eventLoop: engineLoop, clock: time, limits: limits,
+            reachability: Reachability(hasProbe: hasProbe, now: time.now()), store: store,
+            generator: SeededGenerator(seed: seed &+ 1 &+ UInt64(life) &* 7_368_787), logger: Self.logger)
+        lanes = []
+        for number in 0..<laneCount { try addLane(number) }
+        guard let store else { return }
+        let routes = rules.routes
+        let before = rows
+        try engine.assumeIsolated { try $0.restore(from: store, bootID: "boot", routes: routes) }
+        referee.lifeBegan(before)
+    }
+
+    private func addLane(_ number: Int) throws {
+        let embedded = EmbeddedEventLoop()
+        embedded.advanceTime(to: time.deadline)
+        let worker = SimulatedWorker(simulation: self)
+        let loop = ProxyLoop(
+            eventLoop: embedded, engine: engine, rules: rules,
+            spool: BodySpool(folder: "", byteCountMax: 0, threads: .singleton),
+            addressGuard: OwnAddressGuard(),
+            connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
+        loop.generator = SeededGenerator(seed: seed &* 31 &+ UInt64(number) &+ UInt64(life) &* 104_729)
+        try loop.start(with: SimulatedUpstream(worker: worker))
+        lanes.append(Lane(embedded: embedded, loop: loop, worker: worker))
+        engine.assumeIsolated { $0.register(loop) }
+    }
+
+    private func makeStore() -> SimulatedStore {
+        var faults = MemoryFaults()
+        if chance(40) {
+            for number in 1...150 where chance(4) {
+                faults.failures[number] = StoreFailure(.io, "The simulation says so.", mayBeKept: chance(50))
+            }
+        }
+        if chance(25) {
+            // Full for a while, and then there is room again.
+            let start = Int.random(in: 1...60, using: &generator)
+            for number in start...start + Int.random(in: 2...25, using: &generator) {
+                faults.failures[number] = StoreFailure(.full, "The disk is full.")
+            }
+        }
+        if chance(60) { faults.crashPoint = Int.random(in: 1...120, using: &generator) }
+        if life == 1, let firstCrashPoint { faults.crashPoint = firstCrashPoint }
+        // It dies there, or keeps silent there and dies a little later.
+        let lingers = chance(30)
+        let died = Unchecked { [unowned self] in
+            trace { "crash point\(lingers ? ", and it lingers" : "")" }
+            count("crash points")
+            if lingers { later(.milliseconds(20)) { [unowned self] in mustDie = true } } else { mustDie = true }
+        }
+        faults.died = { died.value() }
+        let schedule = Unchecked { [unowned self] (work: @escaping @Sendable () -> Void) in
+            let wait = Int64([0, 0, 1, 5, 40, 300].randomElement(using: &generator) ?? 0) * 1_000_000
+            storeBusyUntil = max(storeBusyUntil, time.nanoseconds + wait)
+            agenda.add(at: storeBusyUntil, work)
+        }
+        return SimulatedStore(MemoryStore(on: disk, faults: faults, schedule: { schedule.value($0) }))
+    }
+
+    /// It is told to stop, cuts off what has not ended in time, and is started again.
+    func stop() throws {
+        count("stops")
+        drain()
+        try advance(by: .milliseconds(Int.random(in: 0...40, using: &generator) * 250))
+        trace { "the time to stop is over" }
+        let (lifeBefore, breachCount) = (life, breaches.count)
+        isCuttingOff = true
+        for lane in lanes { _ = lane.loop.shutDown() }
+        try advance(by: .seconds(2))
+        // It may have died while it was about to stop.
+        if life == lifeBefore, breaches.count == breachCount { referee.stopped() }
+        (isDraining, isCuttingOff) = (false, false)
+        try die()
+    }
+
+    /// The process is gone, with all that was in its memory; then there is a new one.
+    func die() throws {
+        trace { "the process dies" }
+        (isDraining, isCuttingOff) = (false, false)
+        count("deaths")
+        for lane in lanes { lane.worker.die() }
+        for client in clients { client.processDied() }
+        clients = []
+        probeCount += 1
+        bury()
+        try startLife()
+        settle()
+        tellLinks()
+    }
+
+    /// Lets the dead come to rest, so that nothing of them stays in memory: nobody hears of it.
+    func bury() {
+        store?.die()
+        for lane in lanes { _ = lane.loop.shutDown() }
+        for _ in 0..<100 {
+            var isAtRest = store?.sayLastWords() != true
+            while !jobs.isIdle {
+                jobs.runOne()
+                isAtRest = false
+            }
+            while !engineLoop.isIdle {
+                engineLoop.runOne()
+                isAtRest = false
+            }
+            for lane in lanes { lane.embedded.run() }
+            if isAtRest, jobs.isIdle, engineLoop.isIdle { break }
+        }
+        for lane in lanes { lane.embedded.shutdownGracefully(queue: Self.queue) { _ in } }
+        engineLoop.close()
+    }
+
+    /// Rows as they are on the disk.
+    var rows: [EntryID: MemoryContent.Row] { disk.content.tickets }
+}

@@ -1,0 +1,24 @@
+/// What a request says about becoming a ticket, and about its order.
+struct TicketWords {
+    /// The value of `Prefer`.
+    var prefer: String?
+    var isDeferred = false
+    var lane: String?
+    var after: [RequestTruth] = []
+    var priority: Int?
+
+    /// Whether it is a ticket or nothing: it is never sent while its client holds it.
+    var isTicketAtOnce: Bool { isDeferred || prefer == "respond-async" }
+
+    var lines: [String] {
+        var lines: [String] = []
+        if let prefer { lines.append("Prefer: \(prefer)") }
+        if isDeferred { lines.append("Layover-Mode: defer") }
+        if let priority { lines.append("Priority: u=\(priority)") }
+        if let lane { lines.append("Layover-Lane: \(lane)") }
+        if !after.isEmpty {
+            lines.append("Layover-After: \(after.compactMap { $0.ticket?.description }.joined(separator: ", "))")
+        }
+        return lines
+    }
+}
