@@ -29,7 +29,7 @@ final class SimulatedAttempt {
     /// Whether it is the attempt of a ticket, and was so from its beginning.
     let isOfTicket: Bool
     /// Where its note on disk stands; nil: it needs none, or has it.
-    private var mark: (mark: AttemptMark, counts: AttemptCounts)?
+    private var mark: (mark: AttemptMark, counts: AttemptCounts, exchange: TicketExchange)?
     private var isMarking = false
     /// Whether the disk did not take the note.
     private(set) var wasNotMarked = false
@@ -49,7 +49,7 @@ final class SimulatedAttempt {
         let timeline = ticket?.timeline ?? (attempt.receiver as? ProxyExchange)?.timeline
         isOfTicket = ticket != nil
         trigger = timeline?.begun?.trigger ?? .arrival
-        if attempt.beforeSending != nil, let ticket, let mark = ticket.mark { self.mark = (mark, ticket.rules.counts) }
+        if attempt.beforeSending != nil, let ticket, let mark = ticket.mark { self.mark = (mark, ticket.rules.counts, ticket) }
         // Of its own, so that what others do does not change what becomes of this one.
         generator = SeededGenerator(
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
@@ -157,7 +157,7 @@ final class SimulatedAttempt {
     /// Goes on once the note is on disk that the attempt needs. A real worker blocks there; this one has the
     /// note written by the same `AttemptMark` and listens to nobody meanwhile.
     private func marked(_ then: @escaping (SimulatedAttempt) -> Void) {
-        guard let (mark, counts) = mark else { return then(self) }
+        guard let (mark, counts, exchange) = mark else { return then(self) }
         self.mark = nil
         isMarking = true
         whenMarked = then
@@ -166,7 +166,7 @@ final class SimulatedAttempt {
             let isTold = self.truth.isCancelTold
             self.simulation.later(.zero) { [weak self] in self?.markCame(isMarked, isCancelTold: isTold) }
         }
-        mark.write(counts) { done.value($0) }
+        mark.write(counts, by: exchange) { done.value($0) }
     }
 
     private func markCame(_ isMarked: Bool, isCancelTold: Bool) {
