@@ -58,7 +58,8 @@ extension Engine {
             TicketReplay(
                 id: id, trigger: trigger, policy: entry.policy, route: entry.route, counts: ticket.counts,
                 isRepeatable: ticket.isRepeatable, hasIdempotencyKey: ticket.hasIdempotencyKey,
-                parents: ticket.parents, url: entry.url))
+                parents: ticket.parents, url: entry.url,
+                skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }
 
     // MARK: Start

@@ -11,4 +11,6 @@ package struct TicketReplay: Sendable {
     package var hasIdempotencyKey: Bool
     package var parents: [EntryID]
     package var url: String
+    /// Whether a person has seen what the origin says to the question of `preflight`, and wants it sent.
+    package var skipsPreflight: Bool
 }

@@ -6,6 +6,13 @@ import Synchronization
 /// In the pending set and out of it.
 extension ProxyExchange {
     func park(failure: Failure?, parking: Verdict.Parking) {
+        if isLeftBehind {
+            phase = .parked
+            post(failure, parking)
+            _ = adoptsItself()
+            connection?.linger()
+            return
+        }
         // A client that closed its side after its request wanted one answer, not a wait.
         if connection?.isInputClosed == true, let failure {
             return fail(problem(failure, .pass))

@@ -16,6 +16,12 @@ extension ProxyExchange {
             && request.purpose == .transfer
     }
 
+    /// Whether its client has closed its side while it could still be answered, and what is left of that is to go on
+    /// without it.
+    var isLeftBehind: Bool {
+        connection?.isInputClosed == true && takesOverWhenClientLeaves && !isReceivingRequest
+    }
+
     /// The request is complete.
     func requestCompleted(trailers: ByteBuffer?) {
         self.trailers = trailers

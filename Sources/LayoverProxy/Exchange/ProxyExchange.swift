@@ -189,6 +189,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         }
         // An attempt that is made once more is made for the same reason.
         let trigger = timeline.begun?.trigger ?? .arrival
+        if isLeftBehind { rules.isTicket = true }
         let verdict = rules.verdict(
             on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
         record(verdict, failure: failure)

@@ -9,7 +9,7 @@ extension TicketExchange {
         self.init(
             loop: loop, id: replay.id, rules: Exchange(policy: replay.policy, counts: replay.counts, isTicket: true),
             isRepeatable: replay.isRepeatable, hasIdempotencyKey: replay.hasIdempotencyKey,
-            mark: AttemptMark(engine: loop.engine, id: replay.id))
+            mark: AttemptMark(engine: loop.engine, id: replay.id), skipsPreflight: replay.skipsPreflight)
         read(replay, from: store)
     }
 
@@ -39,7 +39,7 @@ extension TicketExchange {
 
     func begin(_ trigger: AttemptTrigger) {
         rules.hasTriedNewConnection = false
-        if let preflight = rules.policy.preflight {
+        if let preflight = rules.policy.preflight, !skipsPreflight {
             askFirst(preflight, trigger)
         } else {
             startAttempt(trigger, onNewConnection: trigger == .canary)

@@ -29,6 +29,8 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     let isRepeatable: Bool
     /// What the attempt is marked with on disk; nil for one that was under way before it was a ticket.
     let mark: AttemptMark?
+    /// Whether the origin is not asked first, whatever the policy says.
+    let skipsPreflight: Bool
     var rules: Exchange
     var request: UpstreamRequest?
     var phase = Phase.resting
@@ -47,7 +49,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
 
     init(
         loop: ProxyLoop, id: EntryID, rules: Exchange, isRepeatable: Bool, hasIdempotencyKey: Bool,
-        mark: AttemptMark?
+        mark: AttemptMark?, skipsPreflight: Bool = false
     ) {
         self.loop = loop
         self.id = id
@@ -55,6 +57,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         self.isRepeatable = isRepeatable
         self.hasIdempotencyKey = hasIdempotencyKey
         self.mark = mark
+        self.skipsPreflight = skipsPreflight
         loop.opened(self)
     }
 

@@ -53,6 +53,29 @@ struct AdoptionTests {
         }
     }
 
+    /// Its client waits for one answer at most: when there is none, the request goes on without it.
+    @Test(arguments: ["POST", "PUT"])
+    func whatIsLeftDuringTheFirstAttemptIsAdoptedWhenThatFails(method: String) async throws {
+        try await Self.withAdoption { proxy, tickets in
+            let client = try await proxy.client(
+                sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\nx")
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            try await client.closeOutput()
+            try await proxy.settle()
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let id = try await Self.ticket(proxy)
+            let entry = try #require(await proxy.engine.entry(id))
+            #expect(entry.state == (method == "POST" ? .undecided : .waiting))
+            #expect(entry.why == (method == "POST" ? .maybeApplied : nil))
+            _ = try await client.ending()
+            _ = await proxy.engine.command(method == "POST" ? .force : .retry, id)
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(2)
+        }
+    }
+
     /// At rest it needs nobody in memory, and nothing that stopping would wait for.
     @Test func whatIsAdoptedAtRestDoesNotKeepTheProxyFromStopping() async throws {
         try await Self.withAdoption { proxy, tickets in

@@ -240,6 +240,22 @@ struct TicketReplayTests {
         }
     }
 
+    /// Who has seen the origin's word and says retry is not asked the same again.
+    @Test func aPersonsRetryAfterTheQuestionSendsIt() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().respond(412)
+            _ = try await proxy.until(id, is: .undecided)
+            _ = await proxy.engine.command(.retry, id)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.method == "POST")
+            attempt.fail()
+            _ = try await proxy.until(id, is: .waiting)
+            _ = await proxy.engine.command(.retry, id)
+            #expect(try await proxy.nextAttempt().request.method == "HEAD", "what failed otherwise is asked about")
+        }
+    }
+
     @Test func aQuestionThatFailsIsAnAttemptThatSentNothing() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()
