@@ -153,7 +153,9 @@ extension PendingSet {
             guard let entry = set.entries[id], entry.route != route || entry.policy != policy else { return }
             set.giveGrantBack(id, wasMade: entry.state == .attempting)
             let life = entry.isHeldByClient ? min(policy.holdMax, policy.lifetime) : policy.lifetime
-            let expiresAt = entry.hasOwnDeadline ? entry.expiresAt : entry.parkedAt + life
+            var expiresAt = entry.hasOwnDeadline ? entry.expiresAt : entry.parkedAt + life
+            // How long what was accepted may live was promised with it.
+            if !entry.isHeldByClient { expiresAt = max(expiresAt, entry.expiresAt) }
             let shared = set.policies.shared(policy)
             set.change(id) { entry in
                 entry.route = route

@@ -39,7 +39,9 @@ extension PendingSet {
             entry.isNeverSent = false
             entry.dueAt = now
         }
-        entry.hasOwnDeadline = entry.expiresAt != entry.parkedAt + policy.lifetime
+        // Who set it is not kept. An earlier one may be the word of a person, which no policy moves; a later one
+        // stands in any case.
+        entry.hasOwnDeadline = entry.expiresAt < entry.parkedAt + policy.lifetime
         // A million copies of the same words would be a lot of room.
         if let lane = entry.lane, let known = lanes.index(forKey: lane) { entry.lane = lanes[known].key }
         entries[record.id] = entry

@@ -53,6 +53,21 @@ struct RerouteTests {
         #expect(bench.wait(.zero).first == .end(id, .expired))
     }
 
+    @Test mutating func aReloadNeverShortensTheLifeOfATicket() {
+        let id = bench.accepted { $0.policy = .fixture { $0.lifetime = .seconds(3600) } }
+        _ = bench.fail(id, .reset, delay: .seconds(99_999))
+        let began = bench.now
+        _ = bench.wait(.seconds(100))
+        _ = bench.reroute(id, policy: .fixture { $0.lifetime = .seconds(50) })
+        #expect(bench.wait(.zero).ended == [])
+        #expect(bench.entry(id)?.expiresAt == began + .seconds(3600))
+        _ = bench.reroute(id, policy: .fixture { $0.lifetime = .seconds(7200) })
+        #expect(bench.entry(id)?.expiresAt == began + .seconds(7200), "the later of the two")
+        _ = bench.reroute(id, policy: .fixture { $0.lifetime = .seconds(50) })
+        #expect(bench.wait(.seconds(7099)).ended == [])
+        #expect(bench.wait(.seconds(1)).ended == [id])
+    }
+
     @Test mutating func anAttemptUnderWayIsLetFinish() {
         let id = bench.parked(.reset, delay: .seconds(1))
         _ = bench.wait(.seconds(100))

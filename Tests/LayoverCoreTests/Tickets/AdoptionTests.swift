@@ -20,6 +20,16 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0 && bench.entry(id)?.client.isConnected == false)
     }
 
+    @Test func itIsStoredWithTheLifeOfATicketNotOfAHold() {
+        var bench = PendingBench()
+        let id = bench.held(policy: Self.short)
+        let began = bench.now
+        _ = bench.wait(.seconds(9))
+        #expect(bench.willStore(id)?.expiresAt == began + .seconds(1000), "a crash may come before it is said again")
+        #expect(bench.notStored(id).ended == [])
+        #expect(bench.entry(id)?.expiresAt == began + .seconds(10))
+    }
+
     @Test func itIsStoredOnlyOnce() {
         var bench = PendingBench()
         let id = bench.held()

@@ -42,6 +42,18 @@ struct RestoringTests {
         #expect(bench.wait(.seconds(7)).ended == [ids[3]], "a person set it")
     }
 
+    @Test func aRestartNeverShortensTheLifeOfATicket() {
+        var bench = PendingBench()
+        let id = bench.accepted { $0.policy = .fixture { $0.lifetime = .seconds(3600) } }
+        _ = bench.fail(id, .reset, delay: .seconds(99_999))
+        let began = bench.now
+        _ = bench.wait(.seconds(100))
+        #expect(bench.restart(policy: .fixture { $0.lifetime = .seconds(50) }).ended == [])
+        #expect(bench.entry(id)?.expiresAt == began + .seconds(3600))
+        _ = bench.reroute(id, policy: .fixture { $0.lifetime = .seconds(7200) })
+        #expect(bench.entry(id)?.expiresAt == began + .seconds(7200), "nobody set it, so a longer one counts")
+    }
+
     @Test func theWindowStartsAtOneAndTheOldestGoesFirst() {
         var bench = PendingBench()
         _ = bench.mode(.offline)
