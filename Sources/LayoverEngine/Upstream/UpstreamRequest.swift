@@ -60,7 +60,7 @@ package struct UpstreamRequest: Sendable {
     }
 
     /// Names of fields by which somebody proves who they are.
-    private static let credentialNames: Set<String> = [
+    package static let credentialNames: Set<String> = [
         "authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token",
     ]
 

@@ -90,8 +90,21 @@ extension RequestPlanner {
     func digest(of head: RequestHead, _ request: UpstreamRequest) -> PayloadDigest? {
         guard let key = head.fields.string(.idempotencyKey) else { return nil }
         return PayloadDigest(
-            key: key,
-            credentials: head.fields.string(.authorization) ?? "",
-            method: request.method, origin: request.origin, target: request.target)
+            key: key, identity: identity(of: head), method: request.method, origin: request.origin, target: request.target)
+    }
+
+    /// By what a client says who it is: those fields, each with its name, in the order of the names.
+    private func identity(of head: RequestHead) -> [String] {
+        let names = UpstreamRequest.credentialNames
+            .union(rules.identityFields.map { $0.lowercased() })
+            .union(["proxy-authorization"])
+        var lines: [(name: String, value: String)] = []
+        for range in head.fields.ranges {
+            let name = head.fields.string(range.name).lowercased()
+            if names.contains(name) { lines.append((name, head.fields.string(range.value))) }
+        }
+        // Two lines of one name stay in their order: it may mean something.
+        let sorted = lines.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+        return sorted.flatMap { [$0.element.name, $0.element.value] }
     }
 }

@@ -10,10 +10,10 @@ struct PayloadDigest {
 
     /// - Parameters:
     ///   - key: The value of `Idempotency-Key`.
-    ///   - credentials: Whoever asks: nobody gets at the ticket of another by guessing a key.
-    init(key: String, credentials: String, method: String, origin: Origin, target: String) {
+    ///   - identity: Whoever asks: nobody gets at the ticket of another by guessing a key.
+    init(key: String, identity: [String], method: String, origin: Origin, target: String) {
         var hash = SHA256()
-        for part in [key, credentials, origin.description] { Self.add(part, to: &hash) }
+        for part in [key, origin.description] + identity { Self.add(part, to: &hash) }
         self.key = Array(hash.finalize())
         for part in [method, target] { Self.add(part, to: &payload) }
     }

@@ -17,6 +17,7 @@ extension ProxyRules {
         body.inMemoryMax = settings.limits.bodyInMemory
         body.byteCountMax = settings.limits.bodyMax
         connectionCountMax = settings.limits.connections
+        identityFields = settings.store.encryptFields
         attempt.connect = settings.timeouts.connect
         attempt.firstByte = settings.timeouts.firstByte
         attempt.idle = settings.timeouts.idle

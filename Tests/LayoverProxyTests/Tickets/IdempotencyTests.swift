@@ -51,9 +51,14 @@ struct IdempotencyTests {
 
     @Test(arguments: [
         ("Authorization: Bearer a", "Authorization: Bearer b"), ("X: 1", "Authorization: Bearer b"), ("Authorization: Bearer a", "X: 1"),
+        ("Cookie: session=a", "Cookie: session=b"), ("Cookie: a", "X: 1"), ("X: 1", "Cookie: a"), ("X-Api-Key: a", "X-Api-Key: b"),
+        ("Cookie: a\r\nCookie: b", "Cookie: a"), ("Authorization: a", "Cookie: a"), ("X-Mine: a", "X-Mine: b"),
+        ("Proxy-Authorization: Basic YTph", "Proxy-Authorization: Basic YjpI"),
     ])
     func nobodyGetsTheTicketOfAnotherByItsKey(mine: String, theirs: String) async throws {
-        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
+        try await withProxy(
+            script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { $0.identityFields = ["X-Mine"] }
+        ) { proxy in
             let first = try await proxy.answer(to: .submission("/a", Self.async, Self.key, mine))
             let second = try await proxy.answer(to: .submission("/a", Self.async, Self.key, theirs))
             #expect(second.status == 202)
