@@ -78,13 +78,17 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         }
         draft.request.body?.finish(trailers: self.trailers)
         guard tokens.isBodySuspect, let body = draft.request.body else { return replaceTokens(in: nil) }
+        let max = TokenLimits().bodyByteCountMax
+        guard body.receivedByteCount <= max else { return fail(Problem(.bodyTooLong())) }
         Task { [self] in
-            let bytes = await body.collect(upTo: TokenLimits().bodyByteCountMax)
-            loop.eventLoop.execute { self.replaceTokens(in: bytes) }
+            let bytes = await body.collect(upTo: max)
+            loop.eventLoop.execute {
+                if let bytes { self.replaceTokens(in: bytes) } else { self.fail(.bodyUnreadable) }
+            }
         }
     }
 
-    /// - Parameter body: Nil where it has no tokens, or is too long to have any.
+    /// - Parameter body: Nil where it has no tokens.
     private func replaceTokens(in body: ByteBuffer?) {
         guard !isDone else { return }
         do throws(TokenError) {

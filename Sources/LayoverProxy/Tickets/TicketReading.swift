@@ -34,8 +34,9 @@ struct TicketReading: Sendable {
         await committed()
         let tokens = TokenLimits()
         var body: ByteBuffer?
+        // One that is longer was searched when it came, and has none.
         if stored.hasBody, BodyType(fields: stored.fields) != .other {
-            body = await bytes(of: stored.body, upTo: tokens.bodyByteCountMax)
+            body = try await bytes(of: stored.body, upTo: tokens.bodyByteCountMax)
         }
         var answers: [String: ParentAnswer] = [:]
         for parent in replay.parents {
@@ -64,9 +65,9 @@ struct TicketReading: Sendable {
             throw StoreFailure(.other, "The answer to ticket \(parent) is not on disk yet.")
         }
         guard let answer = try await store.answer(of: parent) else { return nil }
-        var parent = ParentAnswer(
-            status: answer.status, fields: answer.fields, requestURL: record.url,
-            body: answer.isBodyLost ? nil : await bytes(of: answer.body, upTo: byteCountMax))
+        var body: ByteBuffer?
+        if !answer.isBodyLost { body = try await bytes(of: answer.body, upTo: byteCountMax) }
+        var parent = ParentAnswer(status: answer.status, fields: answer.fields, requestURL: record.url, body: body)
         parent.decompress(upTo: byteCountMax)
         return parent
     }
@@ -77,8 +78,14 @@ struct TicketReading: Sendable {
         }
     }
 
-    private func bytes(of body: StoredBody, upTo byteCountMax: Int) async -> ByteBuffer? {
-        await CapturedBody(body, limits: limits, spool: spool).collect(upTo: byteCountMax)
+    /// - Returns: Nil where it is longer.
+    /// - Throws: Where it cannot be read: that says nothing about what stands in it.
+    private func bytes(of body: StoredBody, upTo byteCountMax: Int) async throws(StoreFailure) -> ByteBuffer? {
+        guard body.byteCount <= byteCountMax else { return nil }
+        guard let bytes = await CapturedBody(body, limits: limits, spool: spool).collect(upTo: byteCountMax) else {
+            throw StoreFailure(.io, "A body could not be read back from the spool.")
+        }
+        return bytes
     }
 
     static func failure(_ message: String) -> Failure {

@@ -51,6 +51,11 @@ struct TicketTokens {
 }
 
 extension Problem {
+    /// What was captured cannot be read back, so nobody knows what stands in it.
+    static let bodyUnreadable = Problem(
+        status: 507, kind: "store", detail: "The body could not be read back from the spool, so the request was not accepted.",
+        error: .proxyInternalError)
+
     init(_ error: TokenError) {
         self.init(
             status: error.code == .limit ? 413 : 400, kind: "token", detail: error.description,

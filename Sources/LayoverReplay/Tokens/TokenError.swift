@@ -19,4 +19,10 @@ package struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         self.code = code
         self.description = description
     }
+
+    /// A body has tokens, and is too long for them to be replaced.
+    package static func bodyTooLong(_ limits: TokenLimits = .init()) -> TokenError {
+        TokenError(
+            .limit, "The body has tokens and is longer than \(limits.bodyByteCountMax) bytes, so they cannot be replaced.")
+    }
 }

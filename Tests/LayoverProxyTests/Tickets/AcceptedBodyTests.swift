@@ -24,6 +24,25 @@ struct AcceptedBodyTests {
         }
     }
 
+    /// Longer than bodies whose tokens are replaced (`TokenLimits.bodyByteCountMax`).
+    @Test(arguments: [
+        ("application/json", #""~ticket.0123456789abcdef0123456789abcdef.location~""#, 413), ("application/json", #""~uuid~""#, 413),
+        ("application/json", #""~/home, ~ticket and ~uuid""#, 202), ("text/plain", "~uuid~", 202),
+    ])
+    func aLongBodyIsRefusedOnlyIfThereIsATokenInIt(type: String, text: String, status: Int) async throws {
+        let tickets = TestStore()
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: tickets) { proxy in
+            let body = "[" + String(repeating: " ", count: 17 << 20) + text + "]"
+            let answer = try await proxy.answer(
+                to: .submission("/", body: body, "Content-Type: \(type)", "Prefer: respond-async"))
+            #expect(answer.status == status)
+            guard status == 413 else { return }
+            #expect(answer.member("detail")?.contains("\(16 << 20) bytes") == true)
+            try await proxy.expectAttempts(0)
+            #expect(tickets.files.isEmpty)
+        }
+    }
+
     @Test func aChunkedBodyWithTrailersKeepsThem() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(

@@ -5,9 +5,10 @@ import Testing
 
 struct TildeSearchTests {
     @Test(arguments: [
-        (BodyType.json, "a~b", true), (.json, #"a\u007eb"#, true), (.json, #"a\u007Eb"#, true), (.json, "a%7eb", false),
-        (.form, "a%7eb", true), (.form, "a%7Eb", true), (.form, "a~b", true), (.form, #"a\u007eb"#, false),
-        (.json, #"a\u007fb\"#, false), (.form, "%%7", false), (.other, "~", false), (.json, "", false),
+        (BodyType.json, "a~uuid~b", true), (.json, "a~ticket.", true), (.json, #"\u007euui\u0064\u007E"#, true),
+        (.json, #"\u007e\u0074icket\u002e"#, true), (.json, "a~b ~ticket ~uuid", false), (.json, "%7euuid~", false),
+        (.form, "a%7euuid%7E", true), (.form, "~ticke%74.", true), (.form, #"\u007euuid~"#, false), (.form, "%%7~uui", false),
+        (.json, "~~uuid~", true), (.json, #"~uuid\u007f\"#, false), (.other, "~uuid~", false), (.json, "", false),
     ])
     func everySpellingIsFoundHoweverTheBytesAreCut(type: BodyType, text: String, isFound: Bool) {
         let bytes = Array(text.utf8)

@@ -34,8 +34,7 @@ struct RequestTokens {
         guard type != .other, bytes.withUnsafeReadableBytes({ TildeSearch.hasTilde($0, type) }) else { return }
         body = try TokenFinder.body(bytes, type: type, limits: limits)
         guard body.isEmpty || bytes.readableBytes <= limits.bodyByteCountMax else {
-            throw TokenError(
-                .limit, "The body has tokens and is longer than \(limits.bodyByteCountMax) bytes, so they cannot be replaced.")
+            throw .bodyTooLong(limits)
         }
     }
 }
