@@ -54,6 +54,9 @@ extension Engine {
                     records: tally.records, now: now, using: &jitter))
             // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
             exchanges[id] = nil
+            if !tickets.isTouched(id) { tickets.untold.remove(id) }
+        case .untold(let id):
+            if pending.isLive(id) { tickets.untold.insert(id) } else { save([(id, .unmark(id))]) }
         case .evidence(let id, let failure, let records):
             pending.recorded(failure, records: records, of: id, now: now)
         case .rerouted(let id, let route, let policy, let automaticLeft):

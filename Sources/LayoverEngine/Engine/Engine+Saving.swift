@@ -29,6 +29,8 @@ extension Engine {
             } else {
                 changes.append((id, .update(record)))
             }
+            // Together with its end: there is no moment at which it is neither live nor forgotten.
+            if record.state.isFinal, tickets.untold.remove(id) != nil { changes.append((id, .unmark(id))) }
         }
         save(changes)
     }

@@ -13,6 +13,8 @@ struct TicketBook {
     var unsaved: [EntryID: [StoreChange]] = [:]
     /// Why the disk would not take the newest of them; nil: it takes all.
     var savingFailure: StoreFailure?
+    /// Entries that are about to end, and whose clients know of no ticket.
+    var untold: Set<EntryID> = []
     /// Changes that are on their way to the disk, by ticket.
     var pendingSaves: [EntryID: Int] = [:]
     /// Who wants to know when a ticket is final or undecided, or what was changed is on disk.

@@ -10,6 +10,9 @@ package enum ExchangeFact: Sendable {
     case answered(EntryID, AttemptTally)
     /// The exchange of an entry is over.
     case ended(EntryID, EntryState, Failure?, AttemptTally)
+    /// The exchange of an entry is about to be over, or was ended, without its client having been told of the ticket that
+    /// was being made of it. Before `ended`.
+    case untold(EntryID)
     /// What an attempt had proved that was cut off because its entry ended.
     case evidence(EntryID, Failure, [AttemptRecord])
     /// A request is to be accepted as a ticket, before any attempt.

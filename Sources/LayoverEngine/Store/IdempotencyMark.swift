@@ -1,3 +1,5 @@
+package import LayoverCore
+
 /// What tells two acceptances with the same `Idempotency-Key` apart
 /// (draft-ietf-httpapi-idempotency-key-header).
 package struct IdempotencyMark: Sendable, Hashable {
@@ -8,6 +10,18 @@ package struct IdempotencyMark: Sendable, Hashable {
 
     package init(key: [UInt8], payload: [UInt8]) {
         self.key = key
+        self.payload = payload
+    }
+}
+
+/// A ticket that was found by the key of its mark.
+package struct MarkedTicket: Sendable, Hashable {
+    package var id: EntryID
+    /// The payload of its mark.
+    package var payload: [UInt8]
+
+    package init(id: EntryID, payload: [UInt8]) {
+        self.id = id
         self.payload = payload
     }
 }

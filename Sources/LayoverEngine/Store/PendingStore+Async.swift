@@ -19,6 +19,12 @@ extension PendingStore {
         }.get()
     }
 
+    package func ticket(ofKey key: [UInt8]) async throws(StoreFailure) -> MarkedTicket? {
+        try await withCheckedContinuation { continuation in
+            ticket(ofKey: key) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
     package func removeEnded(before: Timestamp, limit: Int) async throws(StoreFailure) -> Int {
         try await withCheckedContinuation { continuation in
             removeEnded(before: before, limit: limit) { continuation.resume(returning: $0) }

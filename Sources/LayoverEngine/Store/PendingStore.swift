@@ -36,6 +36,10 @@ package protocol PendingStore: AnyObject, Sendable {
     /// The answer of a delivered ticket; nil if there is none or it was dropped.
     func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void)
 
+    /// The ticket that was accepted with a mark of this key; nil if there is none.
+    func ticket(
+        ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void)
+
     /// Removes final tickets that ended before a time, oldest first, at most so many, with their answers, and says
     /// how many were removed.
     func removeEnded(

@@ -19,6 +19,8 @@ package enum StoreChange: Sendable {
     case delivered(TicketRecord, StoredAnswer)
     /// Nobody wants the answer any more: its bytes go, the row stays. Only of a final ticket.
     case dropAnswer(EntryID)
+    /// Nobody was ever told of the ticket: its mark goes, so that it is not the answer to the same request.
+    case unmark(EntryID)
 }
 
 extension StoreChange {
@@ -30,6 +32,7 @@ extension StoreChange {
         case .started: "started"
         case .delivered: "delivered"
         case .dropAnswer: "dropAnswer"
+        case .unmark: "unmark"
         }
     }
 }

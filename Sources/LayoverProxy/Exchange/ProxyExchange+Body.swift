@@ -25,9 +25,10 @@ extension ProxyExchange {
     /// - Returns: Whether the client may go on.
     func receivedBody(_ bytes: ByteBuffer) -> Bool {
         // After an early answer nobody wants the rest.
-        guard phase != .done, let body = request.body else { return true }
+        guard phase != .done else { return true }
         hasSentContinue = true
         ticket?.digest?.update(bytes)
+        guard let body = request.body else { return true }
         return body.append(bytes)
     }
 

@@ -186,6 +186,7 @@ extension ProxyExchange: HeldExchange {
         let id = entry
         entry = nil
         if phase == .done {
+        if ticket?.isAsked == true, let id { loop.engine.post(.untold(id)) }
             // Its client has left, and its attempt was to be let finish.
             if let attempt, let id { aborted = (attempt, id) }
             return cancelAttempt()

@@ -25,6 +25,7 @@ extension ProxyExchange {
     /// The request is complete.
     func requestCompleted(trailers: ByteBuffer?) {
         self.trailers = trailers
+        if ticket?.known != nil { return answerKnownKey() }
         if ticket?.isDue == true { becomeTicket() }
     }
 

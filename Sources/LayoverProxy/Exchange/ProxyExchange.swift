@@ -18,7 +18,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         case parked
         /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
         case offering
-        /// The cache is being asked for an answer.
+        /// The cache is being asked for an answer, or the store for a ticket.
         case looking
         /// The answer is being passed on.
         case responding
@@ -91,6 +91,11 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
 
     /// The first step: an attempt at once, unless its gate is shut.
     func begin() {
+        if !looksForItsKey() { beginTrying() }
+    }
+
+    /// An attempt at once, unless its gate is shut.
+    func beginTrying() {
         startTicketTimer()
         if caching != nil, looksInstead() { return }
         switch loop.notice(for: request.origin) {
@@ -267,6 +272,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         ticket?.timer?.cancel()
         guard let entry else { return }
         self.entry = nil
+        if ticket?.isAsked == true { loop.engine.post(.untold(entry)) }
         loop.engine.post(.ended(entry, state, failure, takeTally()))
     }
 

@@ -202,14 +202,10 @@ extension DeferredRequest: AcceptingExchange {
         }
     }
 
-    /// It was accepted before, and may have come far since.
     private func answerAgain(_ id: EntryID, _ result: TicketLook.Result) {
-        var document = document(id, nil)
-        if case .found(let standing, let stored, _) = result {
-            document.standing = standing
-            document.answer = stored
-        }
-        answer(.accepted(id, base: base, applied: applied, document: document))
+        answer(
+            .accepted(
+                id, base: base, applied: applied, document: .acceptedBefore(id, result) { [loop] in loop.wall($0) }))
     }
 
     private func document(_ id: EntryID, _ standing: TicketStanding?) -> TicketDocument {

@@ -6,7 +6,8 @@ import NIOCore
 /// Tells whether two requests with the same `Idempotency-Key` are the same request.
 struct PayloadDigest {
     private var payload = SHA256()
-    private let key: [UInt8]
+    /// The key of the mark; it is known before the body is.
+    let key: [UInt8]
 
     /// - Parameters:
     ///   - key: The value of `Idempotency-Key`.

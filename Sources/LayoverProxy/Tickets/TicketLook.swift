@@ -27,6 +27,20 @@ struct TicketLook: Sendable {
     }
 }
 
+extension TicketDocument {
+    /// Of a ticket that was accepted before, and may have come far since.
+    static func acceptedBefore(
+        _ id: EntryID, _ result: TicketLook.Result, wall: @escaping (Timestamp) -> Int64
+    ) -> TicketDocument {
+        var document = TicketDocument(id: id, standing: nil, wallNanoseconds: wall)
+        if case .found(let standing, let stored, _) = result {
+            document.standing = standing
+            document.answer = stored
+        }
+        return document
+    }
+}
+
 extension Problem {
     init(reading failure: StoreFailure) {
         self.init(

@@ -13,4 +13,6 @@ struct TicketTurn {
     var isDue = false
     /// Whether the engine was asked.
     var isAsked = false
+    /// The ticket that was made with its `Idempotency-Key` before. Then no attempt is made.
+    var known: MarkedTicket?
 }

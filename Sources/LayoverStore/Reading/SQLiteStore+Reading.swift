@@ -31,6 +31,23 @@ extension SQLiteStore {
         }
     }
 
+    package func ticket(
+        ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void
+    ) {
+        read(done) { db throws(StoreError) in
+            var found: MarkedTicket?
+            var query = StatementBinder(try self.statement(Self.ticketOfKey, db))
+            query.bind(key)
+            try query.run { (row) throws(StoreError) in
+                var row = row
+                found = MarkedTicket(id: try row.id(), payload: Array(row.bytes()))
+            }
+            return found
+        }
+    }
+
+    static let ticketOfKey = "SELECT id, payloadDigest FROM ticket WHERE keyDigest = ?"
+
     private static let recordOfID = TicketRow.selection("WHERE id = ?")
 
     private func row<Value>(

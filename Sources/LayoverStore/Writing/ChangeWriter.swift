@@ -16,6 +16,7 @@ final class ChangeWriter {
     private let insertAnswer: Statement
     private let deleteAnswer: Statement
     private let ticketOfKey: Statement
+    private let unmarkTicket: Statement
     private let endedTicket: Statement
     private let rowOfFile: Statement
 
@@ -41,7 +42,8 @@ final class ChangeWriter {
                 DELETE FROM answer WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)
                 RETURNING bodyFile, bodyByteCount
                 """)
-        ticketOfKey = try db.makeStatement(sql: "SELECT id, payloadDigest FROM ticket WHERE keyDigest = ?")
+        ticketOfKey = try db.makeStatement(sql: SQLiteStore.ticketOfKey)
+        unmarkTicket = try db.makeStatement(sql: "UPDATE ticket SET keyDigest = NULL, payloadDigest = NULL WHERE id = ?")
         endedTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ? AND endedAt IS NOT NULL")
         rowOfFile = try db.makeStatement(
             sql: """
@@ -61,6 +63,7 @@ final class ChangeWriter {
         case .started(let id, let revision, let counts): try start(id, revision, counts)
         case .delivered(let record, let answer): try deliver(record, answer)
         case .dropAnswer(let id): try dropAnswer(of: id)
+        case .unmark(let id): try unmark(id)
         }
     }
 
@@ -149,6 +152,12 @@ final class ChangeWriter {
         guard isEnded else { return .stale }
         try release(deleteAnswer, of: id)
         return .done
+    }
+
+    private func unmark(_ id: EntryID) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(unmarkTicket)
+        row.bind(id)
+        return try row.run() == 1 ? .done : .stale
     }
 
     // MARK: Files

@@ -57,6 +57,10 @@ struct MemoryContent: Sendable {
             tickets[id]?.answer = nil
             if let body = row.answer?.body { release(body, &released) }
             return .done
+        case .unmark(let id):
+            guard tickets[id] != nil else { return .stale }
+            tickets[id]?.mark = nil
+            return .done
         }
     }
 

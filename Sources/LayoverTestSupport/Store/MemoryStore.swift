@@ -138,6 +138,15 @@ package final class MemoryStore: PendingStore {
         read(done) { $0.tickets[id]?.answer }
     }
 
+    package func ticket(
+        ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void
+    ) {
+        read(done) { content in
+            content.tickets.values.first { $0.mark?.key == key }
+                .map { MarkedTicket(id: $0.record.id, payload: $0.mark?.payload ?? []) }
+        }
+    }
+
     private func read<Value: Sendable>(
         _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void,
         _ body: @escaping @Sendable (MemoryContent) -> Value

@@ -107,6 +107,85 @@ struct IdempotencyTests {
         }
     }
 
+    @Test(arguments: ["abc", "other"])
+    func aKeyIsLookedForBeforeTheFirstAttempt(body: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try #require(try await proxy.answer(to: .submission("/", Self.async, Self.key)).ticket)
+            try await proxy.nextAttempt().fail()
+            let client = try await proxy.client(
+                sending: .submission("/", body: body, "Prefer: respond-async, wait=600", Self.key))
+            let answer = try await client.answer("an answer before any attempt")
+            #expect(answer.status == (body == "abc" ? 202 : 422))
+            #expect(answer.ticket == (body == "abc" ? id : nil))
+            if body == "other" { #expect(answer.member("kind") == "idempotency_key_reused") }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func theBodyOfARequestWithAKnownKeyIsReadToItsEndFirst() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 10; $0.body.windowMax = 20 }) { proxy in
+            let body = String(repeating: "x", count: 1000)
+            let id = try #require(try await proxy.answer(to: .submission("/", body: body, Self.async, Self.key)).ticket)
+            try await proxy.nextAttempt().fail()
+            let client = try await proxy.client(
+                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n"
+                    + "Prefer: respond-async, wait=600\r\n\(Self.key)\r\n\r\n")
+            #expect(try await client.answer("word to go on").status == 100)
+            try await client.send(body)
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer.ticket == id)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func anUnknownKeyIsTriedAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await client.answer().status == 201)
+        }
+    }
+
+    /// What a client was never told of must not be the answer to it when it comes back.
+    @Test func aTicketThatNobodyWasToldOfDoesNotAnswerTheNextRequest() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            tickets.halt()
+            try await tickets.waitForWork()
+            client.close()
+            _ = try await proxy.entry(.cancelled)
+            tickets.goOn()
+            let answer = try await proxy.answer(to: .submission("/", Self.async, Self.key))
+            #expect(answer.status == 202)
+            let id = try #require(answer.ticket)
+            #expect(id != entry.id)
+            _ = await proxy.engine.command(.retry, id)
+            try await proxy.nextAttempt("the attempt of the new ticket").answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    @Test func anAnswerThatOvertakesTheTicketLeavesItsKeyFree() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            tickets.halt()
+            try await tickets.waitForWork()
+            attempt.respond(500, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 500)
+            tickets.goOn()
+            let id = try #require(try await proxy.answer(to: .submission("/", Self.async, Self.key)).ticket)
+            try await proxy.nextAttempt("the attempt of a ticket of its own").answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
     @Test func aHeldRequestThatReusesAKeyIs422() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await proxy.answer(to: .submission("/", Self.async, Self.key))

@@ -58,6 +58,25 @@ extension PendingStoreContract {
                 try require(try store.live().map(\.sequence), is: Array(1...6) + Array(8...2500))
             }
         },
+        Check(name: "a ticket is found by the key of its mark, and is not any more once it is unmarked") { room in
+            let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
+            try await room.withStore { store in
+                try require(try await store.ticket(ofKey: mark.key), is: nil)
+                _ = try await store.commit([.insert(.fixture(1), .fixture(), mark), .insert(.fixture(2), .fixture(), nil)])
+                let found = MarkedTicket(id: .fixture(1), payload: mark.payload)
+                try require(try await store.ticket(ofKey: mark.key), is: found)
+                try require(try await store.ticket(ofKey: mark.payload), is: nil)
+                let end = StoreChange.update(.fixture(1, revision: 2, state: .cancelled))
+                try require(try await store.commit([end, .unmark(.fixture(1))]), is: [.done, .done])
+                try require(try await store.apply(.unmark(.fixture(9))), is: .stale)
+            }
+            try await room.withStore { store in
+                try require(try await store.ticket(ofKey: mark.key), is: nil)
+                try require(try await store.record(of: .fixture(1))?.state, is: .cancelled)
+                try require(try await store.apply(.insert(.fixture(3), .fixture(), mark)), is: .done)
+                try require(try await store.ticket(ofKey: mark.key)?.id, is: .fixture(3))
+            }
+        },
         Check(name: "the same key and payload, or another payload, is told and not inserted") { room in
             let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
             let other = IdempotencyMark(key: mark.key, payload: Array(repeating: 3, count: 32))
