@@ -48,7 +48,7 @@ private final class BodyCollector: Sendable {
                 return 0
             }
             switch result {
-            case .bytes: state.withLock { $0.bytes.writeImmutableBuffer(chunk) }
+            case .bytes: state.withLock { _ = $0.bytes.writeImmutableBuffer(chunk) }
             case .wait: return
             case .end, .brokenOff: return finish(reader, isWhole: result == .end)
             }

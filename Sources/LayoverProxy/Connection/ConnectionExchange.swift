@@ -24,8 +24,13 @@ protocol ConnectionExchange: AnyObject {
     func abandonIfFresh()
     /// The proxy is being stopped. Default: it is let finish.
     func drain()
+    /// The time to finish is over: says a last word to a client that has got none yet. Default: there is nothing to say.
+    ///
+    /// - Returns: Whether it is said. False: `ProxyLoop.settled` follows, once.
+    func cutOff() -> Bool
 }
 
 extension ConnectionExchange {
     func drain() {}
+    func cutOff() -> Bool { true }
 }

@@ -68,6 +68,7 @@ extension ProxyExchange {
     /// The client's connection is gone.
     func clientLeft() {
         isClientGone = true
+        loop.settled(self)
         if isReceivingRequest { request.body?.breakOff() }
         if adoptsItself() { return }
         switch phase {
@@ -185,8 +186,8 @@ extension ProxyExchange: HeldExchange {
     private func endedByEngine(_ end: EntryEnd, retryAfter: Duration?) {
         let id = entry
         entry = nil
-        if phase == .done {
         if ticket?.isAsked == true, let id { loop.engine.post(.untold(id)) }
+        if phase == .done {
             // Its client has left, and its attempt was to be let finish.
             if let attempt, let id { aborted = (attempt, id) }
             return cancelAttempt()

@@ -56,6 +56,7 @@ extension ProxyExchange {
                 self.ticket?.isAsked = false
                 self.askAgainLater()
                 self.declineTicket()
+                self.tellIfCutOff()
             }
         }
     }
@@ -139,7 +140,10 @@ extension ProxyExchange: AcceptingExchange {
             request.body?.disown()
             // Whoever asks again, because its client has left meanwhile, may have better luck.
             ticket?.isAsked = false
+        } else {
+            ticket?.isHeard = true
         }
+        defer { tellIfCutOff() }
         if let successor { return successor.heard(result) }
         switch result {
         case .accepted(let id, let standing):

@@ -89,7 +89,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         if request.framing != .none { request.body = makeBody() }
     }
 
-    /// The first step: an attempt at once, unless its gate is shut.
+    /// The first step: an attempt at once, unless its key is to be looked for.
     func begin() {
         if !looksForItsKey() { beginTrying() }
     }
@@ -289,6 +289,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     func answer(_ response: OwnResponse) {
         guard phase != .done, phase != .responding else { return }
         phase = .done
+        defer { loop.settled(self) }
         guard let connection else { return loop.metrics.ownResponseCount.increment() }
         connection.answer(response, to: client, isComplete: !isReceivingRequest)
     }

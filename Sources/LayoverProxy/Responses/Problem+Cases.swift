@@ -11,6 +11,18 @@ extension Problem {
         status: 503, kind: "draining", detail: "The proxy is being stopped.",
         error: .proxyInternalResponse)
 
+    /// The proxy ends while an attempt is under way.
+    static func cutOff(mayHaveBeenSent: Bool) -> Problem {
+        var problem = stopping
+        problem.detail +=
+            mayHaveBeenSent
+            ? " The request was sent and no answer had come, so it may have been applied."
+            : " Nothing of the request was sent."
+        problem.evidence = mayHaveBeenSent ? .maybeApplied : .neverSent
+        problem.retryAfter = .seconds(5)
+        return problem
+    }
+
     static func limit(_ name: String, _ value: Int) -> Problem {
         Problem(
             status: 503, kind: "limit",

@@ -59,6 +59,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
     private var ticks: RepeatedTask?
     private var whenIdle: EventLoopPromise<Void>?
+    /// Exchanges whose clients are still to get a last word.
+    private var unsettled: Set<ObjectIdentifier> = []
+    private var whenSettled: EventLoopPromise<Void>?
 
     package init(
         eventLoop: any EventLoop, engine: Engine, rules: ProxyRules, spool: BodySpool,
@@ -304,6 +307,41 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.finishDrainingIfIdle()
             return promise.futureResult
         }
+    }
+
+    /// Longest wait for tickets that are on their way to the disk when the time to finish is over. Default: 5 s.
+    private static let settlingMax: TimeAmount = .seconds(5)
+
+    /// The time to finish is over: whoever takes a ticket is given one, and whoever has no answer yet is told.
+    ///
+    /// - Returns: Succeeds when that is done.
+    package func cutOff() -> EventLoopFuture<Void> {
+        eventLoop.flatSubmit {
+            let promise = self.whenSettled ?? self.eventLoop.makePromise(of: Void.self)
+            self.whenSettled = promise
+            for connection in self.inOrder(self.connections.values) {
+                guard let exchange = connection.exchange else { continue }
+                // It may be settled before the call returns.
+                self.unsettled.insert(ObjectIdentifier(exchange))
+                if exchange.cutOff() { self.unsettled.remove(ObjectIdentifier(exchange)) }
+            }
+            let timer = self.eventLoop.scheduleTask(in: Self.settlingMax) { self.stopSettling() }
+            promise.futureResult.whenComplete { _ in timer.cancel() }
+            if self.unsettled.isEmpty { self.stopSettling() }
+            return promise.futureResult
+        }
+    }
+
+    /// The client of an exchange has got its last word, or is gone.
+    func settled(_ exchange: any ConnectionExchange) {
+        guard !unsettled.isEmpty, unsettled.remove(ObjectIdentifier(exchange)) != nil, unsettled.isEmpty else { return }
+        stopSettling()
+    }
+
+    private func stopSettling() {
+        unsettled = []
+        whenSettled?.succeed()
+        whenSettled = nil
     }
 
     /// Closes whatever is left, and the workers.

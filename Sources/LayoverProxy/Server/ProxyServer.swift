@@ -65,6 +65,8 @@ package struct ProxyServer: Sendable {
     package func drain(within limit: Duration) async {
         try? await channel.close()
         await wait(for: loops.map { $0.drain() }, within: limit)
+        let told = loops.map { $0.cutOff() }
+        for future in told { try? await future.get() }
         var workers: [any UpstreamWorker] = []
         for loop in loops { workers += (try? await loop.shutDown().get()) ?? [] }
         let ended = NIOThreadPool.singleton.runIfActive(eventLoop: group.any()) { [workers] in

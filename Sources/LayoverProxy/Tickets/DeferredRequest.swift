@@ -159,6 +159,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private func answer(_ response: OwnResponse) {
         guard !isDone else { return }
         isDone = true
+        loop.settled(self)
         connection?.answer(response, to: client, isComplete: !isReceivingRequest)
     }
 
@@ -176,6 +177,13 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     func clientLeft() {
         if isReceivingRequest { draft.request.body?.breakOff() }
         isDone = isDone || isReceivingRequest
+        loop.settled(self)
+    }
+
+    /// The time to finish is over. What is being stored is waited for.
+    func cutOff() -> Bool {
+        if isReceivingRequest { fail(.cutOff(mayHaveBeenSent: false)) }
+        return isDone
     }
 
     func reroute() {}

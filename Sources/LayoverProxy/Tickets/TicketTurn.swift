@@ -13,6 +13,10 @@ struct TicketTurn {
     var isDue = false
     /// Whether the engine was asked.
     var isAsked = false
+    /// Whether it has said something that stands.
+    var isHeard = false
+    /// Whether the proxy ends, and this is the last thing that is done for its client.
+    var isCutOff = false
     /// The ticket that was made with its `Idempotency-Key` before. Then no attempt is made.
     var known: MarkedTicket?
 }

@@ -93,7 +93,7 @@ final class Simulation {
         ]
         for origin in origins { moods[origin] = Bool.random(using: &generator) ? .up : .refusing }
         rules.viaIdentity = "layover-0a1b2c3d"
-        rules.keepsTickets = keepsTickets
+        if keepsTickets { rules.noTickets = nil }
         // What is longer is lost for another attempt. No file: its threads keep no order.
         rules.body.byteCountMax = 1500
         rules.body.inMemoryMax = 4000

@@ -1,0 +1,39 @@
+import LayoverCore
+import LayoverEngine
+import Synchronization
+
+/// The proxy ends, and the time that attempts had to finish is over.
+extension ProxyExchange {
+    func cutOff() -> Bool {
+        switch phase {
+        case .responding, .done: return true
+        case .attempting, .offering, .parked, .looking: break
+        }
+        guard let turn = ticket, !turn.isHeard, !isReceivingRequest, phase != .looking, request.purpose == .transfer
+        else {
+            tellCutOff()
+            return true
+        }
+        // The attempt under way becomes that of the ticket; what becomes of it, the ticket tells.
+        ticket?.isCutOff = true
+        becomeTicket(isLast: true)
+        return false
+    }
+
+    /// There is no ticket for it after all.
+    func tellIfCutOff() {
+        guard ticket?.isCutOff == true else { return }
+        tellCutOff()
+        loop.settled(self)
+    }
+
+    private func tellCutOff() {
+        guard phase != .responding, phase != .done else { return }
+        let mayHaveBeenSent =
+            rules.counts.mayHaveBeenApplied || attempt?.hasBegunSending.load(ordering: .acquiring) == true
+        offered = nil
+        cancelAttempt()
+        request.body?.breakOff()
+        fail(.cutOff(mayHaveBeenSent: mayHaveBeenSent))
+    }
+}

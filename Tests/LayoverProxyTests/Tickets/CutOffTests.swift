@@ -1,0 +1,93 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// The time to finish is over (`timeouts.drain`): nobody is left without a word.
+struct CutOffTests {
+    private static func stop(_ proxy: TestProxy) async {
+        await proxy.engine.drain()
+        await proxy.server.drain(within: .zero)
+    }
+
+    @Test func whoTakesATicketIsGivenOneWhileItsAttemptIsUnderWay() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            await Self.stop(proxy)
+            let answer = try await client.answer("a ticket")
+            #expect(answer.status == 202)
+            let id = try #require(answer.ticket)
+            try await tickets.settle()
+            let record = try #require(try await tickets.record(of: id))
+            #expect(!record.state.isFinal)
+            #expect(try await tickets.request(of: id)?.body == .inline(.init(string: "abc")))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func whoTakesNoneIsTold(isSent: Bool) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/"))
+            let attempt = try await proxy.nextAttempt()
+            if isSent { _ = try await attempt.wholeBody() }
+            await Self.stop(proxy)
+            let answer = try await client.answer("word that the proxy stops")
+            #expect(answer.status == 503)
+            #expect(answer["Retry-After"] != nil)
+            #expect(answer.member("kind") == "draining")
+            #expect(answer.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
+        }
+    }
+
+    @Test func whoseTicketTheDiskRefusesIsTold() async throws {
+        try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
+            _ = try await proxy.nextAttempt().wholeBody()
+            await Self.stop(proxy)
+            let answer = try await client.answer("word that the proxy stops")
+            #expect(answer.status == 503)
+            #expect(answer["Retry-After"] != nil)
+        }
+    }
+
+    @Test func halfARequestIsNoTicket() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(
+                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 10\r\nPrefer: respond-async, wait=600\r\n\r\nabc")
+            _ = try await proxy.nextAttempt()
+            await Self.stop(proxy)
+            #expect(try await client.answer("word that the proxy stops").status == 503)
+        }
+    }
+
+    @Test func aTicketThatIsBeingStoredIsWaitedFor() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            try await tickets.waitForWork()
+            async let stopping: Void = Self.stop(proxy)
+            try await proxy.settle()
+            tickets.goOn()
+            await stopping
+            let answer = try await client.answer("the ticket")
+            #expect(answer.status == 202)
+            let id = try #require(answer.ticket)
+            #expect(try await tickets.record(of: id)?.state == .waiting)
+        }
+    }
+
+    @Test func aTunnelThatDoesNotStandYetIsTold() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
+            _ = try await proxy.nextAttempt()
+            await Self.stop(proxy)
+            #expect(try await client.answer("word that the proxy stops").status == 503)
+        }
+    }
+}
