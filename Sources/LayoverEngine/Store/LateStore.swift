@@ -94,6 +94,12 @@ package final class LateStore: PendingStore {
         ask(done) { $0.answer(of: id, done: done) }
     }
 
+    package func ticket(
+        ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void
+    ) {
+        ask(done) { $0.ticket(ofKey: key, done: done) }
+    }
+
     package func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
     ) {
