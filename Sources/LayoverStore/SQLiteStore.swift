@@ -11,17 +11,19 @@ package final class SQLiteStore: PendingStore {
     /// Bytes of the bodies that lay in the spool folder when the store was opened.
     package let bodyByteCountAtStart: Int
 
-    private let path: String
+    let path: String
     let folder: String
     let pool: DatabasePool
     let sealing: FieldSealing
     private let writer: StoreWriter
     /// Held as long as the store is.
     private let lock: StoreLock
+    /// Held as long as the store is.
+    private let owner: SpoolOwner
 
     init(
         path: String, bodyByteCount: Int, pool: DatabasePool, sealing: FieldSealing, writer: StoreWriter,
-        lock: StoreLock
+        lock: StoreLock, owner: SpoolOwner
     ) {
         self.path = path
         bodyByteCountAtStart = bodyByteCount
@@ -30,6 +32,7 @@ package final class SQLiteStore: PendingStore {
         self.sealing = sealing
         self.writer = writer
         self.lock = lock
+        self.owner = owner
     }
 
     package func commit(
@@ -52,6 +55,7 @@ package final class SQLiteStore: PendingStore {
         await withCheckedContinuation { continuation in
             writer.hand(.close { continuation.resume() })
         }
+        owner.release()
         lock.release()
     }
 

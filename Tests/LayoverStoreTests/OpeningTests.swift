@@ -133,9 +133,64 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...1)
-        try await store.pool.write { try $0.execute(sql: "UPDATE ticket SET attempts = X'0102030405'") }
+        try await store.pool.write { try $0.execute(sql: "UPDATE ticket SET lastFailure = X'0102030405'") }
         let failure = await failure { try store.live() }
         #expect(failure?.kind == .corrupt)
+        let path = folder.file("layover.sqlite").path
+        #expect(failure?.message.contains("\(path) is damaged: row 1 of the table ticket cannot be read") == true)
+        #expect(failure?.message.contains("move it away") == true)
+        await store.close()
+    }
+
+    /// It is only for people.
+    @Test func aTimelineThatCannotBeReadIsAnEmptyOne() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options: .quiet(folder.url.path))
+        try await store.insert(1...1)
+        for bytes in ["0102030405", "00", "0100FEFFFFFFFFFFFFFFFF01", "01FEFFFFFFFFFFFFFFFF0100"] {
+            try await store.pool.write { try $0.execute(sql: "UPDATE ticket SET attempts = X'\(bytes)'") }
+            #expect(try store.live().map(\.attempts) == [AttemptLog()])
+        }
+        await store.close()
+    }
+
+    /// As somebody may write them by hand: an addition to them must not end the process.
+    @Test(arguments: ["revision", "attemptCount", "automaticCount", "requestByteCount", "sequence"])
+    func numbersThatNobodyCountedToAreDamage(column: String) async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options: .quiet(folder.url.path))
+        try await store.insert(1...1)
+        try await store.pool.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;
+                    UPDATE ticket SET \(column) = 9223372036854775807;
+                    PRAGMA ignore_check_constraints = OFF;
+                    """)
+        }
+        let failure = await failure { try store.live() }
+        #expect(failure?.kind == .corrupt)
+        let row = column == "sequence" ? Int.max : 1
+        #expect(failure?.message.contains("row \(row) of the table ticket") == true, "\(failure?.message ?? "nothing")")
+        if column == "sequence" {
+            #expect(await LayoverStoreTests.failure { try store.lastSequence() }?.kind == .corrupt)
+        }
+        await store.close()
+    }
+
+    @Test func aBodyThatIsLongerThanAnyIsDamage() async throws {
+        let folder = try TemporaryFolder()
+        var store = try SQLiteStore.open(options: .quiet(folder.url.path))
+        var request = StoredRequest.fixture()
+        request.body = .file(name: "\(EntryID.fixture(1)).request", byteCount: 3)
+        try await store.insert(1...1, request)
+        request.body = .file(name: "\(EntryID.fixture(2)).request", byteCount: 3)
+        try await store.insert(2...2, request)
+        try await store.pool.write { try $0.execute(sql: "UPDATE request SET bodyByteCount = 9223372036854775807") }
+        #expect(await failure { try await store.request(of: .fixture(1)) }?.kind == .corrupt)
+        await store.close()
+        store = try SQLiteStore.open(options: .quiet(folder.url.path))
+        #expect(store.bodyByteCountAtStart == 1 << 53)
         await store.close()
     }
 }

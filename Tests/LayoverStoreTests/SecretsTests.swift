@@ -96,7 +96,7 @@ import Testing
             try db.execute(
                 sql: "UPDATE request SET sealed = (SELECT sealed FROM request WHERE sequence = 3) WHERE sequence = 2")
         }
-        #expect(await failure { try await store.request(of: .fixture(2)) }?.kind == .other)
+        #expect(await failure { try await store.request(of: .fixture(2)) }?.kind == .corrupt)
         #expect(try await store.request(of: .fixture(3)) == Self.request)
         await store.close()
     }
@@ -171,5 +171,20 @@ import Testing
             try SQLiteStore.rotateKey(options: options(folder))
             #expect(folder.text(of: "store.key").split(separator: "\n").count == 1)
         }
+    }
+
+    /// Whoever asks must not try it for ever.
+    @Test func whatDoesNotOpenCountsAsDamaged() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await fill(folder)
+        try await store.pool.write { try $0.execute(sql: "UPDATE request SET sealed = zeroblob(length(sealed))") }
+        let failure = await LayoverStoreTests.failure { try await store.request(of: .fixture(2)) }
+        #expect(failure?.kind == .corrupt)
+        #expect(failure?.message.contains("does not open") == true)
+        try await store.pool.write { try $0.execute(sql: "UPDATE answer SET keyNumber = 77") }
+        let other = await LayoverStoreTests.failure { try await store.answer(of: .fixture(1)) }
+        #expect(other?.kind == .corrupt)
+        #expect(other?.message.contains("key 77") == true)
+        await store.close()
     }
 }

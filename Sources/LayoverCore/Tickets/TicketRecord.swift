@@ -1,6 +1,7 @@
 /// All that is kept of a ticket besides its request and its answer: enough to go on after a restart.
 ///
-/// Its times are nanoseconds since 1970 (UTC), not since boot: `shifted(by:)` translates between the two.
+/// Its times are nanoseconds since 1970 (UTC), not since boot: `shifted(by:)` translates between the two. The deadline is
+/// measured time (`TicketClock`): a date that is wrong for one boot of the machine does not bring it nearer.
 package struct TicketRecord: Sendable, Hashable {
     package var id: EntryID
     /// Order of acceptance. Unique, and never used again.
@@ -44,6 +45,9 @@ package struct TicketRecord: Sendable, Hashable {
     package var notAfter: Timestamp?
     /// Not nil exactly when the state is final.
     package var endedAt: Timestamp?
+    /// `TicketClock.unmeasured` as it was when the times were brought in their form for the disk. Says from when on its
+    /// history counts; not kept by itself.
+    package var unmeasured: Int64 = 0
     package var lastFailure: Failure?
     package var lastFailureAt: Timestamp?
     package var attempts: AttemptLog
@@ -100,18 +104,22 @@ package struct TicketRecord: Sendable, Hashable {
         self.supersededBy = supersededBy
     }
 
+    /// `endedAt` in measured time.
+    package var endedMeasured: Timestamp? { endedAt.map { Timestamp(nanoseconds: $0.nanoseconds &- unmeasured) } }
+
     /// The same record with all its times moved.
-    package func shifted(by nanoseconds: Int64) -> TicketRecord {
-        func moved(_ time: Timestamp) -> Timestamp { time + .nanoseconds(nanoseconds) }
+    package func shifted(by clock: TicketClock) -> TicketRecord {
+        func moved(_ time: Timestamp) -> Timestamp { time + .nanoseconds(clock.offset) }
         var record = self
+        record.unmeasured = clock.unmeasured
         record.createdAt = moved(createdAt)
         record.parkedAt = moved(parkedAt)
         record.dueAt = moved(dueAt)
-        record.expiresAt = moved(expiresAt)
+        record.expiresAt = expiresAt + .nanoseconds(clock.measuredOffset)
         record.notAfter = notAfter.map(moved)
         record.endedAt = endedAt.map(moved)
         record.lastFailureAt = lastFailureAt.map(moved)
-        record.attempts = attempts.shifted(by: nanoseconds)
+        record.attempts = attempts.shifted(by: clock.offset)
         return record
     }
 }

@@ -91,6 +91,15 @@ package final class CapturedBody: Sendable {
     /// end is the store's business.
     package func disown() { file.disown() }
 
+    /// Opens the file of a stored body, so that it can be relied on before anything is sent.
+    ///
+    /// - Returns: Nil if all of it is there, or it needs no file.
+    package func opened() async -> StoredBodyFault? {
+        await withCheckedContinuation { continuation in
+            file.openExisting(byteCount: receivedByteCount) { continuation.resume(returning: $0) }
+        }
+    }
+
     // MARK: The client's side
 
     /// Takes the next bytes.

@@ -61,6 +61,13 @@ final class SpoolFile: Sendable {
         submit { done(self.readNow(at: offset, count: count)) } orElse: { done(nil) }
     }
 
+    /// Opens a file that is there already and looks whether it is whole, in the background. Once it is open, nobody can
+    /// take it away.
+    func openExisting(byteCount: Int, done: @escaping @Sendable (StoredBodyFault?) -> Void) {
+        guard existing != nil else { return done(nil) }
+        submit { done(self.openNow(byteCount: byteCount)) } orElse: { done(.unreadable("The proxy is being stopped.")) }
+    }
+
     /// Gives the space back. Reads and appends fail from now on.
     func drop() {
         state.withLock { state in
@@ -92,6 +99,14 @@ final class SpoolFile: Sendable {
             }
             state.byteCount += bytes.readableBytes
             return true
+        }
+    }
+
+    private func openNow(byteCount: Int) -> StoredBodyFault? {
+        state.withLock { state in
+            guard let existing, !state.isDropped else { return nil }
+            if state.descriptor < 0 { state.descriptor = StoredBodyFile.open(existing, in: spool.folder) }
+            return StoredBodyFile.fault(of: state.descriptor, name: existing, byteCount: byteCount)
         }
     }
 
@@ -131,7 +146,7 @@ final class SpoolFile: Sendable {
     private func readNow(at offset: Int, count: Int) -> ByteBuffer? {
         state.withLock { state in
             if state.descriptor < 0, let existing, !state.isDropped {
-                state.descriptor = Glibc.open(spool.folder + "/" + existing, O_RDONLY | O_CLOEXEC)
+                state.descriptor = StoredBodyFile.open(existing, in: spool.folder)
             }
             guard state.descriptor >= 0, count > 0 else { return nil }
             var buffer = ByteBufferAllocator().buffer(capacity: count)

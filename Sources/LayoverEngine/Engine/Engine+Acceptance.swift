@@ -62,7 +62,7 @@ extension Engine {
                 pending.entry(parent, now: now).map { $0.state.isFinal && $0.state != .delivered } ?? false
             }
         let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now)
-            .shifted(by: tickets.clockOffset)
+            .shifted(by: tickets.clock)
         store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
             self.eventLoop.execute {
                 self.assumeIsolated {
@@ -122,7 +122,7 @@ extension Engine {
         guard let store, let ticket = new.ticket else { return exchange.acceptance(.gone) }
         guard let record = pending.willStore(new.id, as: ticket) else { return exchange.acceptance(.gone) }
         store.commit([
-            .insert(record.shifted(by: tickets.clockOffset), acceptance.request, acceptance.mark)
+            .insert(record.shifted(by: tickets.clock), acceptance.request, acceptance.mark)
         ]) { result in
             self.eventLoop.execute { self.assumeIsolated { $0.adopted(new.id, result, exchange) } }
         }

@@ -40,7 +40,7 @@ extension Engine {
     /// An entry, live or remembered, or a ticket that the store still knows. Its times are those of this boot.
     package func knownEntry(_ id: EntryID) async throws(StoreFailure) -> Entry? {
         if let entry = pending.entry(id, now: clock.now()) { return entry }
-        guard let record = try await store?.record(of: id)?.shifted(by: -tickets.clockOffset) else { return nil }
+        guard let record = try await store?.record(of: id)?.shifted(by: -tickets.clock) else { return nil }
         // It may have become known meanwhile: one is told of its acceptance after it is on disk.
         if let entry = pending.entry(id, now: clock.now()) { return entry }
         guard record.state.isFinal else { return nil }

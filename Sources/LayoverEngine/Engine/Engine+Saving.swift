@@ -23,7 +23,7 @@ extension Engine {
         let ids = tickets.takeTouched()
         var changes: [(EntryID, StoreChange)] = []
         for id in ids {
-            guard let record = pending.record(of: id)?.shifted(by: tickets.clockOffset) else { continue }
+            guard let record = pending.record(of: id)?.shifted(by: tickets.clock) else { continue }
             if let answer = tickets.answers.removeValue(forKey: id) {
                 changes.append((id, .delivered(record, answer)))
             } else {

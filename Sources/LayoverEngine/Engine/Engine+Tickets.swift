@@ -9,7 +9,7 @@ extension Engine {
     package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
         if let standing = rememberedTicket(id) { return standing }
         guard let record = try await store?.record(of: id) else { return nil }
-        return TicketStanding(record: record.shifted(by: -tickets.clockOffset))
+        return TicketStanding(record: record.shifted(by: -tickets.clock))
     }
 
     /// A ticket that is live, or one of the newest that ended.
@@ -43,7 +43,7 @@ extension Engine {
     func discard(_ answer: StoredAnswer, of id: EntryID) {
         tickets.answers[id] = nil
         guard let record = pending.record(of: id), record.state.isFinal else { return }
-        save([(id, .delivered(record.shifted(by: tickets.clockOffset), answer))])
+        save([(id, .delivered(record.shifted(by: tickets.clock), answer))])
     }
 
     // MARK: Replays
@@ -70,7 +70,7 @@ extension Engine {
     package func restore(from store: any PendingStore, bootID: String, routes: RouteTable) throws(StoreFailure) {
         let now = clock.now()
         let proposal = clock.wallNanoseconds(of: now) &- now.nanoseconds
-        tickets.clockOffset = try store.clockOffset(bootID: bootID, proposal: proposal)
+        tickets.clock = try store.clock(bootID: bootID, proposal: proposal, now: now)
         tickets.routes = routes
         pending.skipSequences(to: try store.lastSequence())
         pending.restoringBegan()
@@ -123,7 +123,7 @@ extension Engine {
     private func takeOver(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
         let now = clock.now()
         let known = records.map { record in
-            var record = record.shifted(by: -tickets.clockOffset)
+            var record = record.shifted(by: -tickets.clock)
             let standing = tickets.routes.standing(of: record)
             record.route = standing.route
             // A wall clock that was set back while the machine was off must not make anybody wait longer than was meant.

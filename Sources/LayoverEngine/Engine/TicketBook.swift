@@ -20,8 +20,10 @@ struct TicketBook {
     /// Who wants to know when a ticket is final or undecided, or what was changed is on disk.
     var watchers: [EntryID: [Int: @Sendable () -> Void]] = [:]
     var nextWatcher = 0
-    /// What times on disk have that times since boot have not.
-    var clockOffset: Int64 = 0
+    /// How times on disk relate to those since boot.
+    var clock = TicketClock()
+    /// When the disk was last told how late it is.
+    var lastSign: Timestamp?
     /// Loops take tickets in turn.
     var nextLoop = 0
     var routes = RouteTable()

@@ -16,8 +16,11 @@ package protocol PendingStore: AnyObject, Sendable {
     func endStates(of ids: [EntryID]) throws(StoreFailure) -> [EntryID: EntryState]
 
     /// How times on disk relate to the clock since boot: what was kept for this boot of the machine, or the
-    /// proposal, which is kept from now on. So a date that somebody sets between two runs changes no deadline.
-    func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64
+    /// proposal, which is kept from now on. So a date that somebody sets between two runs changes no deadline; and what
+    /// the date says of the time between two boots counts as unmeasured (`TicketClock.next`).
+    ///
+    /// - Parameter now: The time since boot; a sign as `StoreChange.seen` leaves it.
+    func clock(bootID: String, proposal: Int64, now: Timestamp) throws(StoreFailure) -> TicketClock
 
     /// Commits changes as one group, all of them or none. One result for each.
     func commit(
@@ -40,8 +43,8 @@ package protocol PendingStore: AnyObject, Sendable {
     func ticket(
         ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void)
 
-    /// Removes final tickets that ended before a time, oldest first, at most so many, with their answers, and says
-    /// how many were removed.
+    /// Removes final tickets that ended before a measured time (`TicketRecord.endedMeasured`), oldest first, at most so
+    /// many, with their answers, and says how many were removed. Those that live tickets name as parents stay.
     func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void)
 

@@ -21,6 +21,8 @@ package enum StoreChange: Sendable {
     case dropAnswer(EntryID)
     /// Nobody was ever told of the ticket: its mark goes, so that it is not the answer to the same request.
     case unmark(EntryID)
+    /// The date, as this boot of the machine has it, has come that far. Always applied.
+    case seen(Timestamp)
 }
 
 extension StoreChange {
@@ -33,6 +35,7 @@ extension StoreChange {
         case .delivered: "delivered"
         case .dropAnswer: "dropAnswer"
         case .unmark: "unmark"
+        case .seen: "seen"
         }
     }
 }

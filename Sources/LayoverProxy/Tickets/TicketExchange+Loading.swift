@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import Logging
 import NIOCore
 
 /// How a ticket's exchange comes by its request.
@@ -25,13 +26,16 @@ extension TicketExchange {
     private func wasRead(_ result: TicketReading.Result, _ replay: TicketReplay) {
         guard phase == .resting else { return }
         switch result {
-        case .ready(let stored):
-            request = upstreamRequest(stored, route: replay.route)
+        case .ready(let stored, let body):
+            request = upstreamRequest(stored, body, route: replay.route)
             begin(replay.trigger)
         case .unreadable(let failure):
             unready(failure)
         case .rejected(let failure):
             phase = .done
+            loop.logger.warning(
+                "a ticket cannot be sent as it is; a person decides",
+                metadata: ["ticket": "\(id)", "reason": "\(failure.message)"])
             loop.engine.post(.ticketRefused(id, .rejected, failure, takeTally()))
             loop.closed(self)
         }
@@ -46,7 +50,9 @@ extension TicketExchange {
         }
     }
 
-    private func upstreamRequest(_ stored: StoredRequest, route name: String?) -> UpstreamRequest {
+    private func upstreamRequest(
+        _ stored: StoredRequest, _ body: CapturedBody?, route name: String?
+    ) -> UpstreamRequest {
         let route = name.flatMap { loop.rules.routes.route(named: $0) }
         var framing = UpstreamRequest.BodyFraming.none
         if stored.hasBody {
@@ -55,11 +61,7 @@ extension TicketExchange {
         return UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target,
             host: stored.host, fields: stored.fields, framing: framing,
-            body: stored.hasBody
-                ? CapturedBody(
-                    stored.body, trailers: stored.trailers, limits: loop.rules.body, spool: loop.spool)
-                : nil,
-            mayBeSentTwice: isRepeatable, timeouts: loop.planner.timeouts(of: route),
+            body: body, mayBeSentTwice: isRepeatable, timeouts: loop.planner.timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
     }
 }

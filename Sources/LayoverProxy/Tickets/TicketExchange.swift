@@ -122,6 +122,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         }
         lastFailure = failure
         if mark?.wasRefused == true, failure.evidence == .neverSent { return notMarked(failure) }
+        if request?.body?.summary == .brokenOff { return bodyBroke(failure) }
         let trigger = timeline.begun?.trigger ?? .arrival
         let verdict = rules.verdict(
             on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
@@ -145,6 +146,18 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
 
     private func notMarked(_ failure: Failure) {
         let parking = Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
+        record(.park(parking), failure: failure)
+        park(failure, parking)
+    }
+
+    /// The disk gave only a part of the body, in the middle of sending. No policy is asked: this was not the origin.
+    private func bodyBroke(_ failure: Failure) {
+        var failure = failure
+        failure.message = "The file of its body could not be read to its end."
+        lastFailure = failure
+        let isOpen = failure.evidence == .maybeApplied && !summary.isRepeatable
+        let parking = Verdict.Parking(
+            delay: Self.storeDelay, shutsGate: false, asks: isOpen ? .maybeApplied : nil, rule: .store)
         record(.park(parking), failure: failure)
         park(failure, parking)
     }

@@ -6,7 +6,8 @@ import NIOCore
 /// Reads what a ticket's attempt is to send, and puts into it what its tokens stand for.
 struct TicketReading: Sendable {
     enum Result: Sendable {
-        case ready(StoredRequest)
+        /// With its body, opened; nil where it has none.
+        case ready(StoredRequest, CapturedBody?)
         /// The store cannot say now.
         case unreadable(Failure)
         /// It cannot be made complete: a person has to decide.
@@ -23,20 +24,42 @@ struct TicketReading: Sendable {
             guard let request = try await store.request(of: replay.id) else {
                 return .rejected(Self.failure("The store has no request for this ticket any more."))
             }
-            return request.hasTokens ? try await replaceTokens(in: request) : .ready(request)
+            return try await ready(request)
+        } catch where error.kind == .corrupt {
+            // It will read the same next time.
+            return .rejected(Self.failure("The ticket cannot be read. \(error.message)"))
         } catch {
             return .unreadable(Self.failure("The store could not be read (\(error.kind.rawValue))."))
         }
     }
 
-    private func replaceTokens(in stored: StoredRequest) async throws(StoreFailure) -> Result {
+    /// Nothing may be sent of what is not there whole.
+    private func ready(_ stored: StoredRequest) async throws(StoreFailure) -> Result {
+        let body = stored.hasBody ? capturedBody(of: stored) : nil
+        switch await body?.opened() {
+        case .lost(let text): return .rejected(Self.failure(text))
+        case .unreadable(let text): return .unreadable(Self.failure(text))
+        case nil: return stored.hasTokens ? try await replaceTokens(in: stored, body) : .ready(stored, body)
+        }
+    }
+
+    private func capturedBody(of stored: StoredRequest) -> CapturedBody {
+        CapturedBody(stored.body, trailers: stored.trailers, limits: limits, spool: spool)
+    }
+
+    private func replaceTokens(
+        in stored: StoredRequest, _ captured: CapturedBody?
+    ) async throws(StoreFailure) -> Result {
         // What its parents were answered with may still be on its way to the disk.
         await committed()
         let tokens = TokenLimits()
         var body: ByteBuffer?
         // One that is longer was searched when it came, and has none.
-        if stored.hasBody, BodyType(fields: stored.fields) != .other {
-            body = try await bytes(of: stored.body, upTo: tokens.bodyByteCountMax)
+        if let captured, BodyType(fields: stored.fields) != .other {
+            body = await captured.collect(upTo: tokens.bodyByteCountMax)
+            if body == nil, captured.summary == .brokenOff {
+                return .unreadable(Self.failure("The file of its body could not be read."))
+            }
         }
         var answers: [String: ParentAnswer] = [:]
         for parent in replay.parents {
@@ -50,8 +73,9 @@ struct TicketReading: Sendable {
             var ready = stored
             ready.target = result.target
             ready.fields = result.fields
-            if let body = result.body { ready.body = .inline(body) }
-            return .ready(ready)
+            guard let body = result.body else { return .ready(ready, captured) }
+            ready.body = .inline(body)
+            return .ready(ready, capturedBody(of: ready))
         } catch {
             return .rejected(Self.failure(error.description))
         }

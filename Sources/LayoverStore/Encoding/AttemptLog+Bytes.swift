@@ -19,7 +19,7 @@ enum AttemptLogBytes {
         guard !bytes.isEmpty else { return AttemptLog() }
         var reader = ByteReader(bytes)
         guard try reader.readUInt64() == version else { throw ByteReader.Malformed() }
-        let droppedCount = try reader.readInt()
+        let droppedCount = try reader.readCount()
         var records: [AttemptRecord] = []
         for _ in 0..<max(0, try reader.readInt()) { records.append(try reader.readAttempt()) }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
@@ -46,9 +46,16 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    /// Something that we counted: whoever adds to it need not fear an overflow.
+    fileprivate mutating func readCount() throws(Malformed) -> Int {
+        let count = try readInt()
+        guard count >= 0, count <= RowReader.countMax else { throw Malformed() }
+        return count
+    }
+
     fileprivate mutating func readAttempt() throws(Malformed) -> AttemptRecord {
         var record = AttemptRecord(
-            number: try readInt(), trigger: try readName(), startedAt: Timestamp(nanoseconds: try readInt64()))
+            number: try readCount(), trigger: try readName(), startedAt: Timestamp(nanoseconds: try readInt64()))
         record.endedAt = try readOptional { (reader) throws(Malformed) in
             Timestamp(nanoseconds: try reader.readInt64())
         }

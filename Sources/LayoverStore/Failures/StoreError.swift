@@ -36,6 +36,11 @@ struct StoreError: Error {
     /// A row that holds what was never written.
     static let malformedRow = StoreError(code: SQLITE_CORRUPT, text: "a row cannot be read")
 
+    /// Which row it is, by its `sequence`.
+    static func malformedRow(_ table: String, _ sequence: Int) -> StoreError {
+        StoreError(code: SQLITE_CORRUPT, text: "row \(sequence) of the table \(table) cannot be read")
+    }
+
     /// What GRDB answers when its pool was closed.
     var isOfClosedConnection: Bool { primaryCode == SQLITE_MISUSE }
 

@@ -19,15 +19,17 @@ extension SQLiteStore {
         do {
             let pool = try StoreConnections.open(options.path)
             try StoreSchema.migrator().migrate(pool)
-            let keys = try KeyRing.load(options, pool)
+            let owner = try spoolOwner(options, pool)
+            let keys = try KeySharing.alone(in: folder) { try KeyRing.load(options, pool) }
             let sealing = FieldSealing(names: options.encryptFields, keys: keys)
             let spool = SpoolFolder(path: options.spoolFolder, removed: options.bodyRemoved)
-            let bodyByteCount = try sweep(spool, pool, options.logger)
+            let bodyByteCount = try sweep(spool, owner, pool, options.logger)
             let writer = try StoreWriter(
                 pool: pool, sealing: sealing, spool: spool, folder: folder,
                 limits: .init(changeCountMax: options.groupCountMax), logger: options.logger)
             return SQLiteStore(
-                path: options.path, bodyByteCount: bodyByteCount, pool: pool, sealing: sealing, writer: writer, lock: lock)
+                path: options.path, bodyByteCount: bodyByteCount, pool: pool, sealing: sealing, writer: writer,
+                lock: lock, owner: owner)
         } catch let failure as StoreFailure {
             throw failure
         } catch {
@@ -35,10 +37,17 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes the bodies that no row names.
+    private static func spoolOwner(_ options: StoreOptions, _ pool: DatabasePool) throws -> SpoolOwner {
+        let store = try pool.read { try String.fetchOne($0, sql: "SELECT lower(hex(storeID)) FROM facts") ?? "" }
+        return try SpoolOwner(of: options.spoolFolder, store: store, database: options.path)
+    }
+
+    /// Removes the bodies that no row names, if they are this store's.
     ///
-    /// - Returns: The bytes of those that stay.
-    private static func sweep(_ spool: SpoolFolder, _ pool: DatabasePool, _ logger: Logger) throws -> Int {
+    /// - Returns: The bytes of those that rows name.
+    private static func sweep(
+        _ spool: SpoolFolder, _ owner: SpoolOwner, _ pool: DatabasePool, _ logger: Logger
+    ) throws -> Int {
         var names: Set<String> = []
         var byteCount = 0
         try pool.read { db in
@@ -50,10 +59,18 @@ extension SQLiteStore {
                     """)
             while let file = try files.next() {
                 names.insert(file[0])
-                byteCount += file[1] as Int
+                // What somebody wrote there by hand must not overflow.
+                byteCount = min(byteCount + min(max(0, file[1] as Int), RowReader.countMax), RowReader.countMax)
             }
         }
-        let count = try spool.sweep(keeping: names)
+        let spared = try spool.bodyNames().subtracting(names)
+        if !owner.isOurs, !spared.isEmpty {
+            logger.notice(
+                "bodies in the spool folder are not of this store, and are left alone",
+                metadata: ["folder": "\(spool.path)", "count": "\(spared.count)"])
+        }
+        try owner.claim(sparing: owner.isOurs ? spared.intersection(owner.spared) : spared)
+        let count = try spool.sweep(keeping: names.union(owner.spared))
         if count > 0 { logger.info("swept bodies that no ticket names", metadata: ["count": "\(count)"]) }
         return byteCount
     }

@@ -46,11 +46,12 @@ enum StoreInspection {
         return Int(facts.st_size)
     }
 
-    static func damaged(_ path: String) -> StoreFailure {
+    /// - Parameter detail: What is wrong with it, if anybody knows.
+    static func damaged(_ path: String, _ detail: String? = nil) -> StoreFailure {
         StoreFailure(
             .corrupt,
             """
-            \(path) is damaged or no database. It was left as it is. Put back a copy, or try \
+            \(path) is damaged\(detail.map { ": \($0)" } ?? " or no database"). It was left as it is. Put back a copy, or try \
             "sqlite3 \(path) .recover", or move it away together with \(path)-wal and start with an empty store.
             """)
     }

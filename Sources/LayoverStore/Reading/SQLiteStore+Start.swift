@@ -26,8 +26,11 @@ extension SQLiteStore {
 
     package func lastSequence() throws(StoreFailure) -> Int {
         try blocking { db in
-            try Int.fetchOne(
+            let last = try Int.fetchOne(
                 db, sql: "SELECT max(lastSequence, (SELECT ifnull(max(sequence), 0) FROM ticket)) FROM facts") ?? 0
+            // There would be no number for the next ticket.
+            guard last >= 0, last <= RowReader.countMax else { throw StoreError.malformedRow("ticket", last) }
+            return last
         }
     }
 
@@ -48,19 +51,42 @@ extension SQLiteStore {
         }
     }
 
-    package func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
+    package func clock(
+        bootID: String, proposal: Int64, now: Timestamp
+    ) throws(StoreFailure) -> TicketClock {
         do {
-            return try pool.write { db in
-                let kept = try Int64.fetchOne(db, sql: "SELECT clockOffset FROM facts WHERE bootID = ?", arguments: [bootID])
-                if let kept { return kept }
-                try db.execute(
-                    sql: "UPDATE facts SET bootID = ?, clockOffset = ?", arguments: [bootID, proposal])
-                return proposal
-            }
+            return try pool.write { db in try Self.clock(bootID, proposal, now, db) }
         } catch { throw Self.failure(of: error, in: folder) }
     }
 
+    private static func clock(
+        _ bootID: String, _ proposal: Int64, _ now: Timestamp, _ db: Database
+    ) throws -> TicketClock {
+        guard let facts = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT bootID, clockOffset, unmeasured, ifnull(seenAt, (
+                    SELECT max(max(createdAt, ifnull(endedAt, createdAt), ifnull(lastFailureAt, createdAt))) FROM ticket))
+                FROM facts
+                """)
+        else { throw StoreError.malformedRow }
+        let (knownBoot, offset, seen) = (facts[0] as String?, facts[1] as Int64?, facts[3] as Int64?)
+        var clock = TicketClock(offset: offset ?? proposal, unmeasured: facts[2])
+        if knownBoot != bootID || offset == nil {
+            let date = Timestamp(nanoseconds: now.nanoseconds &+ proposal)
+            clock = clock.next(offset: proposal, now: date, seen: seen.map(Timestamp.init(nanoseconds:)))
+        }
+        try db.execute(
+            sql: "UPDATE facts SET bootID = ?, clockOffset = ?, unmeasured = ?, seenAt = ?",
+            arguments: [bootID, clock.offset, clock.unmeasured, now.nanoseconds &+ clock.offset])
+        return clock
+    }
+
     private func blocking<Value>(_ body: (Database) throws -> Value) throws(StoreFailure) -> Value {
-        do { return try pool.read(body) } catch { throw Self.failure(of: error, in: folder) }
+        do { return try pool.read(body) } catch {
+            let failure = Self.failure(of: error, in: folder)
+            guard failure.kind == .corrupt else { throw failure }
+            throw StoreInspection.damaged(path, StoreError(error).text)
+        }
     }
 }

@@ -36,7 +36,7 @@ enum AnswerRow {
     ) throws(StoreError) -> StoredAnswer {
         let status = row.int()
         let fields = row.buffer()
-        let body = row.body()
+        let body = try row.body()
         let isBodyLost = row.bool()
         let whole = try sealing.open([(.answerFields, fields)], row.sealed(), of: id)
         return StoredAnswer(status: status, fields: whole[0], body: body, isBodyLost: isBodyLost)

@@ -26,10 +26,10 @@ extension StatementBinder {
 }
 
 extension RowReader {
-    mutating func body() -> StoredBody {
+    mutating func body() throws(StoreError) -> StoredBody {
         let bytes = optionalBuffer()
         let name = optionalText()
-        let byteCount = int()
+        let byteCount = try count()
         if let name { return .file(name: name, byteCount: byteCount) }
         return bytes.map { .inline($0) } ?? .none
     }

@@ -43,7 +43,7 @@ enum RequestRow {
         var request = StoredRequest(
             origin: try row.origin(), method: row.text(), target: row.text(), host: row.text(), fields: row.buffer())
         request.hasBody = row.bool()
-        request.body = row.body()
+        request.body = try row.body()
         request.trailers = row.optionalBuffer()
         request.hasTokens = row.bool()
         var parts = [(FieldSealing.Part.requestFields, request.fields)]

@@ -13,6 +13,16 @@ struct RowReader {
 
     mutating func int() -> Int { Int(int64()) }
 
+    /// Most that anything of ours ever counts to. Whoever adds to it need not fear an overflow.
+    static let countMax = 1 << 53
+
+    /// Something that we counted.
+    mutating func count() throws(StoreError) -> Int {
+        let value = int64()
+        guard value >= 0, value <= Self.countMax else { throw .malformedRow }
+        return Int(value)
+    }
+
     mutating func bool() -> Bool { int64() != 0 }
 
     mutating func time() -> Timestamp { Timestamp(nanoseconds: int64()) }

@@ -4,27 +4,35 @@ extension TicketRow {
     /// Reads a row that was selected with `selection`.
     static func read(_ row: inout RowReader) throws(StoreError) -> TicketRecord {
         let sequence = row.int()
+        guard sequence > 0, sequence <= RowReader.countMax else { throw .malformedRow("ticket", sequence) }
+        do { return try read(&row, sequence) } catch { throw .malformedRow("ticket", sequence) }
+    }
+
+    private static func read(_ row: inout RowReader, _ sequence: Int) throws(StoreError) -> TicketRecord {
         var record = TicketRecord(
-            id: try row.id(), sequence: sequence, revision: row.int(), state: try row.name(),
+            id: try row.id(), sequence: sequence, revision: try row.count(), state: try row.name(),
             why: try row.optionalName(), method: row.text(), url: row.text(), origin: try row.origin(),
             route: row.optionalText(),
             wish: PolicyWish(name: row.optionalText(), mode: try row.optionalName()),
-            policy: row.text(), priority: row.int(), lane: row.optionalText(), parents: try ids(row.bytes()),
+            policy: row.text(), priority: min(max(0, row.int()), 7), lane: row.optionalText(), parents: try ids(row.bytes()),
             client: Entry.Client(address: row.text(), isConnected: row.bool(), userAgent: row.optionalText()),
-            counts: AttemptCounts(all: row.int(), automatic: row.int(), mayHaveBeenApplied: row.bool()),
+            counts: AttemptCounts(all: try row.count(), automatic: try row.count(), mayHaveBeenApplied: row.bool()),
             isRepeatable: row.bool(), hasIdempotencyKey: row.bool(), isExposed: row.bool(), isHeldBack: row.bool(),
-            requestByteCount: row.int(), createdAt: row.time(), parkedAt: row.time(), dueAt: row.time(),
+            requestByteCount: try row.count(), createdAt: row.time(), parkedAt: row.time(), dueAt: row.time(),
             expiresAt: row.time(), notAfter: row.optionalTime(), endedAt: row.optionalTime())
+        record.unmeasured = row.unmeasured(since: record.endedAt)
         record.lastFailure = try failure(row.bytes())
         record.lastFailureAt = row.optionalTime()
-        do { record.attempts = try AttemptLogBytes.decode(row.bytes()) } catch { throw .malformedRow }
+        // Only for people: a ticket without its timeline is better than none.
+        let attempts = row.bytes()
+        do { record.attempts = try AttemptLogBytes.decode(attempts) } catch { record.attempts = AttemptLog() }
         record.status = row.optionalInt()
         record.preconditions = row.optionalText()
         record.supersededBy = try ids(row.bytes()).first
         return record
     }
 
-    private static func ids(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> [EntryID] {
+    static func ids(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> [EntryID] {
         var ids: [EntryID] = []
         for start in stride(from: 0, to: bytes.count, by: EntryID.byteCount) {
             let end = min(start + EntryID.byteCount, bytes.count)
@@ -40,5 +48,13 @@ extension TicketRow {
         guard !bytes.isEmpty else { return nil }
         var reader = ByteReader(bytes)
         do { return try reader.readFailure() } catch { throw .malformedRow }
+    }
+}
+
+extension RowReader {
+    /// The column `endedMeasured`, after `endedAt`.
+    fileprivate mutating func unmeasured(since endedAt: Timestamp?) -> Int64 {
+        guard let measured = optionalTime(), let endedAt else { return 0 }
+        return endedAt.nanoseconds &- measured.nanoseconds
     }
 }

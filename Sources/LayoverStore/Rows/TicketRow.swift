@@ -9,8 +9,9 @@ enum TicketRow {
         "revision", "state", "why", "method", "url", "scheme", "host", "port", "route", "wishName", "wishMode",
         "policy", "priority", "lane", "parents", "clientAddress", "clientConnected", "clientAgent", "attemptCount",
         "automaticCount", "mayHaveBeenApplied", "isRepeatable", "hasIdempotencyKey", "isExposed", "isHeldBack",
-        "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "lastFailure",
-        "lastFailureAt", "attempts", "status", "preconditions", "supersededBy",
+        "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "endedMeasured",
+        "lastFailure", "lastFailureAt", "attempts", "status", "preconditions",
+        "supersededBy",
     ]
 
     static let insertion = """
@@ -64,6 +65,7 @@ enum TicketRow {
         binder.bind(record.expiresAt)
         binder.bind(record.notAfter)
         binder.bind(record.endedAt)
+        binder.bind(record.endedMeasured)
         bind(record.lastFailure, to: &binder)
         binder.bind(record.lastFailureAt)
         let attempts = AttemptLogBytes.encode(record.attempts)

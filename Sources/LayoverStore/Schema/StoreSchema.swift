@@ -20,14 +20,24 @@ enum StoreSchema {
         migrator.registerMigration("2") { db in
             try db.execute(sql: supersession)
         }
+        migrator.registerMigration("3") { db in
+            try db.execute(sql: identity)
+        }
+        migrator.registerMigration("4") { db in
+            try db.execute(sql: measuredTime)
+        }
+        migrator.registerMigration("5") { db in
+            try db.execute(
+                sql: "CREATE INDEX childTicket ON ticket (parents) WHERE endedAt IS NULL AND parents IS NOT NULL")
+        }
         return migrator
     }
 
     private static let tables = """
         CREATE TABLE ticket (
-            sequence INTEGER PRIMARY KEY CHECK (sequence > 0),
+            sequence INTEGER PRIMARY KEY CHECK (sequence BETWEEN 1 AND 9007199254740992),
             id BLOB NOT NULL CHECK (length(id) = 16),
-            revision INTEGER NOT NULL CHECK (revision > 0),
+            revision INTEGER NOT NULL CHECK (revision BETWEEN 1 AND 9007199254740992),
             state TEXT NOT NULL CHECK (state IN ('waiting', 'attempting', 'held', 'undecided',
                 'delivered', 'cancelled', 'expired', 'failed')),
             why TEXT CHECK (why IN ('maybeApplied', 'exhausted', 'credentialsExpired', 'rejected', 'parentFailed')),
@@ -46,14 +56,14 @@ enum StoreSchema {
             clientAddress TEXT NOT NULL,
             clientConnected INTEGER NOT NULL CHECK (clientConnected IN (0, 1)),
             clientAgent TEXT,
-            attemptCount INTEGER NOT NULL CHECK (attemptCount >= 0),
+            attemptCount INTEGER NOT NULL CHECK (attemptCount BETWEEN 0 AND 9007199254740992),
             automaticCount INTEGER NOT NULL CHECK (automaticCount BETWEEN 0 AND attemptCount),
             mayHaveBeenApplied INTEGER NOT NULL CHECK (mayHaveBeenApplied IN (0, 1)),
             isRepeatable INTEGER NOT NULL CHECK (isRepeatable IN (0, 1)),
             hasIdempotencyKey INTEGER NOT NULL CHECK (hasIdempotencyKey IN (0, 1)),
             isExposed INTEGER NOT NULL CHECK (isExposed IN (0, 1)),
             isHeldBack INTEGER NOT NULL CHECK (isHeldBack IN (0, 1)),
-            requestByteCount INTEGER NOT NULL CHECK (requestByteCount >= 0),
+            requestByteCount INTEGER NOT NULL CHECK (requestByteCount BETWEEN 0 AND 9007199254740992),
             createdAt INTEGER NOT NULL,
             parkedAt INTEGER NOT NULL,
             dueAt INTEGER NOT NULL,
@@ -130,6 +140,22 @@ enum StoreSchema {
     private static let supersession = """
         ALTER TABLE ticket ADD COLUMN supersededBy BLOB
             CHECK (supersededBy IS NULL OR length(supersededBy) = 16 AND state = 'cancelled');
+        """
+
+    /// What tells this store from any other.
+    private static let identity = """
+        ALTER TABLE facts ADD COLUMN storeID BLOB CHECK (length(storeID) = 16);
+        UPDATE facts SET storeID = randomblob(16);
+        """
+
+    /// What is known of the time that passed (`TicketClock`), and when tickets ended in it.
+    private static let measuredTime = """
+        ALTER TABLE facts ADD COLUMN seenAt INTEGER;
+        ALTER TABLE facts ADD COLUMN unmeasured INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE ticket ADD COLUMN endedMeasured INTEGER;
+        UPDATE ticket SET endedMeasured = endedAt WHERE endedAt IS NOT NULL;
+        DROP INDEX endedTicket;
+        CREATE INDEX endedTicket ON ticket (endedMeasured) WHERE endedMeasured IS NOT NULL;
         """
 
     private static let indexes = """

@@ -1,4 +1,5 @@
 import Crypto
+import GRDBSQLite
 import LayoverCore
 import NIOCore
 
@@ -102,7 +103,7 @@ struct FieldSealing: Sendable {
                     items.append(item)
                 }
             }
-        } catch { throw Self.failed }
+        } catch { throw Self.notOpening }
         return items
     }
 
@@ -110,7 +111,8 @@ struct FieldSealing: Sendable {
 
     private func ticketKey(_ number: Int, of id: EntryID) throws(StoreError) -> SymmetricKey {
         guard let key = keys.keys[number] else {
-            throw StoreError(code: 0, text: "the key file does not hold key \(number), which a row is sealed with")
+            throw StoreError(
+                code: SQLITE_CORRUPT, text: "the key file does not hold key \(number), which a field value is sealed with")
         }
         return HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key, salt: id.bytes, info: Array("layover field values 1".utf8), outputByteCount: 32)
@@ -125,5 +127,10 @@ struct FieldSealing: Sendable {
         return writer.bytes
     }
 
-    private static let failed = StoreError(code: 0, text: "a sealed field value does not open")
+    private static let failed = StoreError(code: 0, text: "a field value could not be sealed")
+
+    /// No waiting cures it, like any other damage.
+    private static let notOpening = StoreError(
+        code: SQLITE_CORRUPT,
+        text: "a sealed field value does not open: the key file is another one, or the row was changed")
 }

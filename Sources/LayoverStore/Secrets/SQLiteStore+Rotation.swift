@@ -26,6 +26,14 @@ extension SQLiteStore {
         guard try PrivateFile.read(options.path, byteCountMax: 1) != nil else {
             throw StoreFailure(.other, "\(options.path) is not there, so it has no key.")
         }
+        if let neighbour = try KeySharing.neighbour(of: options.path) {
+            throw StoreFailure(
+                .other,
+                """
+                \(neighbour) may be sealed with the same key (\(options.keyFile)) and would not open any more. Move it to a \
+                folder of its own first, with a copy of the key file.
+                """)
+        }
         do {
             let pool = try StoreConnections.open(options.path)
             defer { try? pool.close() }

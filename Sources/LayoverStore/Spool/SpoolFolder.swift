@@ -36,22 +36,27 @@ final class SpoolFolder: Sendable {
     /// Waits for what is to be removed.
     func finish() { remover.sync {} }
 
-    /// Removes the bodies that no row names. Nobody else can be about to name one: the store is locked.
-    ///
-    /// Only files with the names that `StoredBody` gives are touched, because the folder may be the user's.
+    /// Removes the bodies that no row names. Nobody else can be about to name one: the store is locked, and so is the
+    /// folder.
     ///
     /// - Returns: How many were removed.
     func sweep(keeping names: Set<String>) throws(StoreFailure) -> Int {
+        try bodyNames().subtracting(names).reduce(0) { count, name in
+            unlink("\(path)/\(name)") == 0 ? count + 1 : count
+        }
+    }
+
+    /// Files with the names that `StoredBody` gives. No others are ever touched, because the folder may be the user's.
+    func bodyNames() throws(StoreFailure) -> Set<String> {
         guard let folder = opendir(path) else { throw PrivateFile.failure("read the folder", path) }
         defer { closedir(folder) }
-        var count = 0
+        var names: Set<String> = []
         while let entry = readdir(folder) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard StoredBody.isFileName(name), !names.contains(name) else { continue }
-            if unlink("\(path)/\(name)") == 0 { count += 1 }
+            if StoredBody.isFileName(name) { names.insert(name) }
         }
-        return count
+        return names
     }
 }

@@ -18,6 +18,7 @@ final class ChangeWriter {
     private let ticketOfKey: Statement
     private let unmarkTicket: Statement
     private let endedTicket: Statement
+    private let noteTime: Statement
     private let rowOfFile: Statement
 
     init(_ db: Database, sealing: FieldSealing) throws {
@@ -45,6 +46,7 @@ final class ChangeWriter {
         ticketOfKey = try db.makeStatement(sql: SQLiteStore.ticketOfKey)
         unmarkTicket = try db.makeStatement(sql: "UPDATE ticket SET keyDigest = NULL, payloadDigest = NULL WHERE id = ?")
         endedTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ? AND endedAt IS NOT NULL")
+        noteTime = try db.makeStatement(sql: "UPDATE facts SET seenAt = ?")
         rowOfFile = try db.makeStatement(
             sql: """
                 SELECT 1 FROM request WHERE bodyFile = ?1 UNION ALL SELECT 1 FROM answer WHERE bodyFile = ?1
@@ -64,6 +66,7 @@ final class ChangeWriter {
         case .delivered(let record, let answer): try deliver(record, answer)
         case .dropAnswer(let id): try dropAnswer(of: id)
         case .unmark(let id): try unmark(id)
+        case .seen(let time): try note(time)
         }
     }
 
@@ -158,6 +161,13 @@ final class ChangeWriter {
         var row = StatementBinder(unmarkTicket)
         row.bind(id)
         return try row.run() == 1 ? .done : .stale
+    }
+
+    private func note(_ time: Timestamp) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(noteTime)
+        row.bind(time)
+        try row.run()
+        return .done
     }
 
     // MARK: Files

@@ -1,7 +1,8 @@
 import GRDB
 import LayoverCore
 
-/// Removes the oldest final tickets.
+/// Removes the oldest final tickets, except those that live ones depend on: how they ended, and what they were answered
+/// with, is still wanted.
 enum EndedRemoval {
     struct Removal {
         var count = 0
@@ -12,18 +13,22 @@ enum EndedRemoval {
     static func remove(before time: Timestamp, limit: Int, _ db: Database) throws -> Removal {
         var removal = Removal()
         var sequences: [Int] = []
+        let wanted = try parents(db)
         var query = StatementBinder(
             try db.cachedStatement(
                 sql: """
-                    SELECT ticket.sequence, answer.bodyFile, answer.bodyByteCount
+                    SELECT ticket.sequence, ticket.id, answer.bodyFile, answer.bodyByteCount
                     FROM ticket LEFT JOIN answer USING (sequence)
-                    WHERE endedAt < ? ORDER BY endedAt LIMIT ?
+                    WHERE endedMeasured < ? ORDER BY endedMeasured LIMIT ?
                     """))
         query.bind(time)
-        query.bind(max(0, limit))
-        try query.run { row in
+        query.bind(limit > 0 ? limit + wanted.count : 0)
+        try query.run { (row) throws(StoreError) in
             var row = row
-            sequences.append(row.int())
+            let sequence = row.int()
+            let id = try row.id()
+            guard sequences.count < limit, !wanted.contains(id) else { return }
+            sequences.append(sequence)
             if let name = row.optionalText() { removal.files.append(.init(name: name, byteCount: row.int())) }
         }
         guard !sequences.isEmpty else { return removal }
@@ -42,5 +47,17 @@ enum EndedRemoval {
             removal.count += try row.run()
         }
         return removal
+    }
+
+    /// All that live tickets depend on.
+    private static func parents(_ db: Database) throws -> Set<EntryID> {
+        var ids: Set<EntryID> = []
+        let query = StatementBinder(
+            try db.cachedStatement(sql: "SELECT parents FROM ticket WHERE endedAt IS NULL AND parents IS NOT NULL"))
+        try query.run { (row) throws(StoreError) in
+            var row = row
+            ids.formUnion(try TicketRow.ids(row.bytes()))
+        }
+        return ids
     }
 }

@@ -6,12 +6,17 @@ import Synchronization
 package final class ManualClock: EngineClock {
     private let time: Mutex<Timestamp>
 
-    package init(at start: Timestamp = Timestamp(nanoseconds: 1_000_000_000)) { time = Mutex(start) }
+    private let date: Duration
+
+    /// - Parameter date: How long after 1970 wall-clock time begins when this clock is at 0. Default: not at all.
+    package init(at start: Timestamp = Timestamp(nanoseconds: 1_000_000_000), date: Duration = .zero) {
+        time = Mutex(start)
+        self.date = date
+    }
 
     package func now() -> Timestamp { time.withLock { $0 } }
 
-    /// Wall-clock time begins at 1970 when this clock is at 0.
-    package func wallNanoseconds(of timestamp: Timestamp) -> Int64 { timestamp.nanoseconds }
+    package func wallNanoseconds(of timestamp: Timestamp) -> Int64 { (timestamp + date).nanoseconds }
 
     /// Moves the clock. Whoever waits for it must be told by the test.
     package func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }

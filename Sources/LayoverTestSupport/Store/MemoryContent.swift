@@ -12,7 +12,8 @@ struct MemoryContent: Sendable {
 
     private(set) var tickets: [EntryID: Row] = [:]
     private(set) var lastSequence = 0
-    var clock: (bootID: String, offset: Int64)?
+    var clock: (bootID: String, clock: TicketClock)?
+    var seenAt: Timestamp?
 
     var fileNames: Set<String> {
         Set(tickets.values.flatMap { [$0.request?.body.fileName, $0.answer?.body.fileName].compactMap(\.self) })
@@ -61,6 +62,9 @@ struct MemoryContent: Sendable {
             guard tickets[id] != nil else { return .stale }
             tickets[id]?.mark = nil
             return .done
+        case .seen(let time):
+            seenAt = time
+            return .done
         }
     }
 
@@ -106,8 +110,12 @@ struct MemoryContent: Sendable {
     }
 
     mutating func removeEnded(before time: Timestamp, limit: Int) -> (Int, [String]) {
-        let ended = tickets.values.filter { $0.record.endedAt.map { $0 < time } ?? false }
-            .sorted { ($0.record.endedAt ?? time, $0.record.sequence) < ($1.record.endedAt ?? time, $1.record.sequence) }
+        let wanted = Set(tickets.values.filter { !$0.record.state.isFinal }.flatMap(\.record.parents))
+        let ended = tickets.values.filter { !wanted.contains($0.record.id) }
+            .filter { $0.record.endedMeasured.map { $0 < time } ?? false }
+            .sorted {
+                ($0.record.endedMeasured ?? time, $0.record.sequence) < ($1.record.endedMeasured ?? time, $1.record.sequence)
+            }
             .prefix(max(0, limit))
         for row in ended { tickets[row.record.id] = nil }
         return (ended.count, ended.compactMap { $0.answer?.body.fileName })

@@ -55,11 +55,17 @@ package final class MemoryDisk: Sendable {
         return count
     }
 
-    func clockOffset(bootID: String, proposal: Int64) -> Int64 {
+    func clock(bootID: String, proposal: Int64, now: Timestamp) -> TicketClock {
         state.withLock { state in
-            if let kept = state.content.clock, kept.bootID == bootID { return kept.offset }
-            state.content.clock = (bootID, proposal)
-            return proposal
+            let kept = state.content.clock
+            var clock = kept?.clock ?? TicketClock()
+            if kept?.bootID != bootID {
+                let date = Timestamp(nanoseconds: now.nanoseconds &+ proposal)
+                clock = clock.next(offset: proposal, now: date, seen: state.content.seenAt)
+            }
+            state.content.clock = (bootID, clock)
+            state.content.seenAt = Timestamp(nanoseconds: now.nanoseconds &+ clock.offset)
+            return clock
         }
     }
 

@@ -7,6 +7,8 @@ package struct MemoryFaults: Sendable {
     package var failures: [Int: StoreFailure]
     /// What every commit fails with for the time being; asked at each. Default: nothing.
     package var trouble: @Sendable () -> StoreFailure?
+    /// What every reading of a request fails with; asked at each. Default: nothing.
+    package var unreadable: @Sendable () -> StoreFailure? = { nil }
     /// The point at which the process dies, from 1. Each commit has three: before it, after it, and when half of
     /// those who wait for it have been told.
     package var crashPoint: Int?

@@ -122,8 +122,8 @@ package final class MemoryStore: PendingStore {
         }
     }
 
-    package func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
-        disk.clockOffset(bootID: bootID, proposal: proposal)
+    package func clock(bootID: String, proposal: Int64, now: Timestamp) throws(StoreFailure) -> TicketClock {
+        disk.clock(bootID: bootID, proposal: proposal, now: now)
     }
 
     package func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
@@ -131,6 +131,7 @@ package final class MemoryStore: PendingStore {
     }
 
     package func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {
+        if let failure = faults.unreadable() { return schedule { done(.failure(failure)) } }
         read(done) { $0.tickets[id]?.request }
     }
 

@@ -186,7 +186,7 @@ struct RestoringTests {
         }
         _ = bench.fail(id, .refused, delay: .seconds(9))
         let record = bench.set.record(of: id)
-        #expect(record?.shifted(by: 5).shifted(by: -5) == record)
+        #expect(record?.shifted(by: TicketClock(offset: 5)).shifted(by: -TicketClock(offset: 5)) == record)
         _ = bench.restart()
         #expect(bench.set.record(of: id) == record)
     }

@@ -36,7 +36,8 @@ extension Scene {
     func waitForBodies(_ count: Int) async throws {
         let spool = layover.folder.file("spool")
         _ = try await FolderWatch(spool).first("\(count) bodies on disk") {
-            ((try? FileManager.default.contentsOfDirectory(atPath: spool.path)) ?? []).count == count ? true : nil
+            ((try? FileManager.default.contentsOfDirectory(atPath: spool.path)) ?? [])
+                .count { $0.hasSuffix(".request") || $0.hasSuffix(".answer") } == count ? true : nil
         }
     }
 }

@@ -9,7 +9,7 @@ import Retry
 final class EngineBench: Sendable {
     static let origin = Origin(scheme: .http, host: "origin.test")
 
-    let clock = ManualClock()
+    let clock: ManualClock
     let loop = RecordingLoop()
     let engine: Engine
     private let ids: Watched<SeededGenerator>
@@ -17,8 +17,9 @@ final class EngineBench: Sendable {
     init(
         limits: PendingLimits = .init(), mode: ReachabilityMode = .auto, hasProbe: Bool = false,
         debounce: Duration = .milliseconds(500), store: (any PendingStore)? = nil,
-        idSeed: UInt64 = 7
+        idSeed: UInt64 = 7, clock: ManualClock = ManualClock()
     ) async {
+        self.clock = clock
         ids = Watched(SeededGenerator(seed: idSeed))
         engine = Engine(
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,

@@ -13,13 +13,14 @@ final class TestStore: Sendable {
     private let gate = StoreGate()
     private let isLast = Mutex(true)
     private let isFull = Watched(false)
+    private let unreadable = Watched<StoreFailure?>(nil)
 
     /// - Parameter failing: Commits that fail, by their number from 1.
     init(failing: ClosedRange<Int>? = nil, as failure: StoreFailure = .init(.full, "Full."), spoolTotal: Int = 1 << 30) {
         folder = NSTemporaryDirectory() + "layover-tickets-" + UUID().uuidString
         self.spoolTotal = spoolTotal
         disk = MemoryDisk(spoolFolder: folder)
-        store = Self.store(on: disk, gate, isFull, failing, failure)
+        store = Self.store(on: disk, gate, isFull, unreadable, failing, failure)
     }
 
     /// The same disk, found by another process.
@@ -27,7 +28,7 @@ final class TestStore: Sendable {
         (folder, disk, spoolTotal) = (other.folder, other.disk, other.spoolTotal)
         other.isLast.withLock { $0 = false }
         other.store.die()
-        store = Self.store(on: disk, gate, isFull, failing, .init(.full, "Full."))
+        store = Self.store(on: disk, gate, isFull, unreadable, failing, .init(.full, "Full."))
     }
 
     deinit {
@@ -35,10 +36,11 @@ final class TestStore: Sendable {
     }
 
     private static func store(
-        on disk: MemoryDisk, _ gate: StoreGate, _ isFull: Watched<Bool>, _ failing: ClosedRange<Int>?,
-        _ failure: StoreFailure
+        on disk: MemoryDisk, _ gate: StoreGate, _ isFull: Watched<Bool>, _ unreadable: Watched<StoreFailure?>,
+        _ failing: ClosedRange<Int>?, _ failure: StoreFailure
     ) -> MemoryStore {
         var faults = MemoryFaults(trouble: { isFull.value ? failure : nil })
+        faults.unreadable = { unreadable.value }
         for number in failing ?? 0...0 { faults.failures[number] = failure }
         return MemoryStore(on: disk, faults: faults, schedule: { gate.run($0) })
     }
@@ -50,6 +52,9 @@ final class TestStore: Sendable {
 
     /// From now on no commit succeeds, or every one does.
     func setFull(_ value: Bool) { isFull.update { $0 = value } }
+
+    /// From now on no request can be read, or every one can.
+    func setUnreadable(_ failure: StoreFailure?) { unreadable.update { $0 = failure } }
 
     /// Until somebody waits for the store.
     func waitForWork() async throws { try await gate.waiting.wait("work for the store") { $0 > 0 } }

@@ -130,18 +130,40 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func theBodyThatIsGoneIsNotSentAsAnEmptyOne() async throws {
+    /// A damaged row, or a sealed field and the wrong key: it reads the same however often it is tried.
+    @Test func theRequestThatCannotBeReadIsAPersonsDecision() async throws {
         let tickets = TestStore()
-        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
-            let id = try await proxy.accept("/", body: String(repeating: "x", count: 500))
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
             try await proxy.nextAttempt().fail()
             _ = try await proxy.until(id, is: .waiting)
-            tickets.lose("\(id).request")
+            tickets.setUnreadable(StoreFailure(.corrupt, "A sealed field value does not open."))
             _ = await proxy.engine.command(.retry, id)
-            let attempt = try await proxy.nextAttempt()
-            attempt.readBody()
-            try await attempt.seen.wait("the end of the body") { $0.sendingEnd == .brokenOff }
-            #expect(attempt.seen.value.sent.isEmpty)
+            let standing = try await proxy.until(id, is: .undecided)
+            #expect(standing.member("why") == "rejected")
+            #expect(standing.body.contains("A sealed field value does not open."))
+            tickets.setUnreadable(nil)
+            _ = await proxy.engine.command(.retry, id)
+            try await proxy.nextAttempt("an attempt with the right key").answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    /// The disk may be well again: nobody is asked.
+    @Test func theRequestThatCannotBeReadNowIsTriedAgain() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.until(id, is: .waiting)
+            tickets.setUnreadable(StoreFailure(.io, "Reading failed."))
+            _ = await proxy.engine.command(.retry, id)
+            let standing = try await proxy.until(id, is: .waiting)
+            #expect(standing.member("why") == "null")
+            tickets.setUnreadable(nil)
+            try await proxy.advance(by: .seconds(6))
+            try await proxy.nextAttempt("an attempt once it can be read").answerWell()
+            _ = try await proxy.until(id, is: .delivered)
         }
     }
 

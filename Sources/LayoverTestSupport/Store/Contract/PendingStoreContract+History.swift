@@ -35,6 +35,27 @@ extension PendingStoreContract {
             try require(!room.hasFile(file), "the answer's body goes with its ticket")
             try await room.withStore { try require(try $0.live().map(\.sequence), is: [5]) }
         },
+        Check(name: "a ticket stays as long as a live one depends on it") { room in
+            try await room.withStore { store in
+                var child = TicketRecord.fixture(9)
+                child.parents = [.fixture(1), .fixture(3)]
+                _ = try await store.commit(
+                    (1...4).map { .insert(.fixture($0), .fixture(), nil) } + [.insert(child, .fixture(), nil)])
+                for number in 1...4 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }
+                try require(try await store.removeEnded(before: .distantFuture, limit: 1), is: 1)
+                try require(try await store.record(of: .fixture(2)), is: nil)
+                try require(try await store.removeEnded(before: .distantFuture, limit: 9), is: 1)
+                try require(try store.endStates(of: child.parents).count, is: 2)
+                _ = try await store.apply(.update({
+                    var child = child
+                    child.revision = 2
+                    child.state = .cancelled
+                    child.endedAt = child.createdAt
+                    return child
+                }()))
+                try require(try await store.removeEnded(before: .distantFuture, limit: 9), is: 3)
+            }
+        },
         Check(name: "a sequence is never used again") { room in
             try await room.withStore { store in
                 for number in [3, 8] { _ = try await store.apply(.insert(.fixture(number), .fixture(), nil)) }
@@ -46,14 +67,48 @@ extension PendingStoreContract {
             try await room.withStore { try require(try $0.lastSequence(), is: 8) }
         },
         Check(name: "the offset of the clock is kept for one boot of the machine") { room in
-            try await room.withStore { store in
-                try require(try store.clockOffset(bootID: "a", proposal: 5), is: 5)
-                try require(try store.clockOffset(bootID: "a", proposal: 6), is: 5)
+            func offset(_ store: any PendingStore, _ bootID: String, _ proposal: Int64) throws -> Int64 {
+                try store.clock(bootID: bootID, proposal: proposal, now: Timestamp(nanoseconds: 1)).offset
             }
             try await room.withStore { store in
-                try require(try store.clockOffset(bootID: "a", proposal: 7), is: 5)
-                try require(try store.clockOffset(bootID: "b", proposal: -8), is: -8)
-                try require(try store.clockOffset(bootID: "a", proposal: 9), is: 9)
+                try require(try offset(store, "a", 5), is: 5)
+                try require(try offset(store, "a", 6), is: 5)
+            }
+            try await room.withStore { store in
+                try require(try offset(store, "a", 7), is: 5)
+                try require(try offset(store, "b", -8), is: -8)
+                try require(try offset(store, "a", 9), is: 9)
+            }
+        },
+        Check(name: "time between two boots of the machine is not measured") { room in
+            func clock(_ store: any PendingStore, _ bootID: String, _ proposal: Int64, _ now: Int64) throws -> TicketClock {
+                try store.clock(bootID: bootID, proposal: proposal, now: Timestamp(nanoseconds: now))
+            }
+            try await room.withStore { store in
+                try require(try clock(store, "a", 1000, 10), is: TicketClock(offset: 1000))
+                _ = try await store.apply(.seen(Timestamp(nanoseconds: 1500)))
+            }
+            try await room.withStore { store in
+                // The date is 9 003 now: 7 503 later than anybody knows of.
+                try require(try clock(store, "b", 9000, 3), is: TicketClock(offset: 9000, unmeasured: 7503))
+                try require(try clock(store, "b", 1, 7), is: TicketClock(offset: 9000, unmeasured: 7503))
+            }
+            // Back again: the start is a sign of life as well.
+            try await room.withStore { store in
+                try require(try clock(store, "c", 100, 5), is: TicketClock(offset: 100, unmeasured: 7503 - 8902))
+            }
+        },
+        Check(name: "history is measured time") { room in
+            try await room.withStore { store in
+                _ = try await store.commit((1...2).map { .insert(.fixture($0), .fixture(), nil) })
+                var early = end(1, at: 10)
+                early.unmeasured = -100
+                var late = end(2, at: 110)
+                late.unmeasured = 100
+                _ = try await store.commit([.update(early), .update(late)])
+                try require(try await store.record(of: .fixture(1)), is: early)
+                try require(try await store.removeEnded(before: Timestamp(nanoseconds: 11), limit: 9), is: 1)
+                try require(try await store.record(of: .fixture(1))?.endedAt, is: early.endedAt)
             }
         },
     ]

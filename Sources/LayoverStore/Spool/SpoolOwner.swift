@@ -1,0 +1,82 @@
+import Glibc
+import LayoverCore
+import LayoverEngine
+import Synchronization
+
+/// Sees to it that a spool folder belongs to one store: the file `owner` in it says to which, and is locked (flock(2))
+/// as long as that store is open.
+///
+/// A body that no row of the store names is rubbish only if it was this store that left it there. So what lay in the
+/// folder when a store took it over is spared, then and ever after: those may be the bodies of a store that somebody
+/// has moved away and still wants to mend.
+final class SpoolOwner: Sendable {
+    /// Names of bodies that belong to somebody else, as far as anybody knows.
+    private(set) nonisolated(unsafe) var spared: Set<String> = []
+    /// Whether the folder was this store's already. Protected like `spared`: both are set while the store is opened, by
+    /// one thread, and only read by it.
+    private(set) nonisolated(unsafe) var isOurs = false
+
+    private let path: String
+    private let store: String
+    private let database: String
+    /// -1 once it was let go of.
+    private let descriptor: Mutex<Int32>
+
+    /// - Parameters:
+    ///   - store: What tells the store from any other, in hexadecimal.
+    ///   - database: Its file.
+    init(of folder: String, store: String, database: String) throws(StoreFailure) {
+        path = folder + "/owner"
+        self.store = store
+        self.database = Self.absolute(database)
+        let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw PrivateFile.failure("open", path) }
+        descriptor = Mutex(file)
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            guard errno == EWOULDBLOCK else { throw PrivateFile.failure("lock", path) }
+            throw StoreFailure(.locked, "The spool folder \(folder) is in use by another store. \(Self.advice)")
+        }
+        var facts = stat()
+        guard fstat(file, &facts) == 0 else { throw PrivateFile.failure("read", path) }
+        let bytes = try PrivateFile.read(path, byteCountMax: max(1, Int(facts.st_size))) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
+        let owner = lines.count > 1 ? (store: lines[0], database: lines[1]) : nil
+        isOurs = owner?.store == store
+        if let owner, owner.database != self.database, access(owner.database, F_OK) == 0 {
+            throw StoreFailure(
+                .other, "The spool folder \(folder) belongs to the store \(owner.database). \(Self.advice)")
+        }
+        if isOurs { spared = Set(lines.dropFirst(2)) }
+    }
+
+    deinit { release() }
+
+    private static let advice = "Give each store a folder of its own (store.path), or a spool folder of its own (store.spool)."
+
+    /// Writes down that the folder is this store's, and what in it is not. On disk when this returns.
+    func claim(sparing names: Set<String>) throws(StoreFailure) {
+        let text = Array(([store, database] + names.sorted()).joined(separator: "\n").utf8 + [0x0A])
+        let isWritten = descriptor.withLock { file in
+            // In place, because the lock is on this very file. Torn, it says nothing, and everything is spared.
+            ftruncate(file, 0) == 0
+                && text.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) } == text.count && fsync(file) == 0
+        }
+        guard isWritten else { throw PrivateFile.failure("write", path) }
+        spared = names
+    }
+
+    func release() {
+        let file = descriptor.withLock { descriptor in
+            defer { descriptor = -1 }
+            return descriptor
+        }
+        if file >= 0 { Glibc.close(file) }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard let real = realpath(PrivateFile.folder(of: path), nil) else { return path }
+        defer { free(real) }
+        return String(cString: real) + "/" + String(path.split(separator: "/").last ?? "")
+    }
+}
