@@ -98,15 +98,15 @@ extension Engine {
     ) throws(StoreFailure) -> Bool {
         guard !pending.isDraining else { return false }
         let now = clock.now()
-        let offset = try store.clockOffset(
-            bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds)
+        let known = try store.clock(
+            bootID: bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
         let sequence = try store.lastSequence()
         var records: [TicketRecord] = []
         try store.readLive { records += $0 }
         let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id))
         let ended = unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown))
         guard place.opened(store) else { return false }
-        tickets.clockOffset = offset
+        tickets.clock = known
         pending.skipSequences(to: sequence)
         pending.restoringBegan()
         takeOver(records, ended: ended)

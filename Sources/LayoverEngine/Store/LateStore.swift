@@ -72,8 +72,8 @@ package final class LateStore: PendingStore {
         try store().endStates(of: ids)
     }
 
-    package func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
-        try store().clockOffset(bootID: bootID, proposal: proposal)
+    package func clock(bootID: String, proposal: Int64, now: Timestamp) throws(StoreFailure) -> TicketClock {
+        try store().clock(bootID: bootID, proposal: proposal, now: now)
     }
 
     package func commit(
