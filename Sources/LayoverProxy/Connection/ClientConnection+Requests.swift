@@ -34,7 +34,9 @@ extension ClientConnection {
         deadline = nil
         loop.metrics.requestCount.increment()
         do throws(Refusal) {
-            switch try loop.planner.plan(head, isLoopback: isLoopback, cache: &addressCache) {
+            switch try loop.planner.plan(
+                head, isLoopback: isLoopback, cache: &addressCache, reachedAt: reachedAt)
+            {
             case .forward(let plan):
                 let exchange = ProxyExchange(connection: self, loop: loop, head: head, plan: plan)
                 self.exchange = exchange

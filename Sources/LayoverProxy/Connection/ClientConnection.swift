@@ -154,10 +154,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What stands before a path of ours, for this client: where it reached us.
     func ownBase(for head: RequestHead) -> String {
         if case .origin = head.target, let range = head.hostRange { return "http://" + head.fields.string(range) }
-        guard let address = context?.channel.localAddress, let ip = address.ipAddress, let port = address.port
-        else { return "" }
-        return "http://\(ip.contains(":") ? "[\(ip)]" : ip):\(port)"
+        return reachedAt?.base ?? ""
     }
+
+    /// Where the client reached us.
+    var reachedAt: OwnAddress? { OwnAddress(context?.channel.localAddress) }
 
     private func readClientAddress(_ address: SocketAddress?) {
         clientAddress = address?.ipAddress ?? "unix"

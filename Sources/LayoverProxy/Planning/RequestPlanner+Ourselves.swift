@@ -5,13 +5,14 @@ import LayoverHTTP
 extension RequestPlanner {
     private static let routePrefix = "/.layover/route/"
 
-    func planForOurselves(_ head: RequestHead) throws(Refusal) -> RequestPlan {
+    func planForOurselves(_ head: RequestHead, reachedAt: OwnAddress?) throws(Refusal) -> RequestPlan {
         let target = head.targetString
         let host = head.hostAuthority?.host
         let path = target.prefix { $0 != "?" }
+        let isOwnHost = isOwnHost(head, reachedAt: reachedAt)
         if path.hasPrefix(TicketAddress.prefix) {
             // Where a request became a ticket, its client must find it again.
-            try refuseForeign(head, isKnownHost: host.map { rules.allowedHosts.contains($0) || isOfRoute($0) } ?? true)
+            try refuseForeign(head, isKnownHost: isOwnHost || host.map(isOfRoute) == true)
             return try planTicket(head, path)
         }
         let routeOfHost = host.flatMap { name in
@@ -20,7 +21,7 @@ extension RequestPlanner {
                     && route.matches(host: name, path: target, method: head.methodString)
             }
         }
-        try refuseForeign(head, isKnownHost: routeOfHost != nil || host.map(rules.allowedHosts.contains) ?? true)
+        try refuseForeign(head, isKnownHost: routeOfHost != nil || isOwnHost)
         if target.hasPrefix(Self.routePrefix) { return try planBaseURL(head, target) }
         if let routeOfHost, let authority = head.hostAuthority {
             let origin = Origin(scheme: .http, host: authority.host, port: authority.port)
@@ -36,6 +37,14 @@ extension RequestPlanner {
             throw Refusal(405, "method", "Only GET and HEAD work here.", error: .httpRequestError)
         }
         return .answer(HelpPage.response)
+    }
+
+    /// Whether the Host is one of ours. The address that this very connection came to always is: a page that
+    /// turns its own name into our address (DNS rebinding) still says its name.
+    private func isOwnHost(_ head: RequestHead, reachedAt: OwnAddress?) -> Bool {
+        guard let authority = head.hostAuthority else { return true }
+        return rules.allowedHosts.contains(authority.host)
+            || reachedAt == OwnAddress(ip: authority.host, port: authority.port ?? 80)
     }
 
     /// Whether a route is for this host, whatever the path and the method.

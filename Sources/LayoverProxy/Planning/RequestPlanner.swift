@@ -20,8 +20,10 @@ struct RequestPlanner {
     /// - Parameters:
     ///   - isLoopback: Whether the client is on this machine.
     ///   - cache: The connection's memory of the address before.
+    ///   - reachedAt: Address and port of ours that the connection came to, as far as it has them.
     func plan(
-        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache
+        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache,
+        reachedAt: @autoclosure () -> OwnAddress? = nil
     ) throws(Refusal) -> RequestPlan {
         if head.hasUnknownExpectation {
             throw Refusal(
@@ -40,7 +42,7 @@ struct RequestPlanner {
             cache.isCleared = route == nil
             return plan
         }
-        return try planForOurselves(head)
+        return try planForOurselves(head, reachedAt: reachedAt())
     }
 
     /// A target in absolute form, or one that a route led to.

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
+import NIOCore
 import Testing
 
 @testable import LayoverProxy
@@ -49,6 +50,35 @@ struct TicketResourceTests {
             #expect(try await client.answer().status == 404)
             #expect(try await client.answer().status == 200, "the connection lives on")
         }
+    }
+
+    @Test func theLocationOfATicketIsNeverRefused() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.allowedHosts = [] }) { (proxy: TestProxy) async throws in
+            let answer = try await proxy.answer(to: .post("/", length: 0, "Prefer: respond-async"))
+            let base = "http://127.0.0.1:\(proxy.port)"
+            let location = try #require(answer["Location"])
+            #expect(location.hasPrefix(base + "/.layover/tickets/"))
+            let path = String(location.dropFirst(base.count))
+            for (host, status) in [
+                ("127.0.0.1:\(proxy.port)", 200), ("127.0.0.1:\(proxy.port + 1)", 421), ("127.0.0.1", 421),
+                ("127.0.0.2:\(proxy.port)", 421), ("localhost:\(proxy.port)", 421), ("rebound.test:\(proxy.port)", 421),
+            ] {
+                let answer = try await proxy.answer(to: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                #expect(answer.status == status, "\(host)")
+            }
+            let foreign = try await proxy.answer(
+                to: "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(proxy.port)\r\nOrigin: http://evil.test\r\n\r\n")
+            #expect(foreign.status == 403)
+        }
+    }
+
+    @Test func theAddressThatAConnectionCameToIsWrittenAsItsOwnFamilyHasIt() throws {
+        let mapped = OwnAddress(try SocketAddress(ipAddress: "::ffff:192.0.2.2", port: 80))
+        #expect(mapped == OwnAddress(ip: "192.0.2.2", port: 80))
+        #expect(mapped?.base == "http://192.0.2.2:80")
+        #expect(OwnAddress(try SocketAddress(ipAddress: "2001:db8::1", port: 81))?.base == "http://[2001:db8::1]:81")
+        #expect(OwnAddress(try SocketAddress(unixDomainSocketPath: "/s")) == nil)
+        #expect(OwnAddress(nil) == nil)
     }
 
     @Test func withoutAStoreThereAreNoTickets() async throws {

@@ -1,0 +1,24 @@
+import NIOCore
+
+/// An address of ours that a client's connection came to.
+struct OwnAddress: Equatable {
+    /// An IPv6 address without brackets; an IPv4 address in its own form, on a socket for both families too.
+    let ip: String
+    let port: Int
+
+    init(ip: String, port: Int) {
+        self.ip = ip
+        self.port = port
+    }
+
+    /// Nil where it has none, as a Unix socket.
+    init?(_ address: SocketAddress?) {
+        guard let ip = address?.ipAddress, let port = address?.port else { return nil }
+        let mapped = "::ffff:"
+        self.ip = ip.hasPrefix(mapped) && ip.contains(".") ? String(ip.dropFirst(mapped.count)) : ip
+        self.port = port
+    }
+
+    /// Where what is ours begins for a client that came here.
+    var base: String { "http://\(ip.contains(":") ? "[\(ip)]" : ip):\(port)" }
+}
