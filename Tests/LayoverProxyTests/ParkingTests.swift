@@ -129,7 +129,14 @@ struct ParkingTests {
             let entry = try await proxy.entry()
             #expect(!entry.isBodyReplayable, "not yet")
             try await client.send("def")
-            try await proxy.settle()
+            // It is read when it comes.
+            var whole = try #require(await proxy.engine.entry(entry.id))
+            while !whole.isBodyReplayable {
+                await Task.yield()
+                whole = try #require(await proxy.engine.entry(entry.id))
+            }
+            #expect(whole.requestByteCount == 6)
+            #expect(whole.revision == entry.revision + 1)
             _ = await proxy.engine.command(.retry, entry.id)
             let second = try await proxy.nextAttempt()
             #expect(try await second.wholeBody() == "abcdef")

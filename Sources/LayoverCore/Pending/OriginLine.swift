@@ -43,6 +43,9 @@ struct OriginLine: Sendable {
         if isBig { bigUnderWay += 1 }
     }
 
+    /// What is under way turned out to be big.
+    mutating func grewBig() { bigUnderWay += 1 }
+
     mutating func stopped(isBig: Bool) {
         underWay -= 1
         if isBig { bigUnderWay -= 1 }

@@ -14,6 +14,24 @@ extension PendingSet {
         }
     }
 
+    /// The body of an entry's request has arrived whole.
+    package mutating func bodyCompleted(
+        of id: EntryID, byteCount: Int, isReplayable: Bool, now: Timestamp
+    ) -> [PendingAction] {
+        gather(now: now) { set in
+            guard let entry = set.entries[id],
+                entry.requestByteCount != byteCount || entry.isBodyReplayable != isReplayable
+            else { return }
+            set.change(id) { entry in
+                entry.requestByteCount = byteCount
+                entry.isBodyReplayable = isReplayable
+            }
+            // It will leave the window as a big one, so it has to be in it as one.
+            guard entry.state == .attempting, set.entries[id]?.isBig != entry.isBig else { return }
+            set.line(of: entry.origin) { $0.grewBig() }
+        }
+    }
+
     /// The exchange of an entry came to its end on its loop.
     package mutating func ended(
         _ id: EntryID, as state: EntryState, failure: Failure? = nil, attemptCount: Int,

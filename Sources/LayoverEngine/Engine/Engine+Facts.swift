@@ -16,6 +16,8 @@ extension Engine {
             perform(pending.joinedUnderWay(new, now: now))
         case .becomeTicket(let acceptance, let exchange):
             becomeTicket(acceptance, exchange)
+        case .bodyCompleted(let id, let byteCount, let isReplayable):
+            perform(pending.bodyCompleted(of: id, byteCount: byteCount, isReplayable: isReplayable, now: now))
         case .declinesTicket(let id):
             perform(pending.declinesTicket(id, now: now))
         case .ticketDelivered(let id, let answer, let tally):

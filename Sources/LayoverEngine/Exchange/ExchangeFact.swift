@@ -21,6 +21,8 @@ package enum ExchangeFact: Sendable {
     case joined(NewEntry, any HeldExchange)
     /// An exchange in the set is to become a ticket.
     case becomeTicket(Acceptance, any HeldExchange & AcceptingExchange)
+    /// The body of a request in the set has arrived whole.
+    case bodyCompleted(EntryID, byteCount: Int, isReplayable: Bool)
     /// An exchange that was offered a ticket cannot become one.
     case declinesTicket(EntryID)
     /// The answer of a ticket is complete.

@@ -26,6 +26,11 @@ extension ProxyExchange {
     func requestCompleted(trailers: ByteBuffer?) {
         self.trailers = trailers
         if ticket?.known != nil { return answerKnownKey() }
+        // What waits was told of while its body was still on the way. Told before it asks for a ticket.
+        if let entry, let body = request.body {
+            loop.engine.post(
+                .bodyCompleted(entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
+        }
         if ticket?.isDue == true { becomeTicket() }
     }
 

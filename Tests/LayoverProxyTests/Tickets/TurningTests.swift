@@ -71,6 +71,22 @@ struct TurningTests {
         }
     }
 
+    /// Regression: the record kept the count of the moment at which the request was parked.
+    @Test func aBodyThatArrivesWhileItsRequestWaitsIsCountedInTheTicket() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.both))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await client.send("def")
+            let id = try #require(try await client.answer().ticket)
+            #expect(try await tickets.record(of: id)?.requestByteCount == 6)
+            let entry = await proxy.engine.entry(id)
+            #expect(entry?.requestByteCount == 6)
+            #expect(entry?.isBodyReplayable == true)
+        }
+    }
+
     @Test func nothingIsSaidBeforeTheCommit() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
