@@ -22,7 +22,9 @@ extension ProxyExchange {
     /// - Returns: False where it is not to be looked for.
     func looksInstead() -> Bool {
         guard caching?.isReadable == true, request.isOnlyIfCached else { return false }
-        look(.onlyIfCached) { [self] in
+        // Where no other request would be sent either, it gets what the others get.
+        let isAway = loop.notice(for: request.origin) == .shut
+        look(isAway ? .unreachable : .onlyIfCached) { [self] in
             fail(
                 Problem(
                     status: 504, kind: "only_if_cached", detail: "The client wants a cached answer, and there is none.",
@@ -49,20 +51,20 @@ extension ProxyExchange {
         cache.lookup(request.cacheRequest, occasion, now: loop.wallSeconds) { [self] found in
             loop.eventLoop.execute {
                 guard self.phase == .looking else { return }
-                if case .found(let answer) = found { self.serve(answer) } else { orElse() }
+                if case .found(let answer) = found { self.serve(answer, occasion) } else { orElse() }
             }
         }
     }
 
     // MARK: Giving
 
-    private func serve(_ cached: CachedAnswer) {
+    private func serve(_ cached: CachedAnswer, _ occasion: CacheOccasion) {
         guard let connection else { return ended(as: .cancelled) }
         phase = .responding
         loop.metrics.countAnswer(status: cached.head.status)
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
-        connection.write(head(of: cached))
+        connection.write(head(of: cached, occasion))
         if cached.isStale { refresh(cached.refresh) }
         guard let body = cached.body else { return served(isWhole: true) }
         let sending = CachedBodySending(body, loop: loop, connection: connection) { [weak self] in
@@ -73,13 +75,14 @@ extension ProxyExchange {
         connection.flushNow()
     }
 
-    private func head(of cached: CachedAnswer) -> ByteBuffer {
+    private func head(of cached: CachedAnswer, _ occasion: CacheOccasion) -> ByteBuffer {
         var out = cached.head.bytes
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         let identity = loop.rules.identity
         out.writeString("\r\nCache-Status: \(cached.cacheStatus(identity: identity))\r\n")
-        if cached.isStale {
+        // A fresh one, too, stands in for an origin that cannot be reached.
+        if cached.isStale || occasion == .unreachable {
             let error = lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
             out.writeString("Proxy-Status: \(identity); error=\(error); details=\"answered from the cache\"\r\n")
         }

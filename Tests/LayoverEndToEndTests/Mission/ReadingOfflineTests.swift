@@ -32,6 +32,12 @@ extension EndToEnd {
             #expect(offline.field("Cache-Status")?.hasPrefix("layover; hit") == true)
             #expect(offline.field("Proxy-Status")?.contains("error=connection_refused") == true)
 
+            // Its gate is shut now: who wants a cached answer only gets no less than who would take any.
+            let onlyCached = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
+            #expect(onlyCached.status == 200)
+            #expect(onlyCached.text == "one")
+            #expect(try await get(scene, "/other.txt", "Cache-Control: only-if-cached\r\n").status == 504)
+
             // The refresh waits in the background, for nobody.
             try await scene.layover.waitForPending("the refresh waits") {
                 $0.data.count == 1 && $0.data.allSatisfy { $0.state == "waiting" || $0.state == "attempting" }
