@@ -63,6 +63,11 @@ extension ExplainDocument {
 }
 
 extension AttemptDocument {
+    private static let brokeOff = """
+        The answer broke off. Its status and fields are kept for the client, its body is not: the request cannot or \
+        must not be sent twice.
+        """
+
     init(_ record: AttemptRecord, isTicket: Bool, wall: WallTime) {
         let (failure, connection) = (record.failure, record.connection)
         self.init(
@@ -77,7 +82,7 @@ extension AttemptDocument {
             remoteAddress: connection?.remoteAddress ?? failure?.remoteAddress,
             curlCode: failure?.curlCode, osError: failure?.osError,
             verdict: record.verdict?.word, rule: record.verdict?.rule,
-            text: record.verdict?.sentence(isTicket: isTicket))
+            text: isTicket && record.brokeOff ? Self.brokeOff : record.verdict?.sentence(isTicket: isTicket))
     }
 }
 

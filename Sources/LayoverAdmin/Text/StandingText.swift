@@ -15,9 +15,7 @@ struct StandingText {
                 "A person stopped its automatic attempts: release lets them go on, retry sends it now.",
                 deadline)
         case .undecided: sentences(undecided, deadline)
-        case .delivered:
-            entry.ticket == nil
-                ? "Its client got the answer \(ending)." : "Its answer came \(ending), and is kept for its client."
+        case .delivered: delivered
         case .cancelled: cancelled
         case .expired: sentences("Expired \(ending): it had waited as long as it may.", lastFailure)
         case .failed: failed
@@ -83,6 +81,15 @@ struct StandingText {
     }
 
     // MARK: Its end
+
+    private var delivered: String {
+        guard entry.ticket != nil else { return "Its client got the answer \(ending)." }
+        guard entry.attempts.records.last?.brokeOff == true else {
+            return "Its answer came \(ending), and is kept for its client."
+        }
+        return sentences(
+            "Its answer came \(ending), but broke off: its status and fields are kept, its body is not.", lastFailure)
+    }
 
     private var cancelled: String {
         if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(newer)." }

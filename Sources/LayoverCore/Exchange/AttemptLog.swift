@@ -40,6 +40,14 @@ package struct AttemptLog: Sendable, Hashable {
         records[records.count - 1].verdict = verdict
     }
 
+    /// The answer to the last attempt broke off after its head, and the request is not sent again.
+    mutating func lastBrokeOff(_ failure: Failure, at now: Timestamp) {
+        guard !records.isEmpty else { return }
+        records[records.count - 1].failure = failure
+        records[records.count - 1].endedAt = now
+        records[records.count - 1].verdict = .deliver(.notRepeatable)
+    }
+
     package mutating func append(contentsOf new: [AttemptRecord]) {
         for record in new { append(record) }
     }

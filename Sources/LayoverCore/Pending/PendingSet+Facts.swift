@@ -44,6 +44,7 @@ extension PendingSet {
             if let failure {
                 set.entries[id]?.lastFailure = failure
                 set.entries[id]?.lastFailureAt = now
+                if state == .delivered { set.entries[id]?.attempts.lastBrokeOff(failure, at: now) }
             }
             set.finish(id, as: state, now: now)
             // Where no attempt was under way the failure is an old one, and known. One that says nothing

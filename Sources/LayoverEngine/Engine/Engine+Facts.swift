@@ -20,14 +20,14 @@ extension Engine {
             perform(pending.bodyCompleted(of: id, byteCount: byteCount, isReplayable: isReplayable, now: now))
         case .declinesTicket(let id):
             perform(pending.declinesTicket(id, now: now))
-        case .ticketDelivered(let id, let answer, let tally):
+        case .ticketDelivered(let id, let answer, let failure, let tally):
             pending.counted(tally.counts, of: id)
             pending.answered(status: answer.status, of: id)
             tickets.answers[id] = answer
             perform(
                 pending.ended(
-                    id, as: .delivered, attemptCount: tally.attemptCount, records: tally.records, now: now,
-                    using: &jitter))
+                    id, as: .delivered, failure: failure, attemptCount: tally.attemptCount, records: tally.records,
+                    now: now, using: &jitter))
             exchanges[id] = nil
             if !tickets.isTouched(id) { discard(answer, of: id) }
         case .ticketRefused(let id, let why, let failure, let tally):

@@ -25,8 +25,8 @@ package enum ExchangeFact: Sendable {
     case bodyCompleted(EntryID, byteCount: Int, isReplayable: Bool)
     /// An exchange that was offered a ticket cannot become one.
     case declinesTicket(EntryID)
-    /// The answer of a ticket is complete.
-    case ticketDelivered(EntryID, StoredAnswer, AttemptTally)
+    /// The answer of a ticket is complete, or broke off: then with what broke it.
+    case ticketDelivered(EntryID, StoredAnswer, Failure?, AttemptTally)
     /// A ticket could not be made ready to be sent, or must not be sent now.
     case ticketRefused(EntryID, UndecidedReason, Failure, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.

@@ -83,10 +83,11 @@ extension TicketExchange {
     func answerBroke(_ failure: Failure) {
         record(.deliver(.notRepeatable), failure: failure)
         guard let answer else { return ended(as: .failed, failure: failure) }
-        delivered(answer.withoutBody())
+        delivered(answer.withoutBody(), brokenBy: failure)
     }
 
-    private func delivered(_ stored: StoredAnswer) {
+    /// - Parameter failure: What broke the answer off; nil where it is whole.
+    private func delivered(_ stored: StoredAnswer, brokenBy failure: Failure? = nil) {
         // Its entry may have come to its end while the answer was being kept.
         guard phase == .receiving else {
             answer?.discard()
@@ -94,7 +95,7 @@ extension TicketExchange {
         }
         phase = .done
         loop.metrics.countAnswer(status: stored.status)
-        loop.engine.post(.ticketDelivered(id, stored, takeTally()))
+        loop.engine.post(.ticketDelivered(id, stored, failure, takeTally()))
         loop.closed(self)
     }
 }

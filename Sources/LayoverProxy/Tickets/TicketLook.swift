@@ -52,7 +52,12 @@ extension Problem {
     /// Why a ticket has no answer to show.
     init(noAnswerOf standing: TicketStanding, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
         let state = standing.record.state
-        if isBodyLost {
+        if isBodyLost, standing.record.answerBrokeOff {
+            self.init(
+                status: 502, kind: "answer_broke_off",
+                detail: "The origin answered with status \(standing.record.status ?? 0), but its answer broke off.",
+                error: .httpResponseIncomplete)
+        } else if isBodyLost {
             self.init(
                 status: 507, kind: "answer_not_kept",
                 detail: "The origin answered, but the body of its answer could not be kept.",

@@ -49,7 +49,7 @@ extension EngineBench {
     }
 
     func deliver(_ id: EntryID, _ answer: StoredAnswer = .init(status: 200, fields: ByteBuffer(), body: .none)) async {
-        engine.post(.ticketDelivered(id, answer, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: true)))
+        engine.post(.ticketDelivered(id, answer, nil, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: true)))
         await settle()
     }
 

@@ -245,7 +245,14 @@ struct TicketAnswerTests {
             attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
             let standing = try await proxy.until(id, is: .delivered)
             #expect(standing.body.contains(#""status":201"#))
-            #expect(try await proxy.response(id).status == 507)
+            #expect(standing.body.contains(#""lastFailure":{"kind":"connection_terminated","phase":"receiving""#))
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "answer_broke_off")
+            #expect(answer.member("phase") == "receiving")
+            let attempts = await proxy.engine.entry(id)?.attempts.records ?? []
+            #expect(attempts.map(\.brokeOff) == [true], "explain says so")
+            #expect(try await tickets.record(of: id)?.answerBrokeOff == true, "and so does the disk")
             while !tickets.files.isEmpty { await Task.yield() }
             try await proxy.expectAttempts(1)
         }
