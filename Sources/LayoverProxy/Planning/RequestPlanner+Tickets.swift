@@ -81,7 +81,7 @@ extension RequestPlanner {
     /// Whether the target or a field stands for what another ticket will bring. One in a body is found when the body
     /// is there.
     static func hasTicketTokens(_ request: UpstreamRequest) -> Bool {
-        request.target.contains("~ticket.")
+        request.target.contains("~ticket.") || request.hasTokenInAuthority
             || request.fields.readableBytesView.split(separator: 0).contains {
                 String(decoding: $0, as: UTF8.self).contains("~ticket.")
             }

@@ -32,6 +32,10 @@ struct TicketTokens {
     static func found(
         in request: UpstreamRequest, body: ByteBuffer?, uuid: String
     ) throws(TokenError) -> Found {
+        if request.hasTokenInAuthority {
+            throw TokenError(
+                .malformed, "A token cannot stand in the authority of the target: the origin must be known at acceptance.")
+        }
         let whole = TokenRequest(target: request.target, fields: request.fields, body: body)
         let scan = try TokenScan(whole)
         var found = Found(
@@ -48,6 +52,11 @@ struct TicketTokens {
         }
         return found
     }
+}
+
+extension UpstreamRequest {
+    /// Whether a token for another ticket stands where none can be replaced.
+    var hasTokenInAuthority: Bool { origin.host.contains("~ticket.") }
 }
 
 extension Problem {

@@ -7,6 +7,32 @@ import Testing
 
 /// The attempts of a ticket, in one process and the next.
 struct TicketReplayTests {
+    @Test func aTokenInTheAuthorityIsRefused() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = EntryID(high: 1, low: 2)
+            for wanted in ["respond-async", "respond-async, wait=5"] {
+                let answer = try await proxy.answer(
+                    to: "GET http://~ticket.\(id).json.host~/ HTTP/1.1\r\nHost: x\r\nPrefer: \(wanted)\r\n\r\n")
+                #expect(answer.status == 400)
+                #expect(answer.member("kind") == "token")
+            }
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
+    @Test(arguments: [("/~ticket.%~x", "A token names"), ("/", "Layover-After names")])
+    func anUnknownParentIsNamedByWhatNamesIt(path: String, words: String) async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = EntryID(high: 1, low: 2)
+            let target = path == "/" ? "/" : "/~ticket.\(id).json.id~"
+            let after = path == "/" ? "Layover-After: \(id)" : "X: 1"
+            let answer = try await proxy.answer(to: .submission(target, "Prefer: respond-async", after))
+            #expect(answer.status == 400)
+            #expect(answer.member("kind") == "unknown_ticket")
+            #expect(answer.member("detail")?.hasPrefix(words) == true)
+        }
+    }
+
     /// The mark could not be made, so nothing was sent: it is tried again.
     @Test func nothingIsSentWithoutTheMark() async throws {
         let tickets = TestStore(failing: 2...2)
