@@ -20,7 +20,10 @@ struct PatchRequest: Decodable {
         try decoder.refuseKeys(otherThan: CodingKeys.self)
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // `null` is a value of `lane` only.
-        if container.contains(.priority) { priority = try container.decode(Int.self, forKey: .priority) }
+        if container.contains(.priority) {
+            // Read as any number, so that 1.5 is told what is wrong with it. -1 is out of range.
+            priority = Int(exactly: try container.decode(Double.self, forKey: .priority)) ?? -1
+        }
         if container.contains(.expiresAt) { expiresAt = try container.decode(String.self, forKey: .expiresAt) }
         if container.contains(.lane) { lane = .some(try container.decodeIfPresent(String.self, forKey: .lane)) }
     }
@@ -28,7 +31,7 @@ struct PatchRequest: Decodable {
     func patch(_ wall: WallTime) throws(Problem) -> EntryPatch {
         var patch = EntryPatch(priority: priority, lane: lane)
         if let priority, !(0...7).contains(priority) {
-            throw .malformedBody("'priority' must be a number from 0 (first) to 7 (last).")
+            throw .malformedBody("'priority' must be a whole number from 0 (first) to 7 (last).")
         }
         if let lane = lane ?? nil { try Self.check(lane) }
         if let expiresAt {

@@ -92,6 +92,9 @@ struct StandingText {
     }
 
     private var cancelled: String {
+        if entry.attempts.records.last?.verdict == .fail(.preflight) {
+            return sentences("Dropped by its preflight \(ending).", lastFailure)
+        }
         if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(newer)." }
         return "Given up \(ending): by a person, because its client left, or because the proxy stopped."
     }

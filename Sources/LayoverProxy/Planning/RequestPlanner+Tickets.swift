@@ -87,6 +87,20 @@ extension RequestPlanner {
             }
     }
 
+    /// One key, or none: of two nobody knows which one says that it is the same request, and an empty one says it of
+    /// all. What asks for no ticket is passed on as it came.
+    func checkIdempotencyKey(of head: RequestHead) throws(Refusal) {
+        let values = head.fields.values(of: "Idempotency-Key")
+        guard let first = values.first else { return }
+        guard values.count == 1 else { throw badKey("Idempotency-Key stands twice.") }
+        let key = head.fields.string(first)
+        guard !key.isEmpty, key != "\"\"" else { throw badKey("Idempotency-Key is empty.") }
+    }
+
+    private func badKey(_ detail: String) -> Refusal {
+        Refusal(400, "idempotency_key", detail, error: .httpRequestError)
+    }
+
     func digest(of head: RequestHead, _ request: UpstreamRequest) -> PayloadDigest? {
         guard let key = head.fields.string(.idempotencyKey) else { return nil }
         return PayloadDigest(

@@ -75,6 +75,7 @@ struct RequestPlanner {
             return .forward(plan)
         }
         plan.ticket = ticket
+        try checkIdempotencyKey(of: head)
         if head.fields.contains(.idempotencyKey) { plan.digest = digest(of: head, request) }
         // What waits for another ticket is not tried first.
         let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || Self.hasTicketTokens(request)

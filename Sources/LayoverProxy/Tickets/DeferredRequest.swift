@@ -16,6 +16,8 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private let base: String
     private var digest: PayloadDigest?
     private var tokens: TicketTokens
+    /// The tickets that `Layover-After` names; others are named by tokens.
+    private let namedParents: [EntryID]
     private var trailers: ByteBuffer?
     private var isDone = false
     private(set) var isReceivingRequest = true
@@ -29,6 +31,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         applied = wish.applied
         base = connection.ownBase(for: head)
         digest = plan.digest
+        namedParents = plan.order.after
         tokens = TicketTokens(plan.request)
         draft = TicketDraft(
             request: plan.request, policy: plan.policy, route: plan.route, wish: plan.wish,
@@ -206,7 +209,12 @@ extension DeferredRequest: AcceptingExchange {
                 loop.eventLoop.execute { self.answerAgain(id, result) }
             }
         default:
-            if let problem = Problem(result) { fail(problem) }
+            if var problem = Problem(result) {
+                if case .unknownParent(let id) = result, !namedParents.contains(id) {
+                    problem.detail = "A token names \(id), which is no ticket."
+                }
+                fail(problem)
+            }
         }
     }
 

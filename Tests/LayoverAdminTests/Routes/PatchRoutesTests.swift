@@ -39,6 +39,15 @@ struct PatchRoutesTests {
         }
     }
 
+    @Test(arguments: ["1.5", "-1", "8", "1e30"])
+    func priorityIsAWholeNumber(text: String) async throws {
+        try await AdminHarness.with { harness in
+            let answer = try await patch(harness, harness.park(1).id, "{\"priority\":\(text)}")
+            #expect(answer.status == 400)
+            #expect(answer.json["detail"] as? String == "'priority' must be a whole number from 0 (first) to 7 (last).")
+        }
+    }
+
     @Test func deadlineInThePastEndsTheEntry() async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.park(1)

@@ -33,6 +33,25 @@ struct IdempotencyTests {
     }
 
     @Test(arguments: [
+        [key, "Idempotency-Key: k-2"], [key, key], ["Idempotency-Key:"], ["Idempotency-Key: \"\""],
+    ])
+    func aKeyThatIsNoneIsRefusedWhereATicketIsAskedForOnly(lines: [String]) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let fields = lines.joined(separator: "\r\n")
+            for wanted in [Self.async, "Prefer: respond-async, wait=5", "Layover-Mode: defer"] {
+                let refused = try await proxy.answer(to: .submission("/", wanted, fields))
+                #expect(refused.status == 400)
+                #expect(refused.member("kind") == "idempotency_key")
+            }
+            let client = try await proxy.client(sending: .submission("/", fields))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.fields.count { $0.hasPrefix("Idempotency-Key") } == lines.count, "as it came")
+            try await attempt.answerWell()
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test(arguments: [
         String.submission("/a", body: "other", async, key), .submission("/b", async, key),
         "PUT http://o.test/a HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\(async)\r\n\(key)\r\n\r\nabc",
         .submission("/a", body: "", async, key),
