@@ -60,8 +60,8 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
         try memory.endStates(of: ids)
     }
 
-    func clockOffset(bootID: String, proposal: Int64) throws(StoreFailure) -> Int64 {
-        try memory.clockOffset(bootID: bootID, proposal: proposal)
+    func clock(bootID: String, proposal: Int64, now: Timestamp) throws(StoreFailure) -> TicketClock {
+        try memory.clock(bootID: bootID, proposal: proposal, now: now)
     }
 
     func commit(
