@@ -32,7 +32,7 @@ extension Verdict.Parking {
         case .onExhausted: "Left to a person: all automatic attempts are used up."
         case .gate: "Parked without an attempt: its origin was known to be away."
         case .stopping: "Cut off, because the proxy was being stopped. The next run goes on with it."
-        case .ownTrouble: "The proxy itself was in the way. The ticket is tried again."
+        case .ownTrouble: "The proxy itself was in the way. It is tried again."
         case .store: "The store could not say what to send, or take note of the attempt. Nothing was sent."
         }
     }

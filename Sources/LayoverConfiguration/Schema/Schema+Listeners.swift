@@ -11,7 +11,8 @@ extension Schema {
             "Event loops, and as many upstream workers. null: one for each core."),
         key(
             "proxy.allowedHosts", \.proxy.allowedHosts, Codec.host.list,
-            "Hosts that requests to the proxy itself may name. Ports do not matter. The address and port that a connection came to are always allowed."),
+            "Hosts that requests to the proxy itself may name. Ports do not matter. "
+                + "The address and port that a connection came to are always allowed."),
         key(
             "proxy.socketMode", \.proxy.socketMode, Codec.permissions.orNull,
             "Permissions of the Unix domain socket. null: as the umask has it."),

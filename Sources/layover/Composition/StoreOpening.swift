@@ -42,8 +42,8 @@ struct StoreOpening {
         // The one thing that a start writes. Whoever asks again during this boot only reads.
         let clock = SystemClock()
         let now = clock.now()
-        _ = try store.clockOffset(
-            bootID: Self.bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds)
+        _ = try store.clock(
+            bootID: Self.bootID, proposal: clock.wallNanoseconds(of: now) &- now.nanoseconds, now: now)
         spool.countStored(store.bodyByteCountAtStart)
         return store
     }

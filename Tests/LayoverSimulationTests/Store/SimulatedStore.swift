@@ -82,6 +82,12 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
         if let done = once(done) { memory.answer(of: id, done: done) }
     }
 
+    func ticket(
+        ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void
+    ) {
+        if let done = once(done) { memory.ticket(ofKey: key, done: done) }
+    }
+
     func removeEnded(
         before time: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
     ) {

@@ -1,0 +1,99 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// What rules, clients and the network say about holding.
+struct HoldingRulesTests {
+    @Test func passMeansThatTheFirstFailureIsTold() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
+            try await proxy.nextAttempt().fail()
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "connection_refused")
+            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(answer.member("title") == "Bad Gateway")
+            #expect(answer.member("status") == "502")
+            #expect(answer.member("type") == "urn:layover:problem:connection_refused")
+            #expect(answer["Proxy-Status"] == #"layover; error=connection_refused; details="The script says connection_refused.""#)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("Layover-Mode: sometimes", 400), ("Layover-Mode: pass\r\nLayover-Mode: hold", 400), ("Layover-Policy: unknown", 400),
+        ("Layover-Lane: a", 200), ("Layover-After: 1", 400), ("Layover-Mode: defer", 507), ("Layover-Unknown: x", 200),
+    ])
+    func layoverFieldsThatMakeNoSenseAreRefused(field: String, status: Int) async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { (proxy: TestProxy) async throws in
+            #expect(try await proxy.answer(to: .get("/", field)).status == status)
+            #expect(proxy.upstream.startedCount == (status == 200 ? 1 : 0))
+        }
+    }
+
+    @Test func aPolicyOfTheConfigurationMayBeNamed() async throws {
+        try await withProxy(rules: { rules in
+            var policy = Policy(name: "never")
+            policy.mode = .pass
+            rules.routes = RouteTable(policies: ["never": policy])
+        }) { proxy in
+            let client = try await proxy.client(sending: .get("/", "Layover-Policy: never"))
+            try await proxy.nextAttempt().fail()
+            #expect(try await client.answer().status == 502)
+        }
+    }
+
+    @Test func whatIsNotConnectivityIsToldAtOnce() async throws {
+        try await withProxy { proxy in
+            for (kind, status) in [(FailureKind.tlsCertificateError, 502), (.proxyLoopDetected, 502), (.destinationIPProhibited, 502)] {
+                let client = try await proxy.client(sending: .get("/"))
+                try await proxy.nextAttempt().fail(kind, phase: .securing)
+                let answer = try await client.answer()
+                #expect(answer.status == status)
+                #expect(answer.member("kind") == kind.rawValue)
+            }
+        }
+    }
+
+    @Test func offlineHoldsWithoutAnAttempt() async throws {
+        try await withProxy { proxy in
+            _ = await proxy.engine.setMode(.offline, reason: nil)
+            try await proxy.settle()
+            let client = try await proxy.client(sending: .get("/"))
+            #expect(try await proxy.entry().waitingFor == .network)
+            #expect(proxy.upstream.startedCount == 0)
+            let pass = try await proxy.answer(to: .get("/", "Layover-Mode: pass"))
+            #expect(pass.status == 503)
+            #expect(pass.member("kind") == "offline")
+            _ = await proxy.engine.setMode(.auto, reason: nil)
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test func aNetworkChangeReachesTheWorker() async throws {
+        try await withProxy { proxy in
+            _ = await proxy.engine.hintChanged()
+            try await proxy.upstream.record.wait("the change") { $0.networkChangeCount == 1 }
+        }
+    }
+
+    @Test func aReplayThatHangsWhileConnectingIsMadeAnew() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let hanging = try await proxy.nextAttempt()
+            _ = await proxy.engine.hintChanged()
+            try await hanging.seen.wait("the cancel") { $0.isCancelled }
+            let anew = try await proxy.nextAttempt("another attempt")
+            anew.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+}

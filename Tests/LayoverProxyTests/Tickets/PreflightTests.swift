@@ -1,0 +1,85 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// The origin is asked before a ticket is sent to it.
+struct PreflightTests {
+    private static func withPreflight(_ test: (TestProxy) async throws -> Void) async throws {
+        var policy = Policy.standard
+        policy.preflight = Preflight()
+        let table = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { try await test($0) }
+    }
+
+    @Test func theQuestionHasNoBodyAndIsNotMarked() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept("/x", "Content-Type: text/plain", "Idempotency-Key: k", "X-A: 1")
+            let question = try await proxy.nextAttempt()
+            #expect(question.request.method == "HEAD")
+            #expect(question.request.framing == .none)
+            #expect(question.attempt.beforeSending == nil)
+            #expect(question.values("X-A") == ["1"])
+            #expect(question.values("Content-Type").isEmpty)
+            #expect(question.values("Content-Length").isEmpty)
+            #expect(question.values("Idempotency-Key").isEmpty)
+            question.respond(200)
+            let attempt = try await proxy.nextAttempt("the request itself")
+            #expect(attempt.request.method == "POST")
+            try await attempt.answerWell()
+            #expect(try await proxy.until(id, is: .delivered).member("attempts") == "1")
+        }
+    }
+
+    @Test(arguments: [(404, EntryState.cancelled), (412, .undecided)])
+    func theOriginsWordEndsIt(status: Int, state: EntryState) async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().respond(status)
+            _ = try await proxy.until(id, is: state)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// Who has seen the origin's word and says retry is not asked the same again.
+    @Test func aPersonsRetryAfterTheQuestionSendsIt() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().respond(412)
+            _ = try await proxy.until(id, is: .undecided)
+            _ = await proxy.engine.command(.retry, id)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.method == "POST")
+            attempt.fail()
+            _ = try await proxy.until(id, is: .waiting)
+            _ = await proxy.engine.command(.retry, id)
+            #expect(try await proxy.nextAttempt().request.method == "HEAD", "what failed otherwise is asked about")
+        }
+    }
+
+    @Test func aQuestionThatFailsIsAnAttemptThatSentNothing() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            let question = try await proxy.nextAttempt()
+            question.beginSending()
+            question.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let standing = try await proxy.until(id, is: .waiting)
+            #expect(standing.body.contains(#""evidence":"neverSent""#))
+            #expect(standing.member("attempts") == "1")
+        }
+    }
+
+    @Test func aTicketThatIsCancelledWhileTheOriginIsAskedProvesNothing() async throws {
+        try await Self.withPreflight { proxy in
+            let id = try await proxy.accept()
+            let question = try await proxy.nextAttempt()
+            question.beginSending()
+            #expect(try await proxy.drop(id).status == 204)
+            try await question.seen.wait("the end of the question") { $0.isOver }
+            try await proxy.settle()
+            #expect(await proxy.engine.entry(id)?.lastFailure?.evidence != .maybeApplied)
+        }
+    }
+}
