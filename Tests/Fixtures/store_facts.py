@@ -9,7 +9,8 @@ import sys
 database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 named = {table: {name for name, in database.execute(f"SELECT bodyFile FROM {table} WHERE bodyFile IS NOT NULL")}
          for table in ("request", "answer")}
-files = set(os.listdir(sys.argv[2])) if os.path.isdir(sys.argv[2]) else set()
+# `owner` says whose folder it is.
+files = set(os.listdir(sys.argv[2])) - {"owner"} if os.path.isdir(sys.argv[2]) else set()
 everything = named["request"] | named["answer"]
 print(json.dumps({
     "integrity": database.execute("PRAGMA integrity_check").fetchone()[0],

@@ -69,7 +69,7 @@ struct AdoptionTests {
             #expect(entry.state == (method == "POST" ? .undecided : .waiting))
             #expect(entry.why == (method == "POST" ? .maybeApplied : nil))
             _ = try await client.ending()
-            _ = await proxy.engine.command(method == "POST" ? .force : .retry, id)
+            _ = await proxy.engine.command(method == "POST" ? .force : .retry, id, acknowledgement: "duplicate-risk")
             try await proxy.nextAttempt().answerWell()
             _ = try await proxy.until(id, is: .delivered)
             try await proxy.expectAttempts(2)
