@@ -52,6 +52,7 @@ struct CrashClient: Sendable {
                 fate.tickets.append(ticket)
             } else {
                 fate.otherStatuses.append(answer.status)
+                if answer.status == 503 { fate.refusedRounds.append(round) }
             }
         }
     }

@@ -72,7 +72,7 @@ struct CrashJudge {
         let name = "\(request.id) (\(request.method)\(request.hasKey ? ", key" : ""), \(request.way.rawValue), \(request.trouble))"
         if Set(fate.tickets).count > 1 { breaches.append("\(name): several tickets, \(fate.tickets)") }
         var allowed = request.way == .asyncWait ? [200, 502] : []
-        if stoppedRounds.contains(fate.round) { allowed.append(503) }
+        if stoppedRounds.isSuperset(of: fate.refusedRounds) { allowed.append(503) }
         for status in fate.otherStatuses where !allowed.contains(status) {
             breaches.append("\(name): its client was answered \(status)")
         }

@@ -10,6 +10,8 @@ package final class CrashLedger: Sendable {
         package var tickets: [String] = []
         /// Of answers that were none.
         package var otherStatuses: [Int] = []
+        /// The rounds in which it was refused with a 503. It may be asked again in a later round than its first.
+        package var refusedRounds: [Int] = []
         /// What its ticket's first final document said.
         package var settled: TicketView?
         /// Why a person was asked, each time.
