@@ -18,6 +18,12 @@ package struct TicketView: Sendable, Equatable, Codable {
 
     package var isFinal: Bool { ["delivered", "cancelled", "expired", "failed"].contains(state) }
 
+    /// Dates are read from two clocks at each look, so they may differ by a millisecond.
+    package func isSameEnd(as other: TicketView) -> Bool {
+        id == other.id && state == other.state && why == other.why && attempts == other.attempts
+            && response == other.response
+    }
+
     package init(_ json: Data) throws {
         self = try JSONDecoder().decode(TicketView.self, from: json)
     }
