@@ -56,6 +56,8 @@ extension PendingSet {
     /// parent; for others it goes on waiting.
     mutating func parentFailed(of id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.state != .attempting else { return }
-        ask(id, .parentFailed, now: now)
+        // What may have been applied already is past that: a retry would double it, only a force may send it.
+        let isRisky = entry.ticket.map { $0.counts.mayHaveBeenApplied && !$0.isRepeatable } ?? false
+        ask(id, isRisky ? .maybeApplied : .parentFailed, now: now)
     }
 }
