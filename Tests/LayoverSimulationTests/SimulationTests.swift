@@ -5,8 +5,10 @@ import Testing
 /// The whole engine on a virtual clock, with everything random from a seed that is printed when it fails.
 @Suite struct SimulationTests {
     /// Seeds in one run of the tests.
-    private static let seedCount = 500
-    private static let stepCount = 200
+    private static let seedCount = 2000
+    private static let stepCount = 120
+    /// For the few seeds of which more is wanted.
+    private static let longStepCount = 200
     /// Points of the store at which a process dies, each once for each of a few seeds.
     private static let crashPointCount = 40
     /// Lines of the trace that are shown when a seed fails.
@@ -56,7 +58,7 @@ import Testing
         var tally: [String: Int] = [:]
         for seed in UInt64(1)...100 {
             let simulation = try Simulation(seed: seed)
-            try simulation.run(stepCount: Self.stepCount)
+            try simulation.run(stepCount: Self.longStepCount)
             tally.merge(simulation.tally, uniquingKeysWith: +)
         }
         let kinds = [
@@ -75,7 +77,7 @@ import Testing
         var deaths = 0
         for point in 1...Self.crashPointCount {
             let simulation = try Simulation(seed: seed, crashPoint: point)
-            try simulation.run(stepCount: Self.stepCount / 2)
+            try simulation.run(stepCount: Self.longStepCount / 2)
             if let breach = simulation.breaches.first {
                 Issue.record("\(breach), seed \(seed), crash point \(point)")
             }
@@ -88,7 +90,7 @@ import Testing
         for seed in UInt64(1)...20 {
             let stories = try (0..<2).map { _ in
                 let simulation = try Simulation(seed: seed, isTraced: true)
-                try simulation.run(stepCount: Self.stepCount)
+                try simulation.run(stepCount: Self.longStepCount)
                 return simulation.trace.lines
             }
             let difference = zip(stories[0], stories[1]).first { $0 != $1 }

@@ -79,10 +79,12 @@ extension Simulation {
     /// It is told to stop, cuts off what has not ended in time, and is started again.
     func stop() throws {
         count("stops")
+        let (lifeBefore, breachCount) = (life, breaches.count)
         drain()
         try advance(by: .milliseconds(Int.random(in: 0...40, using: &generator) * 250))
+        // It died while it was finishing; nobody has told the next one to stop.
+        guard life == lifeBefore else { return }
         trace { "the time to stop is over" }
-        let (lifeBefore, breachCount) = (life, breaches.count)
         isCuttingOff = true
         for lane in lanes { _ = lane.loop.shutDown() }
         try advance(by: .seconds(2))
