@@ -1,5 +1,6 @@
 import Foundation
 import LayoverEngine
+import LayoverTestSupport
 import Testing
 
 @testable import LayoverAdmin

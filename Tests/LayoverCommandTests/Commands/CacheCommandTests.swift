@@ -1,6 +1,7 @@
 import Foundation
 import LayoverAdmin
 import LayoverEngine
+import LayoverTestSupport
 import Testing
 
 @testable import layover

@@ -16,6 +16,26 @@ struct RestoringTests {
         #expect(bench.set.record(of: id)?.counts.mayHaveBeenApplied == true)
     }
 
+    /// Regression: a parent that had failed hid that its child may have been applied, and a plain retry sent it twice.
+    @Test(arguments: [true, false])
+    func aParentThatFailedHidesNothing(isRepeatable: Bool) throws {
+        var bench = PendingBench()
+        let parent = bench.accepted()
+        let child = bench.accepted {
+            $0.parents = [parent]
+            $0.isRepeatable = isRepeatable
+        }
+        var record = try #require(bench.set.record(of: child))
+        // A person forced it, and the process died before it could go.
+        record.state = .waiting
+        record.counts.mayHaveBeenApplied = true
+        _ = bench.restart([record], ended: [parent: .failed])
+        #expect(bench.why(child) == (isRepeatable ? .parentFailed : .maybeApplied))
+        let (result, actions) = bench.command(.retry, child)
+        #expect(result == (isRepeatable ? .done : .conflict))
+        #expect(actions.started == (isRepeatable ? [child] : []))
+    }
+
     @Test func whoWasHeldBackIsHeldAgain() {
         var bench = PendingBench()
         let id = bench.accepted()

@@ -1,24 +1,24 @@
 import LayoverCore
-import LayoverEngine
-import LayoverHTTP
+package import LayoverEngine
+package import LayoverHTTP
 import Synchronization
 
 /// A cache that only knows what it was given at first.
-final class MemoryCache: AnswerCache {
-    struct Broken: Error, CustomStringConvertible {
-        var description: String { "the disk is gone" }
+package final class MemoryCache: AnswerCache {
+    package struct Broken: Error, CustomStringConvertible {
+        package var description: String { "the disk is gone" }
     }
 
     private let kept: Mutex<[CachedFacts]>
     private let isBroken: Bool
 
-    init(_ kept: [CachedFacts] = [], isBroken: Bool = false) {
+    package init(_ kept: [CachedFacts] = [], isBroken: Bool = false) {
         self.kept = Mutex(kept)
         self.isBroken = isBroken
     }
 
     /// An answer of `http://HOST` that was stored at 12:00:SEQUENCE on the first day of 2026, and is fresh for an hour.
-    static func facts(
+    package static func facts(
         _ sequence: Int64, host: String = "shop.example", target: String = "/cart", method: String = "GET",
         freshUntil: Int? = nil
     ) -> CachedFacts {
@@ -29,13 +29,13 @@ final class MemoryCache: AnswerCache {
             freshUntil: freshUntil ?? storedAt + 3600, usedAt: storedAt + 60, isForOneUser: method == "HEAD")
     }
 
-    func list(_ selection: CacheSelection, before: Int64?, limit: Int) async throws -> [CachedFacts] {
+    package func list(_ selection: CacheSelection, before: Int64?, limit: Int) async throws -> [CachedFacts] {
         if isBroken { throw Broken() }
         let found = kept.withLock { $0.filter { Self.matches(selection, $0) && $0.sequence < before ?? .max } }
         return Array(found.sorted { $0.sequence > $1.sequence }.prefix(limit))
     }
 
-    func purge(_ selection: CacheSelection) async throws -> Int {
+    package func purge(_ selection: CacheSelection) async throws -> Int {
         if isBroken { throw Broken() }
         return kept.withLock { kept in
             let before = kept.count
@@ -52,9 +52,9 @@ final class MemoryCache: AnswerCache {
         }
     }
 
-    var targets: [String] { kept.withLock { $0.map(\.target) } }
+    package var targets: [String] { kept.withLock { $0.map(\.target) } }
 
-    var usage: CacheUsage {
+    package var usage: CacheUsage {
         kept.withLock { kept in
             CacheUsage(
                 entryCount: kept.count, entryCountMax: 1000, byteCount: kept.reduce(0) { $0 + $1.byteCount },
@@ -62,13 +62,13 @@ final class MemoryCache: AnswerCache {
         }
     }
 
-    func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any AnswerWriter)? { nil }
+    package func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any AnswerWriter)? { nil }
 
-    func lookup(
+    package func lookup(
         _ request: CacheRequest, _ occasion: CacheOccasion, now: Int, done: @escaping @Sendable (CacheLookup) -> Void
     ) {}
 
-    func claimRefresh(_ refresh: CacheRefresh) -> Bool { false }
-    func refreshEnded(_ refresh: CacheRefresh) {}
-    func close() async {}
+    package func claimRefresh(_ refresh: CacheRefresh) -> Bool { false }
+    package func refreshEnded(_ refresh: CacheRefresh) {}
+    package func close() async {}
 }
