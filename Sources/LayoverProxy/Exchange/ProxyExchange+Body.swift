@@ -11,10 +11,11 @@ extension ProxyExchange {
         let loop = self.loop
         return CapturedBody(
             length: length, mayBeSentTwice: request.mayBeSentTwice || mayBeAskedAbout, limits: loop.rules.body,
-            spool: loop.spool
-        ) { [weak self] in
-            loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }
-        }
+            spool: loop.spool,
+            clientResumed: { [weak self] in
+                loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }
+            },
+            stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.cannotBeReadFirst() } })
     }
 
     /// Whether all of its body is kept although it must not be sent twice: a person may want to.
@@ -28,6 +29,7 @@ extension ProxyExchange {
         guard phase != .done else { return true }
         hasSentContinue = true
         ticket?.digest?.update(bytes)
+        ticket?.tokens?.read(bytes)
         guard let body = request.body else { return true }
         return body.append(bytes)
     }

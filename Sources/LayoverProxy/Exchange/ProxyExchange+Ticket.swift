@@ -25,6 +25,7 @@ extension ProxyExchange {
     /// The request is complete.
     func requestCompleted(trailers: ByteBuffer?) {
         self.trailers = trailers
+        if ticket?.isReadFirst == true { return wasReadFirst() }
         if ticket?.known != nil { return answerKnownKey() }
         // What waits was told of while its body was still on the way. Told before it asks for a ticket.
         if let entry, let body = request.body {

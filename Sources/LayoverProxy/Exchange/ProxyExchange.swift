@@ -18,7 +18,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         case parked
         /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
         case offering
-        /// The cache is being asked for an answer, or the store for a ticket.
+        /// The cache is being asked for an answer, the store for a ticket, or the client for the rest of its body.
         case looking
         /// The answer is being passed on.
         case responding
@@ -85,12 +85,18 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         caching = CacheTurn(loop.cache, plan.request, plan.policy)
         if let wish = plan.ticket {
             ticket = TicketTurn(wish: wish, base: connection.ownBase(for: head), digest: plan.digest)
+            if request.framing != .none { ticket?.tokens = TicketTokens(inBodyOf: request) }
         }
         if request.framing != .none { request.body = makeBody() }
     }
 
-    /// The first step: an attempt at once, unless its key is to be looked for.
+    /// The first step: an attempt at once, unless there is something to be looked for.
     func begin() {
+        if !looksForTokens() { beginLooking() }
+    }
+
+    /// An attempt at once, unless its key is to be looked for.
+    func beginLooking() {
         if !looksForItsKey() { beginTrying() }
     }
 

@@ -78,15 +78,6 @@ extension RequestPlanner {
         }
     }
 
-    /// Whether the target or a field stands for what another ticket will bring. One in a body is found when the body
-    /// is there.
-    static func hasTicketTokens(_ request: UpstreamRequest) -> Bool {
-        request.target.contains("~ticket.") || request.hasTokenInAuthority
-            || request.fields.readableBytesView.split(separator: 0).contains {
-                String(decoding: $0, as: UTF8.self).contains("~ticket.")
-            }
-    }
-
     /// One key, or none: of two nobody knows which one says that it is the same request, and an empty one says it of
     /// all. What asks for no ticket is passed on as it came.
     func checkIdempotencyKey(of head: RequestHead) throws(Refusal) {

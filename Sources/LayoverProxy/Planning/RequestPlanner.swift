@@ -78,7 +78,7 @@ struct RequestPlanner {
         try checkIdempotencyKey(of: head)
         if head.fields.contains(.idempotencyKey) { plan.digest = digest(of: head, request) }
         // What waits for another ticket is not tried first.
-        let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || Self.hasTicketTokens(request)
+        let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
         return isLater ? .accept(plan, ticket.now(isLater: isLater)) : .forward(plan)
     }
 

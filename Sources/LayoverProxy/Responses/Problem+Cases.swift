@@ -30,6 +30,13 @@ extension Problem {
             error: .connectionLimitReached)
     }
 
+    /// - Parameter max: `limits.bodyMax`, in bytes.
+    static func bodyOverMax(_ max: Int) -> Problem {
+        Problem(
+            status: 413, kind: "limit", detail: "The body is over limits.bodyMax (\(max) bytes), so it cannot be kept.",
+            error: .httpRequestError)
+    }
+
     /// The pending set ended the wait.
     static func ended(_ end: EntryEnd, lastFailure: Failure?) -> Problem {
         var problem: Problem

@@ -41,6 +41,24 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         if draft.request.framing != .none { draft.request.body = makeBody() }
     }
 
+    /// Goes on with a request that was read to its end, and in whose body a token was found.
+    init(takingOver exchange: ProxyExchange, of connection: ClientConnection, _ turn: TicketTurn) {
+        self.connection = connection
+        loop = exchange.loop
+        client = exchange.client
+        applied = turn.wish.now(isLater: true).applied
+        base = turn.base
+        digest = turn.digest
+        tokens = turn.tokens ?? TicketTokens(exchange.request)
+        namedParents = exchange.order.after
+        trailers = exchange.trailers
+        isReceivingRequest = exchange.isReceivingRequest
+        draft = TicketDraft(
+            request: exchange.request, policy: exchange.rules.policy, route: exchange.route, wish: exchange.wish,
+            order: exchange.order, hasIdempotencyKey: exchange.hasIdempotencyKey, createdAt: exchange.createdAt,
+            clientAddress: connection.clientAddress, userAgent: exchange.takeUserAgent())
+    }
+
     private func makeBody() -> CapturedBody {
         var length: Int?
         if case .length(let count) = draft.request.framing { length = count }
@@ -80,6 +98,11 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
             self.trailers = lines.readableBytes > 0 ? lines : nil
         }
         draft.request.body?.finish(trailers: self.trailers)
+        looksForTokens()
+    }
+
+    /// All of the body is there.
+    func looksForTokens() {
         guard tokens.isBodySuspect, let body = draft.request.body else { return replaceTokens(in: nil) }
         let max = TokenLimits().bodyByteCountMax
         guard body.receivedByteCount <= max else { return fail(Problem(.bodyTooLong())) }
@@ -129,10 +152,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         let isOverMax = (draft.request.body?.receivedByteCount ?? 0) > max || isAnnouncedOverMax
         fail(
             isOverMax
-                ? Problem(
-                    status: 413, kind: "limit",
-                    detail: "The body is over limits.bodyMax (\(max) bytes), so it cannot be kept.",
-                    error: .httpRequestError)
+                ? .bodyOverMax(max)
                 : Problem(notKept: draft.request.body?.keepingFailure))
     }
 

@@ -20,6 +20,21 @@ struct TicketTokens {
         search = TildeSearch(BodyType(fields: request.fields))
     }
 
+    /// Nil where the body is of a type that has no tokens.
+    init?(inBodyOf request: UpstreamRequest) {
+        let type = BodyType(fields: request.fields)
+        guard type != .other else { return nil }
+        search = TildeSearch(type)
+    }
+
+    /// Whether anything stands in the target or a field that has to be replaced, or would have to be: what is malformed
+    /// too. What stands in the body is found when the body is there.
+    static func areInHead(of request: UpstreamRequest) -> Bool {
+        if request.hasTokenInAuthority { return true }
+        let scan = try? TokenScan(TokenRequest(target: request.target, fields: request.fields))
+        return scan?.hasTokens ?? true
+    }
+
     /// Reads along while the body arrives.
     mutating func read(_ bytes: ByteBuffer) { search.read(bytes) }
 

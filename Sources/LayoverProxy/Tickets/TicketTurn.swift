@@ -7,6 +7,10 @@ struct TicketTurn {
     /// What stands before a path of ours, for its client.
     let base: String
     var digest: PayloadDigest?
+    /// Not nil where the body may have tokens.
+    var tokens: TicketTokens?
+    /// Whether the body is being read to its end before anything else is done.
+    var isReadFirst = false
     /// When its client has waited as long as it wants.
     var timer: Scheduled<Void>?
     /// Whether its time came before the request was complete.

@@ -84,11 +84,13 @@ final class UpstreamRig: Sendable {
 
     /// Starts an attempt and returns what will be told of it.
     func start(
-        _ request: UpstreamRequest, needsFreshConnection: Bool = false, passesOn: Bool = true
+        _ request: UpstreamRequest, needsFreshConnection: Bool = false, passesOn: Bool = true,
+        beforeSending: (@Sendable () -> Bool)? = nil
     ) -> AttemptRecord {
         let record = AttemptRecord(worker: worker, eventLoop: eventLoop, passesOn: passesOn)
         let attempt = UpstreamAttempt(
-            request: request, number: 1, needsFreshConnection: needsFreshConnection, receiver: record)
+            request: request, number: 1, needsFreshConnection: needsFreshConnection, beforeSending: beforeSending,
+            receiver: record)
         record.adopt(attempt)
         eventLoop.execute { [worker] in worker.start(attempt) }
         return record

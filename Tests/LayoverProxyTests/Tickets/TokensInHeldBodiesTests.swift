@@ -1,0 +1,158 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// `respond-async, wait=N` with a body in which tokens may stand: an origin must never get the tokens themselves.
+struct TokensInHeldBodiesTests {
+    private static let wait = "Prefer: respond-async, wait=60"
+
+    private static func request(_ type: String, chunks: [String], _ fields: String...) -> String {
+        "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Type: \(type)\r\n\(wait)\r\nTransfer-Encoding: chunked\r\n"
+            + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+            + chunks.map { String($0.utf8.count, radix: 16) + "\r\n" + $0 + "\r\n" }.joined() + "0\r\n\r\n"
+    }
+
+    @Test(arguments: [
+        ("application/json", #"{"order":"~ticket.ID.json.id~"}"#, #"{"order":"a b"}"#),
+        ("application/x-www-form-urlencoded", "order=%7Eticket.ID.json.id%7E", "order=a+b"),
+    ])
+    func aTokenMakesItATicketBeforeAnyAttempt(type: String, body: String, sent: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let parent = try await proxy.accept("/parent")
+            let attempt = try await proxy.nextAttempt("the attempt of the parent")
+            let text = body.replacing("ID", with: "\(parent)")
+            let answer = try await proxy.answer(
+                to: .submission("/", body: text, "Content-Type: \(type)", Self.wait, "Idempotency-Key: 1"))
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async")
+            #expect(answer.member("waitingFor") == "parent")
+            let child = try #require(answer.ticket)
+            try await proxy.expectAttempts(1)
+            try await attempt.answerWell(200, ["Content-Type: application/json"], body: #"{"id":"a b"}"#)
+            let next = try await proxy.nextAttempt("the attempt of the child")
+            #expect(await next.mark())
+            #expect(try await next.wholeBody() == sent)
+            next.respond(200, ["Content-Length: 0"])
+            _ = try await proxy.until(child, is: .delivered)
+            // The same once more is the same ticket.
+            let again = try await proxy.answer(
+                to: .submission("/", body: text, "Content-Type: \(type)", Self.wait, "Idempotency-Key: 1"))
+            #expect(again.ticket == child)
+        }
+    }
+
+    @Test func aTokenThatIsNoneIsRefusedBeforeAnyAttempt() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let answer = try await proxy.answer(
+                to: .submission("/", body: #"["~ticket.no~"]"#, "Content-Type: application/json", Self.wait))
+            #expect(answer.status == 400)
+            #expect(answer.member("kind") == "token")
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    /// In the target and in fields it is seen before the body comes, in any spelling.
+    @Test(arguments: [("/%7Euuid~", "X: 1"), ("/", "X-Id: ~uuid~")])
+    func aTokenInTheHeadMakesItATicketToo(target: String, field: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let answer = try await proxy.answer(to: .submission(target, Self.wait, field))
+            #expect(answer.status == 202)
+            let attempt = try await proxy.nextAttempt()
+            #expect(!attempt.request.target.contains("uuid"))
+            #expect(attempt.values("X-Id").first?.contains("uuid") != true)
+            try await attempt.answerWell()
+        }
+    }
+
+    /// Its client may wait for our word before it sends the body; it gets it at once.
+    @Test func whatHasNoTokensIsTriedOnceItIsWhole() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let body = #"{"path":"~/ticket"}"#
+            let client = try await proxy.client(
+                sending: .submission(
+                    "/", body: body, "Content-Type: application/json", Self.wait, "Expect: 100-continue"
+                ).replacing(body, with: ""))
+            #expect(try await client.text(25) == "HTTP/1.1 100 Continue\r\n\r\n")
+            try await client.send(String(body.prefix(5)))
+            try await proxy.expectAttempts(0)
+            try await client.send(String(body.dropFirst(5)))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.body?.summary == .captured)
+            #expect(try await attempt.wholeBody() == body)
+            attempt.respond(201, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer("the answer", after: 25).status == 201)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    /// What can be no ticket, or can have no tokens, goes on its way while it comes in.
+    @Test(arguments: [("application/json", 2000), ("text/plain", 10)])
+    func whatNeedsNoLookIsTriedAtOnce(type: String, count: Int) async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+            let body = "[" + String(repeating: " ", count: count) + "]"
+            let client = try await proxy.client(
+                sending: .submission("/", body: body, "Content-Type: \(type)", Self.wait).replacing(body, with: "["))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.body?.summary == .arriving)
+            try await client.send(String(body.dropFirst()))
+            #expect(try await attempt.wholeBody() == body)
+            attempt.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    /// Nobody knows how long it is, and it is longer than what is kept.
+    @Test func whatGrowsTooLongIsTriedAsItIs() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+            let chunks = [String](repeating: String(repeating: " ", count: 300), count: 9)
+            let client = try await proxy.client(sending: Self.request("application/json", chunks: chunks))
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == chunks.joined())
+            attempt.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    @Test func aTokenInWhatGrowsTooLongIs413() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
+            let chunks = ["[\"~uuid~\""] + [String](repeating: String(repeating: " ", count: 300), count: 9)
+            let answer = try await proxy.answer(to: Self.request("application/json", chunks: chunks))
+            #expect(answer.status == 413)
+            #expect(answer.member("detail")?.contains("limits.bodyMax (1000 bytes)") == true)
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    /// The disk has no room for the body, so it can be no ticket: it is a request like any other, unless it has tokens.
+    @Test(arguments: [("[", 200), ("[\"~uuid~\"", 507)])
+    func withoutRoomOnTheDiskItIsTriedAsItIs(start: String, status: Int) async throws {
+        let tickets = TestStore(spoolTotal: 1000)
+        try await withProxy(
+            script: { $0.respondOnceSent(200, ["Content-Length: 0"]) }, tickets: tickets, rules: { $0.body.inMemoryMax = 100 }
+        ) { proxy in
+            let body = start + String(repeating: " ", count: 600_000) + "]"
+            let answer = try await proxy.answer(
+                to: .submission("/", body: body, "Content-Type: application/json", Self.wait))
+            #expect(answer.status == status)
+            try await proxy.expectAttempts(status == 200 ? 1 : 0)
+            #expect(tickets.files.isEmpty)
+        }
+    }
+
+    @Test func aClientThatLeavesMeanwhileLeavesNothing() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(
+                sending: .submission("/", body: "[1]", "Content-Type: application/json", Self.wait, "Expect: 100-continue")
+                    .replacing("[1]", with: ""))
+            #expect(try await client.text(25) == "HTTP/1.1 100 Continue\r\n\r\n")
+            try await client.send("[")
+            try await client.reset()
+            while proxy.openConnectionCount() > 0 { try await proxy.settle() }
+            try await proxy.expectAttempts(0)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import LayoverCore
+import LayoverTestSupport
+import Synchronization
+import Testing
+
+@testable import LayoverUpstream
+
+/// When it is noted that sending begins: once the connection stands, before the first byte. So an attempt that finds no
+/// way is as cheap and as harmless as a bare connect, and can be the canary of requests that must not be sent twice.
+struct MarkTests {
+    private func attempt(
+        _ rig: UpstreamRig, port: Int, scheme: Origin.Scheme = .http, mark: @escaping @Sendable () -> Bool
+    ) async -> AttemptRecord.Facts {
+        let request = rig.request("POST", port: port, scheme: scheme, framing: .length(5), body: rig.body("order"))
+        return await rig.start(request, needsFreshConnection: true, beforeSending: mark).ended()
+    }
+
+    @Test func whereNothingListensNothingIsNoted() async throws {
+        let rig = try UpstreamRig()
+        let origin = try MisbehavingOrigin { _ in }
+        origin.stop()
+        let count = Atomic(0)
+        let facts = await attempt(rig, port: origin.port) { count.add(1, ordering: .relaxed).newValue > 0 }
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(facts.failure?.phase == .connecting)
+        #expect(count.load(ordering: .relaxed) == 0)
+        try await rig.stop()
+    }
+
+    /// It takes the connection and closes it in the middle of the handshake.
+    @Test func whereTheHandshakeFailsNothingIsNoted() async throws {
+        let rig = try UpstreamRig()
+        let origin = try MisbehavingOrigin { connection in _ = connection.read(1) }
+        defer { origin.stop() }
+        let count = Atomic(0)
+        let facts = await attempt(rig, port: origin.port, scheme: .https) {
+            count.add(1, ordering: .relaxed).newValue > 0
+        }
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(facts.failure?.phase == .securing)
+        #expect(count.load(ordering: .relaxed) == 0)
+        #expect(origin.connections.count == 1)
+        try await rig.stop()
+    }
+
+    @Test func itIsNotedOnceBeforeTheFirstByte() async throws {
+        let rig = try UpstreamRig()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer()
+        }
+        defer { origin.stop() }
+        let seen = Mutex<[String]>([])
+        let facts = await attempt(rig, port: origin.port) {
+            seen.withLock { $0.append(origin.received.joined()) }
+            return true
+        }
+        #expect(facts.events == ["head", "body", "end"])
+        #expect(seen.withLock { $0 } == [""], "nothing had come by then")
+        #expect(origin.count(of: "POST /x HTTP/1.1") == 1)
+        try await rig.stop()
+    }
+
+    @Test func whatCannotBeNotedIsNotSent() async throws {
+        let rig = try UpstreamRig()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer()
+        }
+        defer { origin.stop() }
+        let facts = await attempt(rig, port: origin.port) { false }
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(facts.failure?.kind == .proxyInternalError)
+        try await rig.stop()
+        #expect(origin.received.joined().isEmpty)
+    }
+}
