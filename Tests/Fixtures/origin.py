@@ -2,6 +2,8 @@
 """The origin of the end-to-end tests: a small HTTP/1.1 server that writes down what it received.
 
     /echo            any method; answers what arrived, as JSON
+    /made            makes something: 201 with its Location, /made/7, and the facts about it as JSON
+    /made/…          answers what arrived, as JSON
     /closing         the same, and closes the connection after it
     /large/N         N bytes of a fixed pattern
     /stalled/N       promises N bytes, sends 64 KiB, logs `stalled`, and sends no more
@@ -58,11 +60,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return action(int(path[len(prefix):]))
         if path.startswith("/git/"):
             return self.git(path)
-        length, digest = self.read_body()
-        if path in ("/echo", "/sink", "/closing"):
+        chunks = [] if path.startswith("/made") else None
+        length, digest = self.read_body(keep=chunks)
+        if path == "/made":
+            return self.send_json({"id": 7, "owner": {"name": "Æ & \"Co\""}}, 201, Location="/made/7", ETag='"v1"')
+        if path in ("/echo", "/sink", "/closing") or path.startswith("/made/"):
             self.close_connection = path == "/closing" or self.close_connection
             return self.send_json({
                 "method": self.command, "target": self.path, "length": length, "sha256": digest,
+                "body": b"".join(chunks or []).decode("latin-1"),
                 "fields": [[name, value] for name, value in self.headers.items()]})
         self.file(path)
 
@@ -97,11 +103,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def record(self, event, **facts):
         write_record(self.server.log, event, method=self.command, target=self.path, at=self.arrived_at, **facts)
 
-    def send_json(self, value):
-        self.send_whole(200, "application/json", json.dumps(value).encode())
+    def send_json(self, value, status=200, **fields):
+        self.send_whole(status, "application/json", json.dumps(value).encode(), **fields)
 
-    def send_whole(self, status, kind, body):
+    def send_whole(self, status, kind, body, **fields):
         self.send_response(status)
+        for name, value in fields.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         if self.close_connection:
