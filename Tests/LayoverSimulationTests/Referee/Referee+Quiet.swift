@@ -56,6 +56,9 @@ extension Referee {
                 if let id = ticket?.id ?? held?.entry, gone.contains(id) {
                     breach("cancelledMeansCancelled", "\(attempt.name) runs on")
                 }
+                if ticket == nil, attempt.truth.isCancelAsked {
+                    breach("cancelledMeansCancelled", "\(attempt.name) runs after a person cancelled it")
+                }
             }
         }
     }
