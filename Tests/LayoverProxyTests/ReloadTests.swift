@@ -43,6 +43,62 @@ struct ReloadTests {
         }
     }
 
+    /// A token was changed, and a field is not to be sent any more.
+    @Test(arguments: [false, true])
+    func whatARouteSetsIsSetAnew(isTicket: Bool) async throws {
+        func routes(_ token: String, removing removed: [String] = []) -> RouteTable {
+            var route = Route(name: "r", policy: .standard)
+            route.setFields = [.init(name: "X-Token", value: token), .init(name: "X-Key", value: "~uuid~")]
+            route.addFields = [.init(name: "X-Added", value: token)]
+            route.removeFields = removed
+            return RouteTable(routes: [route])
+        }
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = routes("old") }) { proxy in
+            let wish = isTicket ? "Prefer: respond-async" : "X: 1"
+            let client = try await proxy.client(sending: .get("/", "X-Token: mine", "X-Gone: 1", wish))
+            let first = try await proxy.nextAttempt()
+            #expect(first.values("X-Token") == ["old"])
+            #expect(first.values("X-Gone") == ["1"])
+            first.fail()
+            _ = try await proxy.entry()
+            try await Self.adopt(routes("new", removing: ["x-gone"]), proxy)
+            await proxy.engine.adopt(proxy.loop.rules.routes)
+            try await proxy.advance(by: .seconds(60))
+            let second = try await proxy.nextAttempt("the attempt after the reload")
+            #expect(second.values("X-Token") == ["new"])
+            #expect(second.values("X-Gone").isEmpty)
+            #expect(second.values("X-Key") == first.values("X-Key"))
+            #expect(second.values("X-Added") == ["old"])
+            #expect(await second.mark())
+            second.respond(200, ["Content-Length: 0"])
+            #expect(try await client.answer().status == (isTicket ? 202 : 200))
+        }
+    }
+
+    /// Nobody's request goes to a server that it did not name, unless the route says whose.
+    @Test func aRouteByItsBaseURLMatchesNothingElse() async throws {
+        var route = Route(name: "shop", policy: .standard)
+        route.upstream = .init(origin: Origin(scheme: .http, host: "shop.test", port: nil), basePath: "/api")
+        route.setFields = [.init(name: "Authorization", value: "Bearer shop")]
+        var hosted = route
+        hosted.name = "hosted"
+        hosted.host = .exact("hosted.test")
+        let routes = RouteTable(routes: [route, hosted])
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }, rules: { $0.routes = routes }) { proxy in
+            for (request, host, target, token) in [
+                ("GET http://o.test/a HTTP/1.1\r\nHost: o.test", "o.test", "/a", ["mine"]),
+                ("GET /.layover/route/shop/a HTTP/1.1\r\nHost: localhost", "shop.test", "/api/a", ["Bearer shop"]),
+                ("GET http://hosted.test/a HTTP/1.1\r\nHost: hosted.test", "shop.test", "/api/a", ["Bearer shop"]),
+            ] {
+                _ = try await proxy.answer(to: request + "\r\nAuthorization: mine\r\n\r\n")
+                let attempt = try await proxy.nextAttempt()
+                #expect(attempt.request.origin.host == host)
+                #expect(attempt.request.target == target)
+                #expect(attempt.values("Authorization") == token)
+            }
+        }
+    }
+
     @Test func aPolicyThatTheClientNamedStaysWhileItIsThere() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             _ = try await proxy.client(sending: .get("/", "Layover-Policy: ask"))

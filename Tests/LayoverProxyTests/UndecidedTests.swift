@@ -46,13 +46,41 @@ struct UndecidedTests {
     /// That the second attempt never got out says nothing about the first.
     @Test func afterAForcedAttemptThatFailedItAsksAgain() async throws {
         try await withProxy(rules: Self.rules) { proxy in
-            let (_, entry) = try await Self.undecided(proxy)
+            let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.command(.force, entry.id, acknowledgement: EntryCommand.duplicateRisk)
             try await proxy.nextAttempt("the forced attempt").fail()
             let again = try await proxy.entry(.undecided)
             #expect(again.why == .maybeApplied)
             try await proxy.advance(by: .seconds(300))
             #expect(proxy.upstream.startedCount == 2)
+            #expect(await proxy.engine.command(.cancel, entry.id).0 == .done)
+            let answer = try await client.answer()
+            #expect(answer.member("evidence") == "maybeApplied", "whoever believes that nothing was sent sends it again")
+            #expect(answer.member("detail")?.contains("An earlier attempt may have been applied.") == true)
+        }
+    }
+
+    /// An earlier attempt reached the origin, and then the origin was away until the end.
+    @Test(arguments: [nil, 2])
+    func theEndTellsOfAllAttempts(automaticMax: Int?) async throws {
+        var policy = Policy.standard
+        policy.automaticAttemptsMax = automaticMax
+        let routes = RouteTable(policies: ["default": policy])
+        try await withProxy(rules: { $0.routes = routes }) { proxy in
+            let client = try await proxy.client(
+                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nIdempotency-Key: 1\r\nContent-Length: 0\r\n\r\n")
+            try await proxy.nextAttempt().beginSending()
+                .fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.entry()
+            try await proxy.advance(by: .seconds(60))
+            try await proxy.nextAttempt("the second attempt").fail()
+            if automaticMax == nil {
+                _ = try await proxy.entry()
+                try await proxy.advance(by: .seconds(600))
+            }
+            let answer = try await client.answer()
+            #expect(answer.status == (automaticMax == nil ? 504 : 502))
+            #expect(answer.member("evidence") == "maybeApplied")
         }
     }
 

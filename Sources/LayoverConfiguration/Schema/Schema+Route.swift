@@ -10,7 +10,7 @@ extension Schema {
         routeKey("policy", \.policy, .nonEmpty("name"), "The name of the policy."),
         routeKey(
             "upstream", \.upstream, Codec.upstream.orNull, secrecy: .userinfo,
-            "Where `/.layover/route/<name>/…` goes. null: the route only matches."),
+            "Where `/.layover/route/<name>/…` goes, and, with a `host`, whatever the route matches. null: the route only matches."),
         routeKey(
             "setFields", \.setFields, .fields, secrecy: .credentialFields,
             "Fields that replace what the client sent."),

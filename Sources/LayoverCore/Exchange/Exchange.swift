@@ -54,6 +54,9 @@ package struct Exchange: Sendable {
 
     // MARK: Failures
 
+    /// Its attempt was cut off after a byte had left, and nobody waits for what it has to say.
+    package mutating func wasCutOffSending() { counts.mayHaveBeenApplied = true }
+
     /// Decides what follows a failed attempt. Rows of the contract's table, top to bottom.
     ///
     /// - Parameters:

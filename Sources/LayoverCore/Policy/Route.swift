@@ -47,6 +47,8 @@ package struct Route: Sendable, Hashable {
     /// Nil: every method.
     package var methods: Set<String>?
     package var policy: Policy
+    /// Where its requests go instead of their own target. Without a `host` only those that name the route, by its base
+    /// URL: nobody's request goes elsewhere unless the route says whose.
     package var upstream: Upstream?
     /// Replaces what the client sent.
     package var setFields: [Field] = []
@@ -65,11 +67,11 @@ package struct Route: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// Whether a request is for this route.
+    /// Whether a request is for this route by where it goes. One by its base URL names the route itself.
     package func matches(host requestHost: String, path: some StringProtocol, method: String) -> Bool {
         if let methods, !methods.contains(method) { return false }
         switch host {
-        case .any: break
+        case .any: if upstream != nil { return false }
         case .exact(let name): guard requestHost == name else { return false }
         case .below(let parent):
             guard requestHost.utf8.count > parent.utf8.count + 1, requestHost.hasSuffix("." + parent)

@@ -129,6 +129,7 @@ extension ProxyExchange: HeldExchange {
     /// Finds its route in a configuration that was read anew.
     func reroute() {
         let found = loop.planner.reroute(request, by: route, wish: wish)
+        request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
         guard found.route != route || found.policy != rules.policy else { return }
         route = found.route
         rules.policy = found.policy
@@ -195,6 +196,7 @@ extension ProxyExchange: HeldExchange {
         if phase == .offering, end == .draining { return deliverOffered() }
         offered = nil
         if let attempt, let id { aborted = (attempt, id) }
+        if attempt?.hasBegunSending.load(ordering: .acquiring) == true { rules.wasCutOffSending() }
         cancelAttempt()
         request.body?.breakOff()
         if phase == .responding {
@@ -204,7 +206,7 @@ extension ProxyExchange: HeldExchange {
         }
         var problem = Problem.ended(end, lastFailure: lastFailure)
         problem.entry = id
-        problem.attemptCount = rules.attemptCount
+        problem.recall(rules.counts)
         problem.retryAfter = retryAfter ?? (end == .draining ? .seconds(5) : nil)
         answer(OwnResponse(problem, identity: loop.rules.identity))
     }

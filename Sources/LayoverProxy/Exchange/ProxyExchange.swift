@@ -286,7 +286,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     func fail(_ problem: Problem) {
         var problem = problem
         problem.entry = entry
-        problem.attemptCount = rules.attemptCount
+        problem.recall(rules.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity))
         ended(as: .failed, failure: lastFailure)
     }

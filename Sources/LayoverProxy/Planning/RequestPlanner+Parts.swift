@@ -38,25 +38,22 @@ extension RequestPlanner {
         if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
             out.writeString("Prefer: \(others.joined(separator: ", "))\0")
         }
-        for field in route?.setFields ?? [] { Self.write(field.name, Self.filledIn(field.value), into: &out) }
+        for field in route?.setFields ?? [] { out.writeString(Self.filledIn(field).line + "\0") }
         for field in route?.addFields ?? [] {
             // A key that the client chose is the better one.
             if field.isIdempotencyKey, head.fields.contains(.idempotencyKey) { continue }
-            Self.write(field.name, Self.filledIn(field.value), into: &out)
+            out.writeString(Self.filledIn(field).line + "\0")
         }
         head.writeVia(into: &out, own: viaMember)
         return out
     }
 
-    private static func write(_ name: String, _ value: String, into out: inout ByteBuffer) {
-        out.writeString(value.isEmpty ? "\(name);\0" : "\(name): \(value)\0")
-    }
-
     /// With a UUID where the configuration has `~uuid~`: the same for all attempts of the request.
-    private static func filledIn(_ value: String) -> String {
-        guard value.contains("~uuid~") else { return value }
+    private static func filledIn(_ field: Route.Field) -> Route.Field {
+        guard field.value.contains("~uuid~") else { return field }
         var generator = SystemRandomNumberGenerator()
-        return value.replacing("~uuid~", with: RequestUUID.text(using: &generator))
+        let value = field.value.replacing("~uuid~", with: RequestUUID.text(using: &generator))
+        return Route.Field(name: field.name, value: value)
     }
 
     func timeouts(of route: Route?) -> AttemptTimeouts {

@@ -57,6 +57,14 @@ struct Problem {
         }
     }
 
+    /// What holds of all attempts so far: whoever is told that nothing was sent will send it again.
+    mutating func recall(_ counts: AttemptCounts) {
+        attemptCount = counts.all
+        guard counts.mayHaveBeenApplied, evidence == .neverSent else { return }
+        evidence = .maybeApplied
+        detail += " An earlier attempt may have been applied."
+    }
+
     var title: String { StatusText.reason(of: status) }
 
     /// The body.

@@ -58,10 +58,12 @@ extension TicketExchange {
         if stored.hasBody {
             framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked
         }
-        return UpstreamRequest(
+        var request = UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target,
             host: stored.host, fields: stored.fields, framing: framing,
             body: body, mayBeSentTwice: isRepeatable, timeouts: loop.planner.timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
+        request.takeFields(of: route)
+        return request
     }
 }

@@ -83,8 +83,8 @@ extension Problem {
                 error: .destinationUnavailable)
         }
         entry = standing.record.id
-        attemptCount = standing.record.counts.all
         phase = standing.record.lastFailure?.phase
         evidence = standing.record.lastFailure?.evidence
+        recall(standing.record.counts)
     }
 }

@@ -87,6 +87,10 @@ struct TokenFinder {
         var offset = 0
         while offset < bytes.count {
             guard bytes[offset] == UInt8(ascii: "\"") else {
+                guard !Self.isBeginning(bytes[offset...]) else {
+                    throw TokenError(
+                        .malformed, "A token in the body stands outside of the strings of its JSON: it must stand in quotes.")
+                }
                 offset += 1
                 continue
             }
@@ -99,6 +103,11 @@ struct TokenFinder {
             try find(in: start..<end, of: bytes, place: .json, plain: .json, escaped: UInt8(ascii: "\\"))
             offset = end + 1
         }
+    }
+
+    /// What is no JSON to anybody, but is meant as a token.
+    private static func isBeginning(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        bytes.first == UInt8(ascii: "~") && (bytes.starts(with: "~ticket.".utf8) || bytes.starts(with: "~uuid~".utf8))
     }
 
     /// In a path, a location stands for the path and query of the resource, so it must begin a segment.
