@@ -23,7 +23,9 @@ struct StatusRetryTests {
     func s1fAStatusInRetryOnIsAskedForAgain(status: Int) async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().respond(status, ["Content-Length: 4"], body: "away")
+            let first = try await proxy.nextAttempt()
+            #expect(first.attempt.wantsConnectionFacts, "its answer may be what is explained")
+            first.respond(status, ["Content-Length: 4"], body: "away")
             let entry = try await proxy.entry()
             #expect(entry.lastFailure?.kind == .httpResponseStatus)
             #expect(entry.lastFailure?.evidence == .answered)

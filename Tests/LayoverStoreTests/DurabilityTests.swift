@@ -110,9 +110,9 @@ import Testing
         #expect(try mode(of: folder.url.path) == before)
         await store.close()
         // A file that others could read becomes private again.
-        #expect(chmod("\(path)/layover.sqlite", 0o644) == 0)
+        for name in ["layover.sqlite", "store.key"] { #expect(chmod("\(path)/\(name)", 0o644) == 0) }
         let again = try SQLiteStore.open(options: .quiet(path))
-        #expect(try mode(of: "\(path)/layover.sqlite") == 0o600)
+        for name in ["layover.sqlite", "store.key"] { #expect(try mode(of: "\(path)/\(name)") == 0o600) }
         await again.close()
     }
 }

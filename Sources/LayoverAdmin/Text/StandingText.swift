@@ -85,7 +85,7 @@ struct StandingText {
     private var delivered: String {
         guard entry.ticket != nil else { return "Its client got the answer \(ending)." }
         guard entry.attempts.records.last?.brokeOff == true else {
-            return "Its answer came \(ending), and is kept for its client."
+            return "Its answer came \(ending), and is kept until its client drops it."
         }
         return sentences(
             "Its answer came \(ending), but broke off: its status and fields are kept, its body is not.", lastFailure)

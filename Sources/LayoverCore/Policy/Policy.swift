@@ -59,6 +59,13 @@ package struct Policy: Sendable, Hashable {
     package var lifetime: Duration = .seconds(24 * 3600)
     /// What is worth another attempt. Default: connectivity.
     package var retryOn: [RetryCondition] = [.connectivity]
+
+    /// Whether an answer may be asked for again.
+    package var retriesStatuses: Bool {
+        retryOn.contains {
+            if case .status = $0 { true } else { false }
+        }
+    }
     /// The wait between attempts. Default: exponential from 250 ms, doubling, at most 30 s, full jitter.
     package var delay = DelaySchedule(
         .exponential(initial: .milliseconds(250), multiplier: 2, max: .seconds(30)), jitter: .full)

@@ -138,7 +138,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         let number = rules.attemptStarted(trigger: trigger)
         let attempt = UpstreamAttempt(
             request: request, number: number, needsFreshConnection: onNewConnection,
-            wantsConnectionFacts: entry != nil, receiver: self)
+            wantsConnectionFacts: entry != nil || rules.policy.retriesStatuses, receiver: self)
         self.attempt = attempt
         if caching != nil { caching?.requestedAt = loop.wallSeconds }
         // The first one starts when the request is created; reading the clock again would cost time.

@@ -39,7 +39,9 @@ extension RequestPlanner {
             }
             order.lane = name
         }
-        if let text = try single("Layover-After", in: head) { order.after = try parents(text) }
+        // A list may stand on several lines (RFC 9110 section 5.3).
+        let after = head.fields.values(of: "Layover-After").map { head.fields.string($0) }
+        if !after.isEmpty { order.after = try parents(after.joined(separator: ",")) }
         return order
     }
 

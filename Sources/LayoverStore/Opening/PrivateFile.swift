@@ -28,7 +28,7 @@ enum PrivateFile {
         try sync(folder: folder(of: path))
     }
 
-    /// All of a small file; nil if there is none.
+    /// All of a small file; nil if there is none. Others who might read it cannot from now on, where that is ours to say.
     static func read(_ path: String, byteCountMax: Int = 1 << 20) throws(StoreFailure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -36,6 +36,8 @@ enum PrivateFile {
             throw failure("read", path)
         }
         defer { Glibc.close(file) }
+        var facts = stat()
+        if fstat(file, &facts) == 0, facts.st_mode & 0o077 != 0 { fchmod(file, 0o600) }
         var bytes = [UInt8](repeating: 0, count: byteCountMax)
         var count = 0
         while count < byteCountMax {

@@ -33,6 +33,17 @@ struct TicketReplayTests {
         }
     }
 
+    /// A list may stand on several lines (RFC 9110 section 5.3).
+    @Test func allLinesOfLayoverAfterCount() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let parents = [try await proxy.accept("/1"), try await proxy.accept("/2")]
+            let child = try await proxy.accept(
+                "/3", "Layover-After: \(parents[0])", "Layover-After: \(parents[1])")
+            #expect(try await tickets.record(of: child)?.parents == parents)
+        }
+    }
+
     /// The mark could not be made, so nothing was sent: it is tried again.
     @Test func nothingIsSentWithoutTheMark() async throws {
         let tickets = TestStore(failing: 2...2)
