@@ -7,7 +7,8 @@ import NIOCore
 /// upstream and takes each byte from wherever it is. Keeping them stops for good when nobody could
 /// send them a second time, or when they are over a limit while a reader has begun; from then on the
 /// body only flows through the window and is *lost* for another attempt. While no reader has begun, a
-/// body over a limit is not lost: the client waits instead.
+/// body over a limit is not lost: the client waits instead. Nor is one lost that is whole when the disk has
+/// no room for it: what the disk does not take is in the window, which is bounded.
 ///
 /// A pure machine: facts in, effects out. `CapturedBody` performs them.
 struct BodyCapture {
@@ -58,9 +59,13 @@ struct BodyCapture {
     /// End of what is in the prefix or in the file.
     private var keptCount = 0
     private var isWriting = false
-    private var isLimitReached = false
+    /// The disk or `limits.spoolTotal` was full when last written to.
+    private var isDiskFull = false
     private var wantsPersistence = false
     private var reader: Reader?
+
+    private var isOverItsLimit: Bool { receivedCount > limits.byteCountMax }
+    private var isLimitReached: Bool { isOverItsLimit || isDiskFull }
 
     init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {
         self.limits = limits
@@ -95,7 +100,6 @@ struct BodyCapture {
         } else {
             appendToTail(chunk)
         }
-        if receivedCount > limits.byteCountMax { isLimitReached = true }
         return settle(wakes: true)
     }
 
@@ -114,10 +118,17 @@ struct BodyCapture {
         return settle(wakes: false)
     }
 
-    /// The disk or `limits.spoolTotal` is full: the same as a body over its own limit.
+    /// The disk or `limits.spoolTotal` is full: the same as a body over its own limit, for the time being.
     mutating func writeFailed() -> Effects {
         isWriting = false
-        isLimitReached = true
+        isDiskFull = true
+        return settle(wakes: false)
+    }
+
+    /// There may be room by now: what was refused is written once more.
+    mutating func roomMayBeBack() -> Effects {
+        guard isDiskFull, isKeeping else { return Effects() }
+        isDiskFull = false
         return settle(wakes: false)
     }
 
@@ -248,7 +259,7 @@ struct BodyCapture {
     /// Brings everything in line after a fact: stops keeping, starts writing, trims, wakes.
     private mutating func settle(wakes: Bool) -> Effects {
         var effects = Effects()
-        if isLimitReached, let reader, reader.position > 0 { isKeeping = false }
+        if isLimitReached, !isWholeWithoutDisk, let reader, reader.position > 0 { isKeeping = false }
         if !isKeeping { dropWhatNobodyReads(&effects) }
         if isKeeping, !isWriting, !isLimitReached, tailCount > 0 { startWriting(&effects) }
         trimTail()
@@ -263,6 +274,8 @@ struct BodyCapture {
         }
         return effects
     }
+
+    private var isWholeWithoutDisk: Bool { end == .finished && !isOverItsLimit }
 
     private mutating func startWriting(_ effects: inout Effects) {
         var skipped = keptCount - (receivedCount - tailCount)

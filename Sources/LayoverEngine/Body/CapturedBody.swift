@@ -121,6 +121,13 @@ package final class CapturedBody: Sendable {
         perform(capture.withLock { $0.ended(.brokenOff) })
     }
 
+    /// Tries once more to keep what the disk or `limits.spoolTotal` had no room for; without that it does nothing.
+    ///
+    /// If there is still none, `stuck` says so again, unless an attempt reads.
+    package func roomMayBeBack() {
+        perform(capture.withLock { $0.roomMayBeBack() })
+    }
+
     /// Why it could not be kept; nil: it could, or its own limit was in the way.
     package var keepingFailure: SpoolFailure? { file.failure }
 

@@ -15,7 +15,26 @@ extension ProxyExchange {
             clientResumed: { [weak self] in
                 loop.eventLoop.execute { [weak self] in self?.connection?.resumeBody() }
             },
-            stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.cannotBeReadFirst() } })
+            stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.bodyIsStuck() } })
+    }
+
+    /// How long after the disk has refused what waits it is tried again. Default: 5 s.
+    static let roomPause: TimeAmount = .seconds(5)
+
+    private func bodyIsStuck() {
+        cannotBeReadFirst()
+        bodyFoundNoRoom()
+    }
+
+    /// Nobody tells us when there is room again, so it is tried. One over `limits.bodyMax` waits for the upstream alone.
+    private func bodyFoundNoRoom() {
+        guard !isWaitingForRoom, phase != .done, request.body?.keepingFailure != nil else { return }
+        isWaitingForRoom = true
+        loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self] in
+            guard let self else { return }
+            isWaitingForRoom = false
+            if phase != .done { request.body?.roomMayBeBack() }
+        }
     }
 
     /// Whether all of its body is kept although it must not be sent twice: a person may want to.

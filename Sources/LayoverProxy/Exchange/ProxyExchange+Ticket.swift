@@ -56,6 +56,7 @@ extension ProxyExchange {
         ticket?.isAsked = true
         let id = joinedEntry()
         guard let body = request.body else { return ask(id, .none) }
+        body.roomMayBeBack()
         body.persist(as: "\(id).request") { [self] stored in
             loop.eventLoop.execute {
                 if let stored { return self.ask(id, stored) }
@@ -67,14 +68,12 @@ extension ProxyExchange {
         }
     }
 
-    /// How long after the store has refused a request whose client would take a ticket it is asked again. Default: 5 s.
-    private static let askingPause: TimeAmount = .seconds(5)
-
-    /// Its client goes on waiting on its connection, and has its ticket once the store takes it.
+    /// Its client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as
+    /// a body is tried again.
     private func askAgainLater() {
         guard ticket?.wish.wait != nil, successor == nil, phase != .done else { return }
         ticket?.timer?.cancel()
-        ticket?.timer = loop.eventLoop.scheduleTask(in: Self.askingPause) { [weak self] in self?.becomeTicket() }
+        ticket?.timer = loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self] in self?.becomeTicket() }
     }
 
     private func declineTicket() {

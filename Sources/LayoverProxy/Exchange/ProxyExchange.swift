@@ -60,6 +60,8 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// Whether bytes of the request are still to come.
     var isReceivingRequest = true
     var hasSentContinue = false
+    /// Whether the disk had no room for the body, and is to be tried again.
+    var isWaitingForRoom = false
     var isClientGone = false
     /// Whether this first attempt is counted in the window of its origin.
     var isCountedAsFresh = false

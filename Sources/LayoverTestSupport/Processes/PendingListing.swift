@@ -15,6 +15,7 @@ package struct PendingListing: Sendable, Codable {
         package var method: String
         package var url: String
         package var attempts: Int
+        package var bodyReplayable: Bool
         package var lastFailure: LastFailure?
     }
 

@@ -83,7 +83,8 @@ struct BodySimulation {
         case 10..<13: fileReads()
         case 13..<18: readerReads()
         case 18: openReader()
-        default: if Int.random(in: 0..<4, using: &dice) == 0 { closeReader() }
+        default:
+            if Int.random(in: 0..<4, using: &dice) == 0 { closeReader() } else { apply(capture.roomMayBeBack()) }
         }
     }
 

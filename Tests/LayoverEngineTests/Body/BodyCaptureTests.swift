@@ -149,6 +149,59 @@ struct BodyCaptureTests {
         #expect(!capture.isClientWaiting)
     }
 
+    @Test func whatTheDiskRefusedIsWrittenOnceThereIsRoom() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abcdefghij"))
+        #expect(capture.writeFailed().isStuck)
+        let again = capture.roomMayBeBack()
+        #expect(again.write.map { String(buffer: $0.bytes) } == "abcdefghij")
+        #expect(!again.resumesClient, "it is not known yet")
+        #expect(capture.roomMayBeBack().write == nil, "one write at a time")
+        #expect(capture.writeFailed().isStuck, "so that it is tried again")
+        #expect(capture.roomMayBeBack().write != nil)
+        let effects = capture.wrote(10)
+        #expect(effects.resumesClient && !effects.isStuck)
+        #expect(capture.received(Self.bytes("k")).write?.offset == 10)
+    }
+
+    @Test func roomIsOfNoUseToABodyOverItsLimitNorToOneThatIsLost() {
+        var long = Self.capture(max: 6)
+        _ = long.received(Self.bytes("abcdefghij"))
+        #expect(long.roomMayBeBack().write == nil)
+        #expect(long.isClientWaiting)
+        var lost = Self.capture()
+        _ = lost.received(Self.bytes("abcdefghij"))
+        _ = lost.writeFailed()
+        lost.readerOpened(number: 1)
+        _ = Self.read(&lost, 1, max: 3)
+        #expect(lost.isLost)
+        #expect(lost.roomMayBeBack().write == nil)
+    }
+
+    @Test func aBodyThatIsWholeIsKeptWithoutTheDisk() {
+        var capture = Self.capture(window: 20)
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.ended(.finished)
+        _ = capture.writeFailed()
+        for number in 1...2 {
+            capture.readerOpened(number: number)
+            #expect(Self.read(&capture, number).0 == "abcdefghij")
+            #expect(Self.read(&capture, number).1 == .end)
+            #expect(!capture.isLost)
+        }
+    }
+
+    @Test func whoWantsItKeptIsToldNoWhileTheDiskIsFullAndYesAfterwards() {
+        var capture = Self.capture()
+        _ = capture.received(Self.bytes("abcdefghij"))
+        _ = capture.ended(.finished)
+        _ = capture.writeFailed()
+        #expect(capture.persistenceWanted().cannotPersist)
+        _ = capture.roomMayBeBack()
+        #expect(!capture.persistenceWanted().cannotPersist)
+        #expect(capture.wrote(10).persist?.isInFile == true)
+    }
+
     @Test func anUnreadableFileBreaksTheReaderOffAlsoAfterTheEnd() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abcdefghij"))
