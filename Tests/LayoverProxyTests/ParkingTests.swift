@@ -240,6 +240,8 @@ struct ParkingTests {
             let ended = await proxy.engine.entry(entry.id)
             #expect(ended?.state == .cancelled)
             #expect(ended?.lastFailure?.evidence == .maybeApplied)
+            #expect(ended?.attemptCount == 2)
+            #expect(ended?.attempts.records.map(\.number) == [1, 2])
         }
     }
 

@@ -61,13 +61,25 @@ extension PendingSet {
         }
     }
 
-    /// What the attempt of an entry proved that has ended meanwhile. It changes nothing but what is known.
+    /// What the attempt of an entry proved that has ended meanwhile. It changes nothing but what is known: the state
+    /// stays, and nobody else moves.
+    ///
+    /// - Parameters:
+    ///   - failure: Nil where the attempt was answered.
+    ///   - counts: The attempts of the exchange, with the one that was cut off: when the entry ended, nobody had
+    ///     counted it.
     package mutating func recorded(
-        _ failure: Failure, records: [AttemptRecord] = [], of id: EntryID, now: Timestamp
+        _ failure: Failure?, counts: AttemptCounts, records: [AttemptRecord] = [], of id: EntryID, now: Timestamp
     ) {
         history.change(id) { entry in
             entry.revision += 1
+            entry.attemptCount = max(entry.attemptCount, counts.all)
+            if let known = entry.ticket?.counts, counts.all >= known.all {
+                entry.ticket?.counts = counts
+                if failure?.evidence == .maybeApplied { entry.ticket?.counts.mayHaveBeenApplied = true }
+            }
             entry.attempts.append(contentsOf: records)
+            guard let failure else { return }
             entry.lastFailure = failure
             entry.lastFailureAt = now
         }

@@ -35,6 +35,7 @@ extension Engine {
             pending.counted(tally.counts, of: id)
             perform(pending.refused(id, why: why, failure: failure, records: tally.records, now: now))
         case .attemptFailed(let id, let failure, let parking, let tally):
+            if !pending.isLive(id) { learn(failure, tally, of: id, now: now) }
             pending.counted(tally.counts, of: id)
             // A ticket at rest has no exchange; the next attempt makes one. An answer in hand keeps it for now.
             if failure.evidence != .answered, pending.entry(id, now: now)?.ticket != nil, !pending.isBeingStored(id) {
@@ -46,9 +47,11 @@ extension Engine {
                     automaticLeft: tally.automaticLeft, isBodyReplayable: tally.isBodyReplayable,
                     records: tally.records, now: now, using: &jitter))
         case .answered(let id, let tally):
+            if !pending.isLive(id) { learn(nil, tally, of: id, now: now) }
             pending.counted(tally.counts, of: id)
             perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, records: tally.records, now: now))
         case .ended(let id, let state, let failure, let tally):
+            if !pending.isLive(id) { learn(failure, tally, of: id, now: now) }
             pending.counted(tally.counts, of: id)
             perform(
                 pending.ended(
@@ -59,8 +62,8 @@ extension Engine {
             if !tickets.isTouched(id) { tickets.untold.remove(id) }
         case .untold(let id):
             if pending.isLive(id) { tickets.untold.insert(id) } else { save([(id, .unmark(id))]) }
-        case .evidence(let id, let failure, let records):
-            pending.recorded(failure, records: records, of: id, now: now)
+        case .evidence(let id, let failure, let tally):
+            learn(failure, tally, of: id, now: now)
         case .rerouted(let id, let route, let policy, let automaticLeft):
             perform(
                 pending.rerouted(id, route: route, policy: policy, automaticLeft: automaticLeft, now: now))
@@ -73,6 +76,12 @@ extension Engine {
         }
         generator = jitter.base
         finishFact()
+    }
+
+    /// Takes note of the attempt of an entry whose end was quicker, by a command or by time.
+    private func learn(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
+        pending.recorded(failure, counts: tally.counts, records: tally.records, of: id, now: now)
+        saveEvidence(of: id)
     }
 
     func handle(_ fact: ReachabilityFact) {

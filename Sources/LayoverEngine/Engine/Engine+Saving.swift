@@ -35,6 +35,12 @@ extension Engine {
         save(changes)
     }
 
+    /// What the attempt of a ticket proved that its end has cut off. Its row is final, and only learns.
+    func saveEvidence(of id: EntryID) {
+        guard let record = pending.record(of: id), record.state.isFinal else { return }
+        save([(id, .learned(record.shifted(by: tickets.clock)))])
+    }
+
     func save(_ new: [(EntryID, StoreChange)]) {
         guard let store, !new.isEmpty else { return }
         var changes: [(EntryID, StoreChange)] = []

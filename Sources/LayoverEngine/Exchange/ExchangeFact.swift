@@ -14,7 +14,7 @@ package enum ExchangeFact: Sendable {
     /// was being made of it. Before `ended`.
     case untold(EntryID)
     /// What an attempt had proved that was cut off because its entry ended.
-    case evidence(EntryID, Failure, [AttemptRecord])
+    case evidence(EntryID, Failure, AttemptTally)
     /// A request is to be accepted as a ticket, before any attempt.
     case accept(Acceptance, any AcceptingExchange)
     /// An exchange joins the set whose first attempt is under way.

@@ -14,6 +14,9 @@ package enum StoreChange: Sendable {
     /// Applied only if the row is `waiting` or `attempting` and its revision is not higher; otherwise `stale`, and
     /// nothing may be sent.
     case started(EntryID, revision: Int, counts: AttemptCounts)
+    /// What the last attempt of a final ticket proved, which had been cut off: counts, failure and timeline, and nothing
+    /// else. Applied only if the row is in the same final state and its revision is lower.
+    case learned(TicketRecord)
     /// An answer came: the record is final, and its answer is kept. Applied like `update`; where it is `stale`, the
     /// answer's file is removed unless a row names it.
     case delivered(TicketRecord, StoredAnswer)
@@ -32,6 +35,7 @@ extension StoreChange {
         case .insert: "insert"
         case .update(let record): "update to \(record.state)"
         case .started: "started"
+        case .learned: "learned"
         case .delivered: "delivered"
         case .dropAnswer: "dropAnswer"
         case .unmark: "unmark"

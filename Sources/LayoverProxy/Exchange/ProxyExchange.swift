@@ -181,7 +181,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
             guard let aborted, aborted.attempt === attempt else { return }
             self.aborted = nil
             record(nil, failure: failure)
-            loop.engine.post(.evidence(aborted.entry, failure, timeline.takeRecords()))
+            loop.engine.post(.evidence(aborted.entry, failure, takeTally()))
         case .bodyWanted, .interim, .head, .body, .end:
             break
         }

@@ -105,7 +105,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         case .failed(let failure) where aborted === attempt:
             aborted = nil
             record(nil, failure: failure)
-            loop.engine.post(.evidence(id, failure, timeline.takeRecords()))
+            loop.engine.post(.evidence(id, failure, takeTally()))
         case .failed, .bodyWanted, .interim, .head, .body, .end: break
         }
     }

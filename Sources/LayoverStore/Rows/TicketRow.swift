@@ -30,6 +30,17 @@ enum TicketRow {
     private static let updatedState =
         "state = ifnull(nullif(?, 'attempting'), iif(state = 'attempting', 'attempting', 'waiting'))"
 
+    /// What a final row still learns.
+    private static let learnedColumns = [
+        "revision", "attemptCount", "automaticCount", "mayHaveBeenApplied", "lastFailure", "lastFailureAt", "attempts",
+    ]
+
+    /// Guarded by the revision and by the end: it stays the same one.
+    static let lesson = """
+        UPDATE ticket SET \(learnedColumns.map { "\($0) = ?" }.joined(separator: ", "))
+        WHERE id = ? AND state = ? AND revision < ? AND endedAt IS NOT NULL
+        """
+
     static func selection(_ condition: String) -> String {
         "SELECT \((fixedColumns + columns).joined(separator: ", ")) FROM ticket \(condition)"
     }
@@ -68,11 +79,25 @@ enum TicketRow {
         binder.bind(record.endedMeasured)
         bind(record.lastFailure, to: &binder)
         binder.bind(record.lastFailureAt)
-        let attempts = AttemptLogBytes.encode(record.attempts)
-        if attempts.isEmpty { binder.bindNull() } else { binder.bind(attempts) }
+        bind(record.attempts, to: &binder)
         binder.bind(record.status)
         binder.bind(record.preconditions)
         if let newer = record.supersededBy { binder.bind(newer) } else { binder.bindNull() }
+    }
+
+    static func bindLesson(_ record: TicketRecord, to binder: inout StatementBinder) {
+        binder.bind(record.revision)
+        binder.bind(record.counts.all)
+        binder.bind(record.counts.automatic)
+        binder.bind(record.counts.mayHaveBeenApplied)
+        bind(record.lastFailure, to: &binder)
+        binder.bind(record.lastFailureAt)
+        bind(record.attempts, to: &binder)
+    }
+
+    private static func bind(_ attempts: AttemptLog, to binder: inout StatementBinder) {
+        let bytes = AttemptLogBytes.encode(attempts)
+        if bytes.isEmpty { binder.bindNull() } else { binder.bind(bytes) }
     }
 
     private static func bind(_ failure: Failure?, to binder: inout StatementBinder) {

@@ -11,6 +11,7 @@ final class ChangeWriter {
     private let insertTicket: Statement
     private let updateTicket: Statement
     private let startTicket: Statement
+    private let teachTicket: Statement
     private let insertRequest: Statement
     private let deleteRequest: Statement
     private let insertAnswer: Statement
@@ -31,6 +32,7 @@ final class ChangeWriter {
                     mayHaveBeenApplied = ?
                 WHERE id = ? AND state IN ('waiting', 'attempting') AND revision <= ?
                 """)
+        teachTicket = try db.makeStatement(sql: TicketRow.lesson)
         insertRequest = try db.makeStatement(sql: RequestRow.insertion)
         deleteRequest = try db.makeStatement(
             sql: """
@@ -63,6 +65,7 @@ final class ChangeWriter {
         case .insert(let record, let request, let mark): try insert(record, request, mark)
         case .update(let record): try update(record)
         case .started(let id, let revision, let counts): try start(id, revision, counts)
+        case .learned(let record): try learn(record)
         case .delivered(let record, let answer): try deliver(record, answer)
         case .dropAnswer(let id): try dropAnswer(of: id)
         case .unmark(let id): try unmark(id)
@@ -132,6 +135,15 @@ final class ChangeWriter {
         row.bind(counts.mayHaveBeenApplied)
         row.bind(id)
         row.bind(revision)
+        return try row.run() == 1 ? .done : .stale
+    }
+
+    private func learn(_ record: TicketRecord) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(teachTicket)
+        TicketRow.bindLesson(record, to: &row)
+        row.bind(record.id)
+        row.bind(record.state)
+        row.bind(record.revision)
         return try row.run() == 1 ? .done : .stale
     }
 

@@ -19,7 +19,7 @@ struct ChangesCall: Sendable {
         changes.contains {
             switch $0 {
             case .insert, .delivered: true
-            case .update, .started, .dropAnswer, .unmark, .seen: false
+            case .update, .started, .learned, .dropAnswer, .unmark, .seen: false
             }
         }
     }
@@ -29,7 +29,7 @@ struct ChangesCall: Sendable {
             switch change {
             case .insert(_, let request, _): sum + Self.inlineByteCount(request.body)
             case .delivered(_, let answer): sum + Self.inlineByteCount(answer.body)
-            case .update, .started, .dropAnswer, .unmark, .seen: sum
+            case .update, .started, .learned, .dropAnswer, .unmark, .seen: sum
             }
         }
     }

@@ -46,6 +46,8 @@ struct MemoryContent: Sendable {
             return try update(record, &released) ? .done : .stale
         case .started(let id, let revision, let counts):
             return start(id, revision, counts)
+        case .learned(let record):
+            return try learn(record) ? .done : .stale
         case .delivered(let record, let answer):
             guard record.state.isFinal, try update(record, &released) else {
                 release(answer.body, &released)
@@ -96,6 +98,20 @@ struct MemoryContent: Sendable {
         if new.state.isFinal { row.request = nil }
         tickets[record.id] = row
         if new.state.isFinal, let body { release(body, &released) }
+        return true
+    }
+
+    private mutating func learn(_ record: TicketRecord) throws(StoreFailure) -> Bool {
+        guard var row = tickets[record.id], row.record.state.isFinal, row.record.state == record.state,
+            row.record.revision < record.revision
+        else { return false }
+        row.record.revision = record.revision
+        row.record.counts = record.counts
+        row.record.lastFailure = record.lastFailure
+        row.record.lastFailureAt = record.lastFailureAt
+        row.record.attempts = record.attempts
+        try check(row.record)
+        tickets[record.id] = row
         return true
     }
 

@@ -79,6 +79,41 @@ struct CommandTests {
         #expect(bench.set.lines[PendingBench.origin]?.underWay == 0)
     }
 
+    @Test mutating func theAttemptThatCancelCutOffIsCounted() {
+        let id = bench.parked()
+        _ = bench.command(.retry, id)
+        _ = bench.command(.cancel, id)
+        #expect(bench.entry(id)?.attemptCount == 1)
+        let revision = bench.entry(id)?.revision ?? 0
+        let failure = Failure.reset
+        bench.set.recorded(
+            failure, counts: AttemptCounts(all: 2, automatic: 1),
+            records: [AttemptRecord(number: 2, trigger: .admin, startedAt: bench.now)], of: id, now: bench.now)
+        let entry = bench.entry(id)
+        #expect(entry?.state == .cancelled)
+        #expect(entry?.attemptCount == 2)
+        #expect(entry?.attempts.records.map(\.number) == [2])
+        #expect(entry?.lastFailure == failure)
+        #expect(entry?.revision == revision + 1)
+    }
+
+    @Test mutating func theAttemptThatCancelCutOffIsCountedForATicketToo() {
+        let id = bench.accepted()
+        _ = bench.command(.cancel, id)
+        #expect(bench.set.record(of: id)?.counts.all == 0)
+        bench.set.recorded(
+            .reset, counts: AttemptCounts(all: 1, automatic: 1),
+            records: [AttemptRecord(number: 1, trigger: .arrival, startedAt: bench.now)], of: id, now: bench.now)
+        let record = bench.set.record(of: id)
+        #expect(record?.state == .cancelled)
+        #expect(record?.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
+        #expect(record?.attempts.records.count == 1)
+        // What is older says nothing new.
+        bench.set.recorded(nil, counts: AttemptCounts(), of: id, now: bench.now)
+        #expect(bench.set.record(of: id)?.counts.all == 1)
+        #expect(bench.entry(id)?.attemptCount == 1)
+    }
+
     @Test mutating func cancelOfTheOneUnderWayMakesRoom() {
         bench = PendingBench(perOriginAttemptCountMax: 1)
         let first = bench.parked(.reset, delay: .zero)

@@ -105,6 +105,25 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .waiting)
     }
 
+    /// Facts that were under way when the cancellation was decided.
+    @Test(arguments: ["failed", "answered", "ended", "cut off"])
+    func theAttemptThatWasUnderWayIsCountedWhateverIsSaidOfItLater(fact: String) async {
+        let bench = await EngineBench()
+        let exchange = bench.exchange()
+        await bench.park(exchange)
+        _ = await bench.engine.command(.retry, exchange.id)
+        #expect(await bench.engine.command(.cancel, exchange.id).1?.attemptCount == 1)
+        switch fact {
+        case "failed": await bench.fail(exchange)
+        case "answered": await bench.answer(exchange)
+        case "ended": await bench.end(exchange)
+        default: await bench.cutOff(exchange)
+        }
+        let entry = await bench.engine.entry(exchange.id)
+        #expect(entry?.state == .cancelled)
+        #expect(entry?.attemptCount == 2)
+    }
+
     @Test(arguments: [false, true])
     func cancelTellsTheExchangeOnceAndIsFinal(whileAttempting: Bool) async {
         let bench = await EngineBench()

@@ -78,7 +78,13 @@ final class EngineBench: Sendable {
         engine.post(
             .attemptFailed(
                 exchange.id, failure, .init(delay: .seconds(5), shutsGate: failure.shutsGate),
-                AttemptTally(attemptCount: attempts, automaticLeft: nil, isBodyReplayable: true)))
+                Self.tally(attempts)))
+        await settle()
+    }
+
+    /// What is said of an attempt that the end of its entry has cut off.
+    func cutOff(_ exchange: RecordingExchange, attempts: Int = 2) async {
+        engine.post(.evidence(exchange.id, EngineBench.refused, Self.tally(attempts)))
         await settle()
     }
 
@@ -93,7 +99,9 @@ final class EngineBench: Sendable {
     }
 
     private static func tally(_ count: Int) -> AttemptTally {
-        AttemptTally(attemptCount: count, automaticLeft: nil, isBodyReplayable: true)
+        var tally = AttemptTally(attemptCount: count, automaticLeft: nil, isBodyReplayable: true)
+        tally.counts = AttemptCounts(all: count, automatic: count)
+        return tally
     }
 
     func state(_ exchange: RecordingExchange) async -> EntryState? { await engine.entry(exchange.id)?.state }

@@ -97,6 +97,30 @@ struct TicketReplayTests {
         }
     }
 
+    @Test func theAttemptThatACancellationCutsOffIsCountedOnDiskToo() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.beginSending()
+            attempt.outliveCancel()
+            #expect(await proxy.engine.command(.cancel, id).0 == .done)
+            #expect(try await tickets.record(of: id)?.state == .cancelled)
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            try await proxy.settle()
+            try await tickets.settle()
+            let entry = try #require(await proxy.engine.entry(id))
+            #expect(entry.state == .cancelled && entry.attemptCount == 1)
+            let record = try #require(try await tickets.record(of: id))
+            #expect(record.state == .cancelled)
+            #expect(record.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
+            #expect(record.attempts.records.map(\.number) == [1])
+            #expect(record.lastFailure?.evidence == .maybeApplied)
+            #expect(try await proxy.ticket(id).body.contains(#""attempts":1"#))
+        }
+    }
+
     /// The disk is full when it is cancelled, and has room again a moment later.
     @Test func aCancellationThatIsNotOnDiskYetCountsAllTheSame() async throws {
         let tickets = TestStore()
