@@ -1,6 +1,6 @@
 package import LayoverCore
 package import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Watches the network and reports what it learns, until it is told to stop.
 ///

@@ -1,4 +1,4 @@
-package import LayoverCore
+import LayoverCore
 import Logging
 import NIOCore
 

@@ -1,5 +1,3 @@
-package import NIOCore
-
 /// What a request prefers about waiting (RFC 7240), and what of its `Prefer` fields is left when that is honoured.
 package struct Preferences: Sendable, Equatable {
     /// `respond-async` (section 4.1).

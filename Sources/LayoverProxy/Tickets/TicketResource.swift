@@ -41,7 +41,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
         }
         Task { [self, id = question.id] in
             let number = await loop.engine.watchTicket(id) { [weak self, loop] in
-                loop.eventLoop.execute { self?.look(isLast: false) }
+                loop.eventLoop.execute { [weak self] in self?.look(isLast: false) }
             }
             loop.eventLoop.execute { self.watches(number) }
         }

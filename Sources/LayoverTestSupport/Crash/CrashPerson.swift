@@ -8,7 +8,7 @@ struct CrashPerson {
     /// Decides what is undecided now.
     func decideOnce() async throws {
         let (admin, ledger) = (layover.admin, ledger)
-        try await onOwnThread { try Self.decide(admin.pending("?limit=1000&state=undecided"), admin, ledger) }
+        _ = try await onOwnThread { try Self.decide(admin.pending("?limit=1000&state=undecided"), admin, ledger) }
     }
 
     /// Decides until nothing is left.

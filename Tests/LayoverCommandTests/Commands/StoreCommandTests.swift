@@ -20,8 +20,7 @@ struct StoreCommandTests {
         let settings = try ConfigurationOptions.parse(["--config", config]).load().settings
         let threads = NIOThreadPool(numberOfThreads: 1)
         let spool = BodySpool(folder: folder.file("kept/spool").path, byteCountMax: 1 << 20, threads: threads)
-        let store = try #require(
-            try StoreOpening(settings: settings, spool: spool, logger: Logger(label: "test")).open())
+        let store = try StoreOpening(settings: settings, spool: spool, logger: Logger(label: "test")).open()
         let before = folder.text(of: "kept/store.key")
         await #expect { try await run(rotate) } throws: { Layover.telling($0) == 3 }
         #expect(folder.text(of: "kept/store.key") == before)

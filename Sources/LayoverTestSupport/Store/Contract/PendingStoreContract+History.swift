@@ -68,7 +68,8 @@ extension PendingStoreContract {
         },
         Check(name: "the offset of the clock is kept for one boot of the machine") { room in
             func offset(_ store: any PendingStore, _ bootID: String, _ proposal: Int64) throws -> Int64 {
-                try store.clock(bootID: bootID, proposal: proposal, now: Timestamp(nanoseconds: 1)).offset
+                let clock = try store.clock(bootID: bootID, proposal: proposal, now: Timestamp(nanoseconds: 1))
+                return clock.offset
             }
             try await room.withStore { store in
                 try require(try offset(store, "a", 5), is: 5)
