@@ -109,7 +109,7 @@ let package = Package(
             dependencies: ["LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
             swiftSettings: strict),
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
-        .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", nioCore, nioEmbedded, nioHTTP1]),
+        .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded, nioHTTP1]),
         .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
         .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverTestSupport"]),
@@ -129,7 +129,7 @@ let package = Package(
                 "LayoverCache", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverTestSupport", sqlite, nioCore,
                 nioPosix, logging,
             ]),
-        .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", nioCore]),
+        .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", "LayoverTestSupport", nioCore]),
         .testTarget(
             name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverTestSupport", nioEmbedded]),
         // Optimized, because it lives through thousands of seeds.

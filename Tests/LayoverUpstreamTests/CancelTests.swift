@@ -23,13 +23,18 @@ struct CancelTests {
         try await rig.stop()
     }
 
-    @Test func whileTheAnswerIsAwaitedItMayHaveBeenApplied() async throws {
-        let received = Signal()
-        let origin = try MisbehavingOrigin { connection in
+    /// Takes a request, says so, and never answers.
+    private static func silentOrigin(_ received: Signal) throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
             received.fire()
             connection.readToEnd()
         }
+    }
+
+    @Test func whileTheAnswerIsAwaitedItMayHaveBeenApplied() async throws {
+        let received = Signal()
+        let origin = try Self.silentOrigin(received)
         defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
@@ -124,11 +129,7 @@ struct CancelTests {
 
     @Test func shuttingDownAbortsWhatRunsAndRefusesWhatComes() async throws {
         let received = Signal()
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readRequest() != nil else { return }
-            received.fire()
-            connection.readToEnd()
-        }
+        let origin = try Self.silentOrigin(received)
         defer { origin.stop() }
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))

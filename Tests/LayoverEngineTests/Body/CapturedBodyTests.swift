@@ -14,12 +14,8 @@ struct CapturedBodyTests {
     private func body(
         twice: Bool = true, spool: BodySpool? = nil, change: (inout CapturedBody.Limits) -> Void = { _ in }
     ) -> CapturedBody {
-        var limits = CapturedBody.Limits()
-        limits.inMemoryMax = 1000
-        limits.windowMax = 20_000
-        change(&limits)
-        return CapturedBody(
-            length: nil, mayBeSentTwice: twice, limits: limits, spool: spool ?? folder.spool()
+        CapturedBody(
+            length: nil, mayBeSentTwice: twice, limits: .small(change), spool: spool ?? folder.spool()
         ) { [resumes] in resumes.update { $0 += 1 } }
     }
 

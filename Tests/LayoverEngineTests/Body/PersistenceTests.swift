@@ -18,12 +18,8 @@ struct PersistenceTests {
     private func body(
         twice: Bool = true, spool: BodySpool? = nil, change: (inout CapturedBody.Limits) -> Void = { _ in }
     ) -> CapturedBody {
-        var limits = CapturedBody.Limits()
-        limits.inMemoryMax = 1000
-        limits.windowMax = 20_000
-        change(&limits)
-        return CapturedBody(
-            length: nil, mayBeSentTwice: twice, limits: limits, spool: spool ?? folder.spool(),
+        CapturedBody(
+            length: nil, mayBeSentTwice: twice, limits: .small(change), spool: spool ?? folder.spool(),
             clientResumed: { [resumes] in resumes.update { $0 += 1 } }, stuck: { [stuck] in stuck.update { $0 += 1 } })
     }
 
@@ -45,6 +41,16 @@ struct PersistenceTests {
         body.persist(as: name) { [results] stored in results.update { $0.append(stored) } }
     }
 
+    /// A body of so many bytes that is whole, and is to outlive us.
+    @discardableResult
+    private func persistedBody(_ count: Int, _ spool: BodySpool? = nil) async throws -> CapturedBody {
+        let body = body(spool: spool)
+        try await send(Self.pattern(count), to: body)
+        body.finish()
+        persist(body)
+        return body
+    }
+
     /// What came of it; `.some(nil)` where it could not be kept.
     private func result() async throws -> StoredBody? {
         try await results.take("the end of persisting") { $0.isEmpty ? nil : .some($0.removeFirst()) }
@@ -56,10 +62,7 @@ struct PersistenceTests {
 
     @Test(arguments: [0, 1, 999, 1000])
     func aSmallBodyIsKeptInline(count: Int) async throws {
-        let body = body()
-        try await send(Self.pattern(count), to: body)
-        body.finish()
-        persist(body)
+        try await persistedBody(count)
         #expect(try await result() == .inline(ByteBuffer(bytes: Self.pattern(count))))
         #expect(folder.files.isEmpty)
     }
@@ -67,10 +70,7 @@ struct PersistenceTests {
     @Test(arguments: [1001, 7001, 50_000, 300_000])
     func aBodyOverMemoryGetsANamedFileWithAllOfIt(count: Int) async throws {
         let spool = folder.spool()
-        let body = body(spool: spool)
-        try await send(Self.pattern(count), to: body)
-        body.finish()
-        persist(body)
+        try await persistedBody(count, spool)
         #expect(try await result() == .file(name: Self.name, byteCount: count))
         #expect(folder.files == [Self.name])
         #expect(try content() == Self.pattern(count))
@@ -81,10 +81,7 @@ struct PersistenceTests {
     @Test func aNamedFileOutlivesItsBodyAndStaysCounted() async throws {
         let spool = folder.spool()
         do {
-            let body = body(spool: spool)
-            try await send(Self.pattern(50_000), to: body)
-            body.finish()
-            persist(body)
+            try await persistedBody(50_000, spool)
             #expect(try await result() != .some(.none))
         }
         #expect(folder.files == [Self.name])
@@ -216,10 +213,7 @@ struct PersistenceTests {
     @Test func aDisownedFileIsGoneAndItsBytesWithItsBody() async throws {
         let spool = folder.spool()
         do {
-            let body = body(spool: spool)
-            try await send(Self.pattern(50_000), to: body)
-            body.finish()
-            persist(body)
+            let body = try await persistedBody(50_000, spool)
             #expect(try await result() == .file(name: Self.name, byteCount: 50_000))
             body.disown()
             persist(body)
@@ -235,10 +229,7 @@ struct PersistenceTests {
     @Test func aFileThatTheStoreRemovedIsNotGivenBackTwice() async throws {
         let spool = folder.spool()
         do {
-            let body = body(spool: spool)
-            try await send(Self.pattern(50_000), to: body)
-            body.finish()
-            persist(body)
+            let body = try await persistedBody(50_000, spool)
             _ = try await result()
             FileContent.remove(folder.path + "/" + Self.name)
             spool.removedStored(50_000)
@@ -251,21 +242,11 @@ struct PersistenceTests {
 
     // MARK: After a restart
 
-    private func limits() -> CapturedBody.Limits {
-        var limits = CapturedBody.Limits()
-        limits.inMemoryMax = 1000
-        limits.windowMax = 20_000
-        return limits
-    }
-
     @Test(arguments: [1001, 20_000, 100_001])
     func aBodyIsReadFromItsFileAgainAndAgain(count: Int) async throws {
-        let old = body()
-        try await send(Self.pattern(count), to: old)
-        old.finish()
-        persist(old)
+        try await persistedBody(count)
         let stored = try #require(try await result())
-        let body = CapturedBody(stored, trailers: ByteBuffer(string: "A: b\0"), limits: limits(), spool: folder.spool())
+        let body = CapturedBody(stored, trailers: ByteBuffer(string: "A: b\0"), limits: .small(), spool: folder.spool())
         #expect(body.length == count)
         #expect(body.receivedByteCount == count)
         #expect(body.summary == .captured)
@@ -280,14 +261,14 @@ struct PersistenceTests {
     }
 
     @Test func aFileThatIsGoneBreaksOffAndIsNeverTakenForAnEmptyBody() async throws {
-        let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: limits(), spool: folder.spool())
+        let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: .small(), spool: folder.spool())
         #expect(try await BodyTaker(body).whole().end == .brokenOff)
         #expect(await body.collect(upTo: 10_000) == nil)
     }
 
     @Test func aFileThatIsShorterThanItsRowSaysBreaksOff() async throws {
         try FileContent.write(Self.pattern(3000), to: folder.path + "/" + Self.name)
-        let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: limits(), spool: folder.spool())
+        let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: .small(), spool: folder.spool())
         let taken = try await BodyTaker(body).whole()
         #expect(taken.end == .brokenOff)
         #expect(taken.bytes == Self.pattern(3000))
@@ -295,7 +276,7 @@ struct PersistenceTests {
 
     @Test func anInlineBodyBiggerThanMemoryIsReadWhole() async throws {
         let bytes = ByteBuffer(bytes: Self.pattern(50_000))
-        let body = CapturedBody(.inline(bytes), limits: limits(), spool: folder.spool())
+        let body = CapturedBody(.inline(bytes), limits: .small(), spool: folder.spool())
         #expect(try await BodyTaker(body).whole().bytes == Self.pattern(50_000))
         #expect(folder.files.isEmpty)
         #expect(await body.collect(upTo: 50_000) == bytes)
@@ -303,7 +284,7 @@ struct PersistenceTests {
 
     @Test func anEmptyBodyIsAnEmptyBody() async throws {
         for stored in [StoredBody.none, .inline(ByteBuffer())] {
-            let body = CapturedBody(stored, limits: limits(), spool: folder.spool())
+            let body = CapturedBody(stored, limits: .small(), spool: folder.spool())
             #expect(body.length == 0)
             let taken = try await BodyTaker(body).whole()
             #expect(taken.end == .end)

@@ -1,3 +1,5 @@
+import LayoverTestSupport
+
 /// Makes new inputs out of the corpus: what a careless or hostile sender might write.
 struct RequestMutator {
     private var generator: SeededGenerator

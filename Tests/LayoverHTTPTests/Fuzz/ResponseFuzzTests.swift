@@ -1,5 +1,6 @@
 import Foundation
 import LayoverHTTP
+import LayoverTestSupport
 import NIOCore
 import Testing
 

@@ -19,6 +19,17 @@ extension String {
     }
 }
 
+extension RouteTable {
+    /// A 503 is worth another attempt, whatever the request.
+    static func retrying503(attemptsMax: Int? = nil) -> RouteTable {
+        var policy = Policy.standard
+        policy.retryOn = [.status(503)]
+        policy.repeatable = true
+        policy.automaticAttemptsMax = attemptsMax
+        return RouteTable(policies: ["default": policy])
+    }
+}
+
 extension Answer {
     /// The ticket that a 202 names.
     var ticket: EntryID? { self["Location"]?.split(separator: "/").last.flatMap { EntryID($0) } }

@@ -16,6 +16,21 @@ struct TicketAnswerTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// A ticket whose answer is kept.
+    private static func delivered(_ body: String, _ proxy: TestProxy) async throws -> EntryID {
+        let id = try await proxy.accept()
+        try await proxy.nextAttempt().answerWell(200, body: body)
+        _ = try await proxy.until(id, is: .delivered)
+        return id
+    }
+
+    /// A client that has asked for the answer and takes nothing of it yet.
+    private static func reader(of id: EntryID, _ proxy: TestProxy) async throws -> RawClient {
+        let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
+        try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+        return client
+    }
+
     @Test func whileItIsPendingThereIsNone() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await proxy.accept()
@@ -105,10 +120,8 @@ struct TicketAnswerTests {
 
     @Test func theConnectionLivesOnAfterAnAnswer() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
-            let id = try await proxy.accept()
             let body = Self.text(200_000)
-            try await proxy.nextAttempt().answerWell(200, body: body)
-            _ = try await proxy.until(id, is: .delivered)
+            let id = try await Self.delivered(body, proxy)
             let path = TicketAddress.path(of: id) + "/response"
             let client = try await proxy.client(sending: .own("GET", path) + .own("HEAD", path) + .own("GET", path) + .own("GET", "/"))
             #expect(try await client.answer(after: 200_000).body == body)
@@ -123,14 +136,9 @@ struct TicketAnswerTests {
 
     @Test func aSlowReaderHoldsTheFileAndNotTheMemory() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
-            let id = try await proxy.accept()
             let body = Self.text(6_000_000)
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            attempt.respond(200, ["Content-Length: 6000000"], body: body)
-            _ = try await proxy.until(id, is: .delivered)
-            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
-            try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+            let id = try await Self.delivered(body, proxy)
+            let client = try await Self.reader(of: id, proxy)
             let loop = proxy.loop
             var waiting = 0
             while waiting == 0 {
@@ -148,14 +156,9 @@ struct TicketAnswerTests {
 
     @Test func aReaderThatLeavesHindersNobody() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
-            let id = try await proxy.accept()
             let body = Self.text(3_000_000)
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            attempt.respond(200, ["Content-Length: 3000000"], body: body)
-            _ = try await proxy.until(id, is: .delivered)
-            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
-            try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+            let id = try await Self.delivered(body, proxy)
+            let client = try await Self.reader(of: id, proxy)
             try await proxy.settle()
             try await client.reset()
             #expect(try await proxy.response(id).body == body)
@@ -166,14 +169,9 @@ struct TicketAnswerTests {
     @Test func aReaderKeepsTheFileThatIsDroppedMeanwhile() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
-            let id = try await proxy.accept()
             let body = Self.text(6_000_000)
-            let attempt = try await proxy.nextAttempt()
-            #expect(await attempt.mark())
-            attempt.respond(200, ["Content-Length: 6000000"], body: body)
-            _ = try await proxy.until(id, is: .delivered)
-            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
-            try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
+            let id = try await Self.delivered(body, proxy)
+            let client = try await Self.reader(of: id, proxy)
             let loop = proxy.loop
             while try await loop.eventLoop.submit({ loop.untakenByteCount }).get() == 0 { try await proxy.settle() }
             #expect(try await proxy.drop(id).status == 204)
@@ -186,9 +184,7 @@ struct TicketAnswerTests {
     @Test func aFileThatIsLostBreaksTheConnectionAndIsNoShortAnswer() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
-            let id = try await proxy.accept()
-            try await proxy.nextAttempt().answerWell(200, body: Self.text(5000))
-            _ = try await proxy.until(id, is: .delivered)
+            let id = try await Self.delivered(Self.text(5000), proxy)
             tickets.lose("\(id).answer")
             let client = try await proxy.client(sending: .own("GET", TicketAddress.path(of: id) + "/response"))
             let (_, rest) = try await client.ending()

@@ -250,12 +250,7 @@ struct TicketReplayTests {
     }
 
     @Test func aStatusWorthAnotherAttemptIsNotKept() async throws {
-        try await withProxy(tickets: TestStore(), rules: { rules in
-            var policy = Policy.standard
-            policy.retryOn = [.status(503)]
-            policy.repeatable = true
-            rules.routes = RouteTable(policies: ["default": policy])
-        }) { proxy in
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
             let id = try await proxy.accept()
             let first = try await proxy.nextAttempt()
             try await first.answerWell(503, body: "busy")
@@ -269,13 +264,7 @@ struct TicketReplayTests {
     }
 
     @Test func theLastAnswerIsKeptWhenNoAttemptIsLeft() async throws {
-        try await withProxy(tickets: TestStore(), rules: { rules in
-            var policy = Policy.standard
-            policy.retryOn = [.status(503)]
-            policy.repeatable = true
-            policy.automaticAttemptsMax = 1
-            rules.routes = RouteTable(policies: ["default": policy])
-        }) { proxy in
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503(attemptsMax: 1) }) { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().answerWell(503, body: "busy")
             _ = try await proxy.until(id, is: .delivered)

@@ -26,6 +26,17 @@ struct TurningTests {
         return try await proxy.entry()
     }
 
+    /// A client whose wait is over, and the entry of its request, which the store is to write and does not yet.
+    private static func clientBeingStored(_ proxy: TestProxy, _ tickets: TestStore) async throws -> (RawClient, Entry) {
+        // Before the wait begins: it may be over before anything else is.
+        tickets.halt()
+        let client = try await proxy.client(sending: .submission("/", both))
+        try await proxy.nextAttempt().fail()
+        let entry = try await proxy.entry()
+        try await tickets.waitForWork()
+        return (client, entry)
+    }
+
     @Test func anAnswerWithinTheWaitIsTheAnswer() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=60"))
@@ -90,12 +101,7 @@ struct TurningTests {
     @Test func nothingIsSaidBeforeTheCommit() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            // Before the wait begins: it may be over before anything else is.
-            tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", Self.both))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
-            try await tickets.waitForWork()
+            let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
             // While it is being stored nothing is done with it.
             try await proxy.advance(by: .seconds(100))
             #expect(client.received.value.totalCount == 0)
@@ -257,12 +263,7 @@ struct TurningTests {
     }
 
     @Test func whoseStatusIsRetriedBecomesATicketMeanwhile() async throws {
-        try await withProxy(tickets: TestStore(), rules: { rules in
-            var policy = Policy.standard
-            policy.retryOn = [.status(503)]
-            policy.repeatable = true
-            rules.routes = RouteTable(policies: ["default": policy])
-        }) { proxy in
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
             let first = try await proxy.nextAttempt()
             _ = try await first.wholeBody()
@@ -333,12 +334,7 @@ struct TurningTests {
     @Test func aClientThatLeavesWhileItIsStoredTakesItsRequestWithIt() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            // Before the wait begins: it may be over before anything else is.
-            tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", Self.both))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
-            try await tickets.waitForWork()
+            let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
             try await client.reset()
             _ = try await proxy.entry(.cancelled)
             tickets.goOn()
@@ -353,12 +349,7 @@ struct TurningTests {
     @Test func anAdminWhoCancelsWhileItIsStoredIsObeyed() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
-            // Before the wait begins: it may be over before anything else is.
-            tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", Self.both))
-            try await proxy.nextAttempt().fail()
-            let entry = try await proxy.entry()
-            try await tickets.waitForWork()
+            let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
             async let cancelled = proxy.engine.command(.cancel, entry.id)
             let answer = try await client.answer()
             #expect(answer.status == 503)

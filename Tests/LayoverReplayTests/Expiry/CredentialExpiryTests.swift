@@ -1,4 +1,5 @@
 import Foundation
+import LayoverTestSupport
 import NIOCore
 import Testing
 

@@ -1,3 +1,4 @@
+import LayoverTestSupport
 import NIOCore
 import Testing
 
