@@ -59,6 +59,9 @@ private final class BodyCollector: Sendable {
         let bytes: ByteBuffer? = state.withLock { state in
             guard !state.isDone else { return nil }
             state.isDone = true
+            // The body knows us by its wake, and the reader knows the body: each would keep the other for ever, and with
+            // it the descriptor of its file and its share of the spool.
+            state.reader = nil
             return state.bytes
         }
         guard let bytes else { return }

@@ -260,6 +260,25 @@ struct PersistenceTests {
         #expect(await body.collect(upTo: count - 1) == nil)
     }
 
+    /// With it go its memory and the descriptor of its file.
+    @Test(arguments: [500, 50_000])
+    func aBodyThatWasCollectedIsLetGo(count: Int) async throws {
+        try FileContent.write(Self.pattern(count), to: folder.path + "/" + Self.name)
+        let stored: [StoredBody] = [.inline(ByteBuffer(bytes: Self.pattern(count))), .file(name: Self.name, byteCount: count)]
+        for stored in stored {
+            weak var kept: CapturedBody?
+            do {
+                let body = CapturedBody(stored, limits: .small(), spool: folder.spool())
+                kept = body
+                #expect(await body.collect(upTo: count)?.readableBytes == count)
+            }
+            // The thread that read it last may still be on its way out.
+            let deadline = ContinuousClock.now + .seconds(5)
+            while kept != nil, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(kept == nil, "\(stored)")
+        }
+    }
+
     @Test func aFileThatIsGoneBreaksOffAndIsNeverTakenForAnEmptyBody() async throws {
         let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: .small(), spool: folder.spool())
         #expect(try await BodyTaker(body).whole().end == .brokenOff)

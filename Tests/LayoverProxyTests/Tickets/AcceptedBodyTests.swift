@@ -128,4 +128,21 @@ struct AcceptedBodyTests {
             try await proxy.expectAttempts(0)
         }
     }
+
+    /// Nobody knows whether there is a token in it, so it is no ticket.
+    @Test func aBodyThatCannotBeSearchedIsNotAccepted() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let client = try await proxy.client(
+                sending: .post("/", length: 600, body: #"{"a":"~uuid~", "#, "Content-Type: application/json", "Prefer: respond-async"))
+            try await tickets.makeSpoolUnreadable()
+            try await client.send(String(repeating: " ", count: 579) + #""b":1}"#)
+            let answer = try await client.answer()
+            #expect(answer.status == 507)
+            #expect(answer.member("kind") == "store")
+            #expect(answer.member("detail")?.contains("could not be read back") == true)
+            try await proxy.becomesEmpty(tickets)
+            try await proxy.expectAttempts(0)
+        }
+    }
 }
