@@ -102,11 +102,13 @@ struct TicketReading: Sendable {
         }
     }
 
-    /// - Returns: Nil where it is longer.
-    /// - Throws: Where it cannot be read: that says nothing about what stands in it.
+    /// - Returns: Nil where it is longer, or lost for good.
+    /// - Throws: Where it cannot be read now: that says nothing about what stands in it.
     private func bytes(of body: StoredBody, upTo byteCountMax: Int) async throws(StoreFailure) -> ByteBuffer? {
         guard body.byteCount <= byteCountMax else { return nil }
-        guard let bytes = await CapturedBody(body, limits: limits, spool: spool).collect(upTo: byteCountMax) else {
+        let captured = CapturedBody(body, limits: limits, spool: spool)
+        if case .lost = await captured.opened() { return nil }
+        guard let bytes = await captured.collect(upTo: byteCountMax) else {
             throw StoreFailure(.io, "A body could not be read back from the spool.")
         }
         return bytes
