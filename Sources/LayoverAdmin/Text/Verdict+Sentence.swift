@@ -16,6 +16,9 @@ extension Verdict {
             isTicket
                 ? "The ticket has failed: all automatic attempts were used up."
                 : "The client got the policy's stand-in answer (\(response.status)): all automatic attempts were used up."
+        case .fail(.preflight):
+            // It was dropped, or left to a person; a ticket that has failed is another thing.
+            "Not sent: \(Verdict.FailReason.preflight.clause)."
         case .fail(let reason):
             isTicket ? "The ticket has failed: \(reason.clause)." : "The client was told: \(reason.clause)."
         }
