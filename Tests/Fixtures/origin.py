@@ -9,7 +9,7 @@
     /stalled/N       promises N bytes, sends 64 KiB, logs `stalled`, and sends no more
     /sink            reads a body with small reads and a small buffer, answers its length and hash
     /git/…           git over http, by `git http-backend`
-    anything else    a file below --root
+    anything else    a file below --root; with ?max-age=N it says that it stays fresh so many seconds
 
 Every request is one line of JSON in --log once its body was read whole, with the time of CLOCK_MONOTONIC at which
 its head had arrived. --port-file is written when the port listens.
@@ -112,6 +112,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        for age in urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query).get("max-age", []):
+            self.send_header("Cache-Control", "max-age=" + age)
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()

@@ -49,6 +49,31 @@ extension EndToEnd {
             #expect(try await get(scene, "/page.txt").text == "two", "the next reader gets the new one")
         }
 
+        /// A copy that is fresh says no less of where it comes from than a stale one (RFC 9211 section 2, RFC 9209).
+        @Test func s3jAFreshCopySaysThatItsOriginIsAway() async throws {
+            let scene = try await Scene(Self.caching)
+            try write("one", in: scene)
+            let origin = try await scene.startOrigin()
+            for _ in 1...2 {
+                let online = try await get(scene, "/page.txt?max-age=600")
+                #expect(online.field("Cache-Status") == nil && online.field("Proxy-Status") == nil)
+            }
+            #expect(origin.records.count == 2, "who can be reached is asked")
+            await origin.kill()
+
+            let offline = try await get(scene, "/page.txt?max-age=600")
+            #expect(offline.status == 200)
+            #expect(offline.text == "one")
+            let age = try #require(offline.field("Age").flatMap { Int($0) })
+            #expect((0..<600).contains(age))
+            #expect(offline.field("Cache-Status") == "layover; hit; ttl=\(600 - age)")
+            #expect(
+                offline.field("Proxy-Status")
+                    == "layover; error=connection_refused; details=\"answered from the cache\"")
+            // There is nothing to ask anew.
+            try await scene.layover.waitForPending("nobody waits") { $0.data.isEmpty }
+        }
+
         @Test func s3jNobodyGetsACopyWhoForbidsIt() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
@@ -67,6 +92,26 @@ extension EndToEnd {
             let answer = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
             #expect(answer.status == 504)
             #expect(origin.records.isEmpty)
+        }
+
+        /// The copy is stale, and its origin is there: an admin's word counts as if it were not.
+        @Test func s3jOnlyIfCachedIsAnsweredWhileAnAdminSaysOffline() async throws {
+            let scene = try await Scene(Self.caching)
+            try write("one", in: scene)
+            let origin = try await scene.startOrigin()
+            _ = try await get(scene, "/page.txt?max-age=0")
+            _ = try await scene.layover.call("PUT", "/v1/reachability", json: #"{"mode":"offline"}"#)
+
+            let hit = try await get(scene, "/page.txt?max-age=0", "Cache-Control: only-if-cached\r\n")
+            #expect(hit.status == 200)
+            #expect(hit.text == "one")
+            #expect(hit.field("Age") != nil)
+            #expect(hit.field("Cache-Status")?.hasPrefix("layover; hit; ttl=") == true)
+            #expect(hit.field("Proxy-Status")?.hasPrefix("layover; error=destination_unavailable;") == true)
+            let miss = try await get(scene, "/other.txt", "Cache-Control: only-if-cached\r\n")
+            #expect(miss.status == 504)
+            #expect(miss.text.contains(#""kind":"only_if_cached""#))
+            #expect(origin.requests == ["GET /page.txt?max-age=0"])
         }
     }
 }
