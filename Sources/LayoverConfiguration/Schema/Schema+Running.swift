@@ -14,7 +14,8 @@ extension Schema {
             "The folder of body files. null: the folder `spool` beside the database."),
         key(
             "store.encryptFields", \.store.encryptFields, Codec.token("field name").list,
-            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too."),
+            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too. "
+                + "They also say whose an `Idempotency-Key` is."),
         key(
             "store.history", \.store.history, .lifetime,
             "How long an ended ticket stays known; its answer can be collected until then."),
