@@ -241,10 +241,9 @@ struct AdoptionTests {
             try await proxy.nextAttempt().fail()
             _ = try await proxy.entry()
             let second = try await proxy.client(sending: request)
-            while await proxy.engine.liveEntries().count < 2 {
-                if proxy.upstream.startedCount == 2 { try await proxy.nextAttempt().fail() }
-                await Task.yield()
-            }
+            // The gate is shut and nobody tries: a fresh request is the canary, whatever its delay.
+            try await proxy.nextAttempt("the attempt of the second").fail()
+            while await proxy.engine.liveEntries().count < 2 { await Task.yield() }
             try await proxy.settle()
             first.close()
             let id = try await Self.ticket(proxy)
