@@ -16,6 +16,25 @@ extension EndToEnd {
             try text.write(to: scene.root.file("page.txt"), atomically: true, encoding: .utf8)
         }
 
+        /// A copy is on disk a moment after its first reader has the answer.
+        ///
+        /// - Parameter before: The bytes of the copy whose place it takes.
+        /// - Returns: Its bytes.
+        @discardableResult
+        private func waitForCopy(in scene: Scene, otherThan before: Int? = nil) async throws -> Int {
+            struct Listing: Decodable {
+                struct Copy: Decodable { var bytes: Int }
+                var data: [Copy]
+            }
+            let deadline = Deadline(in: .seconds(20))
+            while !deadline.hasPassed {
+                let answer = try await scene.layover.call("GET", "/v1/cache")
+                let newest = try JSONDecoder().decode(Listing.self, from: answer.body).data.first
+                if let newest, newest.bytes != before { return newest.bytes }
+            }
+            throw ProcessError("No copy in time.")
+        }
+
         @Test func s3jReadsFromTheLocalCopyAndThenTheNewOne() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
@@ -23,6 +42,7 @@ extension EndToEnd {
             let online = try await get(scene, "/page.txt")
             #expect(online.text == "one")
             #expect(online.field("Cache-Status") == nil, "while all is well nothing changes")
+            let byteCount = try await waitForCopy(in: scene)
             await origin.kill()
 
             let offline = try await get(scene, "/page.txt")
@@ -42,11 +62,12 @@ extension EndToEnd {
             try await scene.layover.waitForPending("the refresh waits") {
                 $0.data.count == 1 && $0.data.allSatisfy { $0.state == "waiting" || $0.state == "attempting" }
             }
-            try write("two", in: scene)
+            try write("the second", in: scene)
             let returned = try await scene.startOrigin()
             try await scene.layover.waitForPending("the refresh is over") { $0.data.isEmpty }
+            try await waitForCopy(in: scene, otherThan: byteCount)
             await returned.kill()
-            #expect(try await get(scene, "/page.txt").text == "two", "the next reader gets the new one")
+            #expect(try await get(scene, "/page.txt").text == "the second", "the next reader gets the new one")
         }
 
         /// A copy that is fresh says no less of where it comes from than a stale one (RFC 9211 section 2, RFC 9209).
@@ -59,6 +80,7 @@ extension EndToEnd {
                 #expect(online.field("Cache-Status") == nil && online.field("Proxy-Status") == nil)
             }
             #expect(origin.records.count == 2, "who can be reached is asked")
+            try await waitForCopy(in: scene)
             await origin.kill()
 
             let offline = try await get(scene, "/page.txt?max-age=600")
@@ -79,6 +101,7 @@ extension EndToEnd {
             try write("one", in: scene)
             let origin = try await scene.startOrigin()
             _ = try await get(scene, "/page.txt")
+            try await waitForCopy(in: scene)
             await origin.kill()
             let answer = try await get(scene, "/page.txt", "Cache-Control: no-cache\r\nLayover-Mode: pass\r\n")
             #expect(answer.status == 502)
@@ -100,6 +123,7 @@ extension EndToEnd {
             try write("one", in: scene)
             let origin = try await scene.startOrigin()
             _ = try await get(scene, "/page.txt?max-age=0")
+            try await waitForCopy(in: scene)
             _ = try await scene.layover.call("PUT", "/v1/reachability", json: #"{"mode":"offline"}"#)
 
             let hit = try await get(scene, "/page.txt?max-age=0", "Cache-Control: only-if-cached\r\n")
