@@ -184,7 +184,7 @@ struct ClientLeavingTests {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
             let attempt = try await proxy.nextAttempt()
-            attempt.outliveCancel()
+            try await attempt.outliveCancel()
             try await client.reset()
             try await attempt.seen.wait("the cancel") { $0.isCancelled }
             let pair = try FarEnd()

@@ -178,7 +178,7 @@ struct ParkingTests {
             if whileAttempting {
                 _ = await proxy.engine.command(.retry, entry.id)
                 attempt = try await proxy.nextAttempt()
-                attempt?.outliveCancel()
+                try await attempt?.outliveCancel()
             }
             _ = await proxy.engine.command(.cancel, entry.id, reason: "tea \"time\"\r\nX: y")
             let answer = try await client.answer()
@@ -230,7 +230,7 @@ struct ParkingTests {
             let entry = try await proxy.entry()
             _ = await proxy.engine.command(.retry, entry.id)
             let attempt = try await proxy.nextAttempt().beginSending()
-            attempt.outliveCancel()
+            try await attempt.outliveCancel()
             _ = await proxy.engine.command(.cancel, entry.id)
             #expect(try await client.answer().status == 503)
             #expect(await proxy.engine.entry(entry.id)?.lastFailure?.evidence == .neverSent)

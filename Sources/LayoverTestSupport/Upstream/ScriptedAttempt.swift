@@ -173,8 +173,9 @@ package final class ScriptedAttempt: @unchecked Sendable {
     }
 
     /// From now on a cancelled attempt ends only when the test says so.
-    package func outliveCancel() {
-        worker.eventLoop.execute { self.endsWhenCancelled = false }
+    package func outliveCancel() async throws {
+        // Done before the test goes on: what it does next may reach the loop ahead of a task.
+        try await worker.eventLoop.submit { self.endsWhenCancelled = false }.get()
     }
 
     private func prepare(for event: UpstreamEvent) {

@@ -261,7 +261,7 @@ struct TicketAnswerTests {
                 let id = try await proxy.accept("/\(round)")
                 let attempt = try await proxy.nextAttempt()
                 #expect(await attempt.mark())
-                attempt.outliveCancel()
+                try await attempt.outliveCancel()
                 attempt.sendHead(200, ["Content-Length: 6"])
                 attempt.sendBody("abcdef")
                 attempt.finish()

@@ -104,7 +104,7 @@ struct TicketReplayTests {
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())
             attempt.beginSending()
-            attempt.outliveCancel()
+            try await attempt.outliveCancel()
             #expect(await proxy.engine.command(.cancel, id).0 == .done)
             #expect(try await tickets.record(of: id)?.state == .cancelled)
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)

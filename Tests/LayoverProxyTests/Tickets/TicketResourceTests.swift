@@ -302,7 +302,7 @@ struct TicketResourceTests {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
-            attempt.outliveCancel()
+            try await attempt.outliveCancel()
             #expect(try await proxy.drop(id).status == 204)
             #expect(await !attempt.mark())
             attempt.fail(.proxyInternalResponse)
