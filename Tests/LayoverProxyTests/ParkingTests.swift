@@ -184,6 +184,7 @@ struct ParkingTests {
             let answer = try await client.answer()
             #expect(answer.status == 503)
             #expect(answer.member("kind") == "cancelled")
+            #expect(answer["Retry-After"] == nil, "nobody is asked to come back with it")
             #expect(answer.member("type") == "urn:layover:problem:cancelled")
             #expect(answer.member("entry") == entry.id.description)
             #expect(answer.fields.allSatisfy { !$0.hasPrefix("X:") }, "words of people stay inside their quotes")

@@ -57,7 +57,11 @@ struct StandingText {
         switch entry.why {
         case .maybeApplied:
             "The origin may have acted on it, so it is not sent again by itself: a person decides, with force or cancel."
-        case .exhausted: "All automatic attempts are used up: a person decides, with retry or cancel."
+        case .exhausted:
+            // One word for all that wait in an outage: whoever was first has used them up for the rest.
+            (entry.automaticLeft ?? 0) > 0
+                ? "The automatic attempts of its outage are used up: a person decides, with retry or cancel."
+                : "All automatic attempts are used up: a person decides, with retry or cancel."
         case .credentialsExpired:
             "Its credentials \(credentialsEnd), so it is not sent by itself: a person decides, with retry or cancel."
         case .rejected: sentences("It was not sent, and a person decides, with retry or cancel.", lastFailure)

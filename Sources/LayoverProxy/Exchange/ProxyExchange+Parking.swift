@@ -207,7 +207,12 @@ extension ProxyExchange: HeldExchange {
         var problem = Problem.ended(end, lastFailure: lastFailure)
         problem.entry = id
         problem.recall(rules.counts)
-        problem.retryAfter = retryAfter ?? (end == .draining ? .seconds(5) : nil)
+        // Whom somebody has given up is not asked to come back.
+        switch end {
+        case .cancelled, .superseded: break
+        case .expired: problem.retryAfter = retryAfter
+        case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
+        }
         answer(OwnResponse(problem, identity: loop.rules.identity))
     }
 }

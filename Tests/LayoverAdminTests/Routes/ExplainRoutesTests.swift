@@ -165,6 +165,19 @@ struct ExplainRoutesTests {
         }
     }
 
+    /// One word for all that wait in an outage, also for who has attempts left of its own.
+    @Test(arguments: [(0, "All automatic attempts are used up"), (3, "The automatic attempts of its outage are used up")])
+    func exhaustedSaysWhoseAttemptsAreUsedUp(left: Int, words: String) async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(
+                1, parking: .init(delay: .zero, shutsGate: true, asks: .exhausted, rule: .onExhausted),
+                automaticLeft: left
+            ).id
+            let text = try #require(try await now(harness, id)["text"] as? String)
+            #expect(text.hasPrefix(words))
+        }
+    }
+
     @Test func endedEntryIsExplainedToo() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
