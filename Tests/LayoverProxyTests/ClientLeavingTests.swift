@@ -180,6 +180,25 @@ struct ClientLeavingTests {
         }
     }
 
+    /// It is over, and what the attempt proved that was under way is known all the same.
+    @Test func theAttemptThatItsClientLeftIsExplained() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let attempt = try await proxy.nextAttempt("the second attempt")
+            try await attempt.outliveCancel()
+            try await client.reset()
+            try await attempt.seen.wait("the cancel") { $0.isCancelled }
+            attempt.fail(.connectionTimeout, phase: .connecting)
+            try await proxy.settle()
+            let ended = try await proxy.entry(.cancelled)
+            #expect(ended.attemptCount == 2)
+            #expect(ended.attempts.records.map(\.failure?.kind) == [.connectionRefused, .connectionTimeout])
+        }
+    }
+
     @Test func aSocketThatIsDialledForAClientThatLeftIsClosed() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")

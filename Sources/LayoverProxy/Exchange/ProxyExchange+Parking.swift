@@ -84,6 +84,7 @@ extension ProxyExchange {
             phase = .done
             clientTookBytes()
         case .attempting, .responding:
+            if let attempt, let entry { aborted = (attempt, entry) }
             cancelAttempt()
             ended(as: .cancelled)
         case .done:
