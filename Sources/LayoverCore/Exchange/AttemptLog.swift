@@ -12,6 +12,8 @@ package struct AttemptLog: Sendable, Hashable {
     package init() {}
 
     package mutating func append(_ record: AttemptRecord) {
+        // However long the disk is full, it drives out nothing of what was done.
+        if let last = records.last, last.wasStoppedByStore, last.number == record.number { records.removeLast() }
         records.append(record)
         guard records.count > Self.firstCountMax + Self.lastCountMax else { return }
         records.remove(at: Self.firstCountMax)

@@ -22,6 +22,13 @@ package struct AttemptRecord: Sendable, Hashable {
     }
 
     package var evidence: Evidence? { failure?.evidence ?? (endedAt == nil ? nil : .answered) }
+
+    /// Whether the proxy's own store stopped it before anything was sent: then it does not count, and the next one has
+    /// its number.
+    package var wasStoppedByStore: Bool {
+        guard case .park(let parking) = verdict else { return false }
+        return parking.rule == .store && evidence == .neverSent
+    }
 }
 
 /// What is known of the connection that an attempt used.

@@ -52,6 +52,17 @@ package struct Exchange: Sendable {
         counts.automatic += count
     }
 
+    /// Notes that the proxy's own store stopped the attempt under way. Where nothing of it was sent it was none at the
+    /// origin, and does not count.
+    package mutating func stoppedByStore(_ evidence: Evidence) {
+        guard evidence == .neverSent else {
+            counts.mayHaveBeenApplied = true
+            return
+        }
+        counts.all -= 1
+        if lastTrigger.isAutomatic { counts.automatic -= 1 }
+    }
+
     // MARK: Failures
 
     /// Its attempt was cut off after a byte had left, and nobody waits for what it has to say.

@@ -145,6 +145,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     private static let storeDelay: Duration = .seconds(5)
 
     private func notMarked(_ failure: Failure) {
+        rules.stoppedByStore(failure.evidence)
         let parking = Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
         record(.park(parking), failure: failure)
         park(failure, parking)
@@ -155,6 +156,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         var failure = failure
         failure.message = "The file of its body could not be read to its end."
         lastFailure = failure
+        rules.stoppedByStore(failure.evidence)
         let isOpen = failure.evidence == .maybeApplied && !summary.isRepeatable
         let parking = Verdict.Parking(
             delay: Self.storeDelay, shutsGate: false, asks: isOpen ? .maybeApplied : nil, rule: .store)
@@ -164,6 +166,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
 
     /// Nothing could be sent: the store, or the end of the proxy, is in the way.
     func unready(_ failure: Failure) {
+        if timeline.begun != nil { rules.stoppedByStore(.neverSent) }
         lastFailure = failure
         park(failure, Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store))
     }

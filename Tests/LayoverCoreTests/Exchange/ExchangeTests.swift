@@ -103,6 +103,29 @@ struct ExchangeTests {
                 == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied)))
     }
 
+    // MARK: What the store stopped
+
+    /// Regression: a full disk used up the attempts of tickets that were never sent.
+    @Test(arguments: [AttemptTrigger.arrival, .dueTime, .canary, .reachability, .predecessor, .admin])
+    func whatTheStoreStoppedIsNoAttempt(trigger: AttemptTrigger) {
+        let before = AttemptCounts(all: 3, automatic: 2)
+        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 4 }, counts: before, isTicket: true)
+        for _ in 0..<10 {
+            #expect(exchange.attemptStarted(trigger: trigger) == 4)
+            exchange.stoppedByStore(.neverSent)
+            #expect(exchange.counts == before)
+            #expect(exchange.automaticLeft == 2)
+        }
+    }
+
+    /// The file of a body gave up in the middle of it: that one may have been applied, and counts.
+    @Test func whatWasSentBeforeTheStoreStoppedItCounts() {
+        var exchange = Exchange(policy: .fixture(), isTicket: true)
+        _ = exchange.attemptStarted(trigger: .dueTime)
+        exchange.stoppedByStore(.maybeApplied)
+        #expect(exchange.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
+    }
+
     // MARK: The end of the proxy
 
     /// Regression: a ticket whose attempt was cut off by the end of the proxy was thrown away as failed.

@@ -52,7 +52,11 @@ extension Referee {
         for entry in pending.entries.values where entry.why == .maybeApplied {
             simulation.truth(of: entry)?.takeForcesBack()
         }
-        for id in seen.keys where pending.entries[id] == nil { gone.insert(id) }
+        for id in seen.keys where pending.entries[id] == nil {
+            gone.insert(id)
+            if let entry = pending.history[id] { allAttemptsAreMade(entry) }
+        }
+        for entry in pending.entries.values where entry.why == .exhausted { allAttemptsAreMade(entry) }
         seen = Dictionary(
             uniqueKeysWithValues: pending.entries.values.map {
                 (
@@ -63,6 +67,20 @@ extension Referee {
                 )
             })
         gates = pending.lines.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
+    }
+
+    /// Who is given up for having been tried so often was: what never came past our own store was no attempt.
+    private func allAttemptsAreMade(_ entry: Entry) {
+        guard let truth = simulation.truth(of: entry), !truth.hasSeenDeath, let limit = truth.automaticMin else { return }
+        let isExhausted =
+            switch entry.attempts.records.last?.verdict {
+            case .fail(.exhausted), .deliver(.exhausted), .standIn: true
+            case .park(let parking): parking.asks == .exhausted
+            case .fail, .deliver, .againOnNewConnection, nil: false
+            }
+        if isExhausted, truth.madeCount < limit {
+            breach("allAttemptsAreMade", "\(name(entry)) had \(truth.madeCount) of \(limit)")
+        }
     }
 
     private func countsAreTheSumOfEntries(_ pending: PendingSet) {

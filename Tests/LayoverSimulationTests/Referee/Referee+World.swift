@@ -39,6 +39,7 @@ extension Referee {
         }
         truth.goesAsAsked = false
         truth.automaticCount += 1
+        truth.madeCount += 1
         // One more where a kept-alive connection had died.
         // What an earlier life had not written down it has not counted.
         if let limit = truth.automaticMax, !truth.hasSeenDeath, truth.automaticCount > limit + 1 {
@@ -96,7 +97,9 @@ extension Referee {
         if attempt.isForced { attempt.truth.unusedForceCount += 1 }
         guard isToBeMadeAnew(attempt) || attempt.wasNotMarked else { return }
         if attempt.isForced { attempt.truth.giveBackForces() }
-        if !attempt.truth.goesAsAsked { attempt.truth.automaticCount -= 1 }
+        guard !attempt.truth.goesAsAsked else { return }
+        attempt.truth.automaticCount -= 1
+        if attempt.wasNotMarked { attempt.truth.madeCount -= 1 }
     }
 
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.

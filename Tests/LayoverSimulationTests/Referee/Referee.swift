@@ -102,6 +102,7 @@ final class Referee {
         if policy.repeatable { truth.isVouchedFor = true }
         if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }
         truth.holdMax = max(truth.holdMax, policy.holdMax)
+        if let limit = policy.automaticAttemptsMax { truth.automaticMin = min(truth.automaticMin ?? limit, limit) }
         if let limit = policy.automaticAttemptsMax, let before = truth.automaticMax {
             truth.automaticMax = max(before, limit)
         } else {

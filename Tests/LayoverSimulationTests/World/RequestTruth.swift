@@ -52,6 +52,10 @@ final class RequestTruth {
     var automaticCount = 0
     /// The highest limit on them that was ever in force for it; nil once there was none.
     var automaticMax: Int? = 0
+    /// The lowest limit on them that was ever in force for it; nil: there was none.
+    var automaticMin: Int?
+    /// Attempts that no person asked for, those taken away that the store of the proxy stopped.
+    var madeCount = 0
     /// Whether any rule that was ever in force for it limited its attempts.
     var hasBeenLimited = false
     /// Attempts under way that nobody has cancelled.

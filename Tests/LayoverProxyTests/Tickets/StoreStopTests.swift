@@ -1,0 +1,51 @@
+import LayoverCore
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// What the store of the proxy stops is no attempt at the origin.
+struct StoreStopTests {
+    private func withFewAttempts(
+        _ max: Int, _ tickets: TestStore, _ test: (TestProxy) async throws -> Void
+    ) async throws {
+        try await withProxy(
+            tickets: tickets,
+            rules: { rules in
+                var policy = Policy.standard
+                policy.automaticAttemptsMax = max
+                rules.routes = RouteTable(policies: ["default": policy])
+            }, test)
+    }
+
+    /// Regression: what had waited for a full disk ended as failed with the first word of its origin.
+    @Test func aFullDiskUsesUpNoAttempts() async throws {
+        let tickets = TestStore()
+        try await withFewAttempts(2, tickets) { proxy in
+            let id = try await proxy.accept()
+            tickets.setFull(true)
+            var attempt = try await proxy.nextAttempt()
+            for _ in 0..<5 {
+                #expect(attempt.attempt.number == 1)
+                #expect(await !attempt.mark())
+                attempt.fail(.proxyInternalError)
+                let standing = try await proxy.until(id, is: .waiting)
+                #expect(standing.member("attempts") == "0")
+                #expect(standing.member("waitingFor") == "time")
+                let entry = await proxy.engine.entry(id)
+                #expect(entry?.automaticLeft == 2)
+                #expect(entry?.attempts.records.map(\.verdict?.rule) == ["store"])
+                try await proxy.advance(by: .seconds(6))
+                attempt = try await proxy.nextAttempt("one that looks whether the store is well")
+            }
+            tickets.setFull(false)
+            #expect(await attempt.mark())
+            attempt.fail()
+            #expect(try await proxy.until(id, is: .waiting).member("attempts") == "1")
+            try await proxy.advance(by: .seconds(3600))
+            try await proxy.nextAttempt("the second real one").fail()
+            #expect(try await proxy.until(id, is: .failed).member("attempts") == "2")
+            #expect(await proxy.engine.entry(id)?.attempts.records.map(\.number) == [1, 2])
+        }
+    }
+}
