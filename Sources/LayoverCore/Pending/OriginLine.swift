@@ -27,6 +27,8 @@ struct OriginLine: Sendable {
     var bigEligible = PendingHeap<Turn, EntryPlace>()
     /// Entries that the opening of the gate sets free, by their own due time.
     var blocked = PendingHeap<Timestamp, EntryPlace>()
+    /// Tickets whose turn has come while the store takes no marks, in the order in which they were put aside.
+    var keptFromStore = PendingHeap<Int, EntryPlace>()
     /// What status retries may still cost, by the name of the policy.
     var budgets: [String: RetryBudget] = [:]
     /// What the loops were told last.
@@ -37,6 +39,11 @@ struct OriginLine: Sendable {
 
     /// How many big bodies may be under way at once: half of the window, and always one.
     var bigCountMax: Int { gate.isShut ? 1 : max(1, gate.window / 2) }
+
+    /// Whether one of those that wait may start.
+    func admits(now: Timestamp) -> Bool {
+        entryCount > underWay && gate.admits(underWay: underWay, freshUnderWay: freshUnderWay, now: now)
+    }
 
     mutating func started(isBig: Bool) {
         underWay += 1

@@ -43,12 +43,13 @@ extension PendingSet {
         return EntryPlace(id: id, placement: entries[id]?.placement ?? 0)
     }
 
+    /// Whether nobody goes by itself, wherever to.
+    var isAtRest: Bool { mode == .offline || isDraining || isRestoring }
+
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
-        guard mode != .offline, !isDraining, !isRestoring else { return }
-        while let line = lines[origin], line.entryCount > line.underWay,
-            line.gate.admits(underWay: line.underWay, freshUnderWay: line.freshUnderWay, now: now)
-        {
+        guard !isAtRest else { return }
+        while let line = lines[origin], line.admits(now: now) {
             guard let id = nextToGo(origin, now: now) else { return }
             let trigger = entries[id]?.eligibleBy ?? .canary
             start(id, trigger: trigger, now: now)
@@ -68,8 +69,10 @@ extension PendingSet {
     }
 
     /// Whether the entry is still there and nothing keeps it back. What must not meet a captive portal is put
-    /// aside until the portal is gone; a person's word counts more.
-    private mutating func mayGo(_ place: EntryPlace, now: Timestamp) -> Bool {
+    /// aside until the portal is gone, and a ticket until the store is well; a person's word counts more.
+    ///
+    /// - Parameter asksStore: Whether it goes to find out whether the store is well.
+    mutating func mayGo(_ place: EntryPlace, now: Timestamp, asksStore: Bool = false) -> Bool {
         guard isCurrent(place), let entry = entries[place.id] else { return false }
         guard blocker(of: entry) == nil else {
             block(place.id, askedFor: entry.eligibleBy == .admin)
@@ -79,11 +82,19 @@ extension PendingSet {
             ask(place.id, .credentialsExpired, now: now)
             return false
         }
-        guard isBehindPortal, entry.isExposed, entry.eligibleBy != .admin else { return true }
+        if isBehindPortal, entry.isExposed, entry.eligibleBy != .admin {
+            keepFromPortal(place)
+            return false
+        }
+        guard isKeptFromStore(entry), !asksStore else { return true }
+        keepFromStore(place, of: entry.origin)
+        return false
+    }
+
+    private mutating func keepFromPortal(_ place: EntryPlace) {
         keptFromPortal.insert(place)
         // Behind a portal that stays nobody comes by to find that an entry is not there any more.
         if keptFromPortal.count > 100 + 2 * entries.count { keptFromPortal = keptFromPortal.filter(isCurrent) }
-        return false
     }
 
     func isCurrent(_ place: EntryPlace) -> Bool {
@@ -158,11 +169,12 @@ extension PendingSet {
     private mutating func dropStalePlaces(of origin: Origin) {
         guard var line = lines[origin] else { return }
         let placeCountMax = 100 + 2 * line.entryCount
-        let count = max(line.blocked.count, line.eligible.count, line.bigEligible.count)
+        let count = max(line.blocked.count, line.eligible.count, line.bigEligible.count, line.keptFromStore.count)
         guard count > placeCountMax else { return }
         line.blocked.removeAll { !isCurrent($1) }
         line.eligible.removeAll { !isCurrent($1) }
         line.bigEligible.removeAll { !isCurrent($1) }
+        line.keptFromStore.removeAll { !isCurrent($1) }
         lines[origin] = line
     }
 
@@ -178,6 +190,7 @@ extension PendingSet {
             case .expiry(let id): entries[id].map { at < $0.expiresAt || !hasExpiry.insert(id).inserted } ?? true
             case .credentials(let id): entries[id] == nil
             case .canary(let origin): lines[origin]?.gate.canaryAt != at
+            case .store: storeTrouble?.until != at
             case .incident(let id): incidentLines[id] == nil
             }
         }

@@ -106,7 +106,7 @@ extension PendingSet {
         } else if mode != .offline, !line.gate.isShut {
             // Nobody waits for the answer to a ticket, so it takes its turn like a replay.
             if entry.ticket == nil { start(id, trigger: .arrival, now: now) } else { makeEligible(id, by: .arrival) }
-        } else if mode != .offline, line.underWay == 0 {
+        } else if mode != .offline, line.underWay == 0, !isKeptFromStore(entry) {
             // Whatever its delay, and a captive portal or not: it is a first attempt.
             start(id, trigger: .canary, now: now)
         } else {
@@ -129,8 +129,9 @@ extension PendingSet {
             guard set.paysForStatus(id, parking, failure, attemptCount, now: now) else { return }
             set.line(of: entry.origin) { $0.stopped(isBig: entry.isBig) }
             let startsAnew = entry.isAbandoned && failure.evidence == .neverSent
-            // One that was cut off by us says nothing about its origin.
-            if !startsAnew {
+            // One that was cut off by us, or by our store, says nothing about its origin.
+            let isOurs = startsAnew || parking.rule == .store && failure.evidence == .neverSent
+            if !isOurs {
                 set.learn(
                     from: failure, shutsGate: parking.shutsGate, policy: entry.policy, origin: entry.origin,
                     isFromCanary: entry.isCanary, now: now, using: &generator)
@@ -149,7 +150,7 @@ extension PendingSet {
             }
             if failure.evidence == .answered { set.actions.append(.dropAnswer(id)) }
             // Nor is it what went wrong.
-            if !startsAnew { set.noteCause(of: id) }
+            if !isOurs { set.noteCause(of: id) }
             set.laneStopped(id, in: entry.lane, now: now)
             set.settleAfterFailure(id, by: parking, now: now, using: &generator)
         }

@@ -15,6 +15,8 @@ extension PendingSet {
                     set.credentialsExpired(id, now: now)
                 case .incident(let id):
                     set.tellIncident(id, now: now)
+                // At the end of the fact it is seen that the pause is over.
+                case .store: break
                 case .canary(let origin):
                     guard set.lines[origin]?.gate.canaryAt == at else { continue }
                     touched.insert(origin)

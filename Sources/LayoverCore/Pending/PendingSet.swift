@@ -29,6 +29,10 @@ package struct PendingSet: Sendable {
     var isRestoring = false
     /// Eligible entries that wait for a captive portal to go away.
     var keptFromPortal: Set<EntryPlace> = []
+    /// Nil while the store takes the marks of attempts.
+    var storeTrouble: StoreTrouble?
+    /// Counts the tickets that were kept from the store, for their order.
+    var keptCount = 0
     var incidentLines: [IncidentID: IncidentLine] = [:]
     var incidentByScope: [Incident.Scope: IncidentID] = [:]
     /// What the budget gave for the entry that is joining.
@@ -84,7 +88,8 @@ package struct PendingSet: Sendable {
         let gate = lines[entry.origin]?.gate
         let isShut = gate?.isShut ?? false
         let isSetFree = isShut && entry.waitsForOrigin && entry.isWokenByReachability
-        let mayGoAt = entry.eligibleBy == nil && !isSetFree ? entry.dueAt : now
+        let pauseEnd = storePauseEnd(of: entry) ?? now
+        let mayGoAt = max(entry.eligibleBy == nil && !isSetFree ? entry.dueAt : now, pauseEnd)
         entry.nextAttemptAt = isShut ? max(mayGoAt, gate?.canaryAt ?? now) : mayGoAt
         if let blocker = blocker(of: entry) {
             entry.waitingFor = blocker
@@ -97,7 +102,7 @@ package struct PendingSet: Sendable {
         } else if isShut {
             entry.waitingFor = isNetworkAway ? .network : .origin
         } else {
-            entry.waitingFor = entry.eligibleBy == nil ? .time : .turn
+            entry.waitingFor = entry.eligibleBy == nil || pauseEnd > now ? .time : .turn
         }
         return entry
     }
@@ -125,11 +130,12 @@ package struct PendingSet: Sendable {
     /// Runs one fact and hands out what is to be done.
     mutating func gather(now: Timestamp, _ work: (inout Self) -> Void) -> [PendingAction] {
         work(&self)
-        while !toDispatch.isEmpty {
+        repeat {
             let origins = toDispatch.sorted(by: Origin.isBefore)
             toDispatch = []
             for origin in origins { dispatch(origin, now: now) }
-        }
+            askStore(now: now)
+        } while !toDispatch.isEmpty
         tellOpened(now: now)
         defer { actions.removeAll(keepingCapacity: true) }
         return actions

@@ -8,6 +8,8 @@ enum PendingTimer: Sendable {
     case credentials(EntryID)
     /// The gate of an origin may let a canary through; stale when the gate has another time.
     indirect case canary(Origin)
+    /// A ticket may find out whether the store is well again; stale when that has another time.
+    case store
     /// The changes of an incident are due to be told.
     case incident(IncidentID)
 }

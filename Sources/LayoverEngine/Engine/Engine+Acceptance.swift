@@ -81,6 +81,7 @@ extension Engine {
             if case .failure = result { totals.storeFailureCount += 1 }
             return exchange.acceptance(refusal(of: new.id, result))
         }
+        storeTook()
         var jitter = Jitter(generator)
         // Told first: whoever asks for the ticket then finds it.
         let actions = pending.accepted(
@@ -139,6 +140,7 @@ extension Engine {
             perform(pending.notStored(id, now: now))
             return finishFact()
         }
+        storeTook()
         totals.acceptedCount += 1
         // At rest it needs nobody; an attempt under way keeps the exchange that makes it.
         let isUnderWay = pending.entry(id, now: now)?.state == .attempting

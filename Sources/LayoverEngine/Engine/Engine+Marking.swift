@@ -39,8 +39,24 @@ extension Engine {
     ) {
         // The note itself is not made later: by then there is no such attempt any more.
         if !older.isEmpty { saved(older, result.map { Array($0.dropLast()) }) }
-        // Its end may have come while the disk was at it. It stands behind the note then, and has the last word.
-        if case .success(let results) = result { done(results.last == .done && mayStart(id, exchange)) } else { done(false) }
+        switch result {
+        case .success(let results):
+            storeTook()
+            // Its end may have come while the disk was at it. It stands behind the note then, and has the last word.
+            done(results.last == .done && mayStart(id, exchange))
+        case .failure:
+            perform(pending.storeRefused(now: clock.now()))
+            finishFact()
+            done(false)
+        }
+    }
+
+    /// The store took something, so it will take notes as well.
+    func storeTook() {
+        let actions = pending.storeIsWell(now: clock.now())
+        guard !actions.isEmpty else { return }
+        perform(actions)
+        finishFact()
     }
 
     /// Whether this exchange is the one that makes the attempt of the entry, and the entry still wants it.

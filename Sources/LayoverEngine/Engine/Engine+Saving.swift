@@ -81,6 +81,7 @@ extension Engine {
                 logger.debug("a change found no row", metadata: ["ticket": "\(id)", "change": "\(change.name)"])
             }
             if tickets.unsaved.isEmpty { tickets.savingFailure = nil } else { saveUnsaved() }
+            storeTook()
         case .failure(let failure):
             totals.storeFailureCount += 1
             tickets.savingFailure = failure

@@ -1,4 +1,5 @@
 import LayoverTestSupport
+import Testing
 
 @testable import LayoverCore
 
@@ -83,6 +84,14 @@ extension PendingBench {
     mutating func stored(_ id: EntryID) -> [PendingAction] { kept(set.stored(id, now: now)) }
     mutating func notStored(_ id: EntryID) -> [PendingAction] { kept(set.notStored(id, now: now)) }
     mutating func declines(_ id: EntryID) -> [PendingAction] { kept(set.declinesTicket(id, now: now)) }
+
+    /// The disk is full: the attempt of a ticket could not be marked.
+    mutating func notMarked(_ id: EntryID) -> [PendingAction] {
+        #expect(kept(set.storeRefused(now: now)) == [])
+        return fail(id, .fixture(.proxyInternalError, phase: .connecting), delay: .seconds(5), rule: .store)
+    }
+
+    mutating func storeIsWell() -> [PendingAction] { kept(set.storeIsWell(now: now)) }
 
     mutating func refuse(_ id: EntryID, _ why: UndecidedReason = .rejected) -> [PendingAction] {
         kept(set.refused(id, why: why, failure: .refused, now: now))

@@ -35,6 +35,30 @@ extension EndToEnd {
             #expect(await scene.layover.stop().status == 0)
         }
 
+        /// Regression: each ticket was the canary of its origin in turn, and by then the first one was due again, so whoever
+        /// waited on a connection was never asked for.
+        @Test func whoWaitsOnAConnectionPassesTicketsThatCannotBeMarked() async throws {
+            if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
+            // Room for what so many tries leave in the store.
+            let disk = try SmallDisk(byteCount: 32 << 20)
+            let scene = try await DurableScene(storeIn: disk.path)
+            var tickets: [String] = []
+            // One canary is made every 50 ms, so that they have enough of them for longer than 5 s.
+            for number in 1...150 { tickets.append(try await scene.accept("t\(number)")) }
+            try disk.fill()
+            #expect(try await scene.send("refused", "Prefer: respond-async").status == 507)
+            async let held = scene.send("held")
+            try await scene.layover.waitForPending { $0.counts.values.reduce(0, +) == 151 }
+            let origin = try await scene.startOrigin()
+            #expect(try await held.status == 200)
+            for number in 1...150 { #expect(try origin.arrivals(of: "t\(number)") == 0) }
+
+            try disk.empty()
+            try await scene.expectDelivery(of: tickets)
+            for number in 1...150 { #expect(try origin.arrivals(of: "t\(number)") == 1) }
+            #expect(await scene.layover.stop().status == 0)
+        }
+
         /// It was accepted while there was room; a crash while there is none takes nothing of it.
         @Test func whatWasAcceptedSurvivesACrashOnAFullDisk() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }

@@ -19,6 +19,7 @@ extension Referee {
             nothingStartsWhileStopped(entry, pending)
             statusesWaitTheirTime(entry)
             lanesKeepOrder(entry, pending)
+            nothingGoesThatCannotBeMarked(entry)
         }
         windowsStartAtOne(pending)
         incidentsAreTheirMembers(pending)
@@ -161,7 +162,7 @@ extension Referee {
     }
 
     /// Whether a person asked for the attempt, or for the one of which it is the repetition.
-    private func isAsked(_ entry: Entry) -> Bool {
+    func isAsked(_ entry: Entry) -> Bool {
         asked.contains(entry.id) || seen[entry.id]?.state == .attempting && goingAsAsked.contains(entry.id)
     }
 

@@ -65,6 +65,21 @@ extension Referee {
         if attempt.isTooLate { breach("nothingCancelledIsSent", attempt.name) }
     }
 
+    // MARK: What the disk takes
+
+    func storeSaid(isTaken: Bool, isMark: Bool) {
+        if isTaken { markRefusedAt = nil } else if isMark { markRefusedAt = simulation.time.now() }
+    }
+
+    /// While the disk takes no marks tickets stand in nobody's way.
+    func nothingGoesThatCannotBeMarked(_ entry: Entry) {
+        guard let markRefusedAt, entry.ticket != nil, !entry.isBeingStored, !isAsked(entry), !unbidden.contains(entry.id)
+        else { return }
+        let passed = simulation.time.now() - markRefusedAt
+        // In the same moment the engine may not have heard of it.
+        if passed > .zero, passed < .seconds(5) { breach("nothingGoesThatCannotBeMarked", "\(name(entry)) after \(passed)") }
+    }
+
     // MARK: What is on disk
 
     /// Whoever comes after a crash must know that a byte of it may have left.

@@ -40,6 +40,9 @@ final class Referee {
     /// Entries that a person holds back, over attempts that a person asks for.
     var heldBack: Set<EntryID> = []
 
+    /// When the disk did not take the mark of an attempt, if it has taken nothing since.
+    var markRefusedAt: Timestamp?
+
     init(simulation: Simulation) { self.simulation = simulation }
 
     func breach(_ invariant: String, _ detail: String) { simulation.breach(invariant, detail) }

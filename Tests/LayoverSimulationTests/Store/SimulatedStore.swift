@@ -12,6 +12,9 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
     private var open: [Int: (StoreFailure) -> Void] = [:]
     private var callCount = 0
     private(set) var isDead = false
+    /// Told of what the disk said to changes, before anybody else is: whether it took them, and whether a mark of an
+    /// attempt was among them.
+    var heard: ((_ isTaken: Bool, _ isMark: Bool) -> Void)?
     /// What the dead are told, one after the other.
     private var lastWords: [() -> Void] = []
 
@@ -67,7 +70,13 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
     func commit(
         _ changes: [StoreChange], done: @escaping @Sendable (Result<[StoreResult], StoreFailure>) -> Void
     ) {
-        if let done = once(done) { memory.commit(changes, done: done) }
+        guard let done = once(done) else { return }
+        let isMark = changes.contains { if case .started = $0 { true } else { false } }
+        memory.commit(changes) { [weak self] result in
+            let isTaken = if case .success = result { true } else { false }
+            if !changes.isEmpty { self?.heard?(isTaken, isMark) }
+            done(result)
+        }
     }
 
     func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {

@@ -73,7 +73,10 @@ extension Simulation {
             storeBusyUntil = max(storeBusyUntil, time.nanoseconds + wait)
             agenda.add(at: storeBusyUntil, work)
         }
-        return SimulatedStore(MemoryStore(on: disk, faults: faults, schedule: { schedule.value($0) }))
+        let store = SimulatedStore(MemoryStore(on: disk, faults: faults, schedule: { schedule.value($0) }))
+        referee.markRefusedAt = nil
+        store.heard = { [unowned self] in referee.storeSaid(isTaken: $0, isMark: $1) }
+        return store
     }
 
     /// It is told to stop, cuts off what has not ended in time, and is started again.

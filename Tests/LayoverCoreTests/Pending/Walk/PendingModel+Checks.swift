@@ -88,6 +88,7 @@ extension PendingModel {
         let placeCountMax = 101 + 2 * set.limits.entryCountMax
         for line in set.lines.values {
             #expect(line.eligible.count <= placeCountMax && line.blocked.count <= placeCountMax, place)
+            #expect(line.keptFromStore.count <= placeCountMax, place)
         }
         #expect(set.keptFromPortal.count <= placeCountMax, place)
         #expect(set.timers.count <= 2000 + 4 * (set.limits.entryCountMax + set.lines.count), place)

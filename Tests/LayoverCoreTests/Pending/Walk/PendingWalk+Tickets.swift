@@ -55,6 +55,23 @@ extension PendingWalk {
         model.beingStored.insert(id)
     }
 
+    /// It takes no note of an attempt, or something again.
+    mutating func disk() {
+        let tickets = model.all(.attempting).filter(model.tickets.contains)
+        guard chance(60), let id = tickets.randomElement(using: &generator) else {
+            return take(set.storeIsWell(now: now))
+        }
+        take(set.storeRefused(now: now))
+        guard chance(90) else { return }
+        model.standing[id] = .waiting
+        model.wasForced.remove(id)
+        take(
+            set.attemptFailed(
+                id, failure: .fixture(.proxyInternalError, phase: .connecting),
+                parking: .init(delay: .seconds(5), shutsGate: false, rule: .store), attemptCount: 2,
+                automaticLeft: nil, isBodyReplayable: true, now: now, using: &generator))
+    }
+
     mutating func stored(_ id: EntryID) {
         model.beingStored.remove(id)
         model.offered.remove(id)

@@ -36,6 +36,10 @@ struct PendingWalk {
         for case .start(let id, .dueTime) in actions {
             #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
         }
+        for case .start(let id, let trigger) in actions where trigger != .admin && model.tickets.contains(id) {
+            guard let trouble = set.storeTrouble else { continue }
+            #expect(trouble.probe == id && trouble.until <= now, "goes though it cannot be marked: \(place)")
+        }
         let started = model.take(actions, from: set, place)
         model.check(set, started: started, place)
         step += 1
@@ -51,12 +55,13 @@ struct PendingWalk {
             case ..<25: store()
             case ..<60: attemptComesToSomething()
             case ..<75: wait()
-            case ..<82: command()
-            case ..<84: commandToIncident()
-            case ..<88: network()
-            case ..<92: lateWord()
-            case ..<94: reroute()
+            case ..<81: command()
+            case ..<83: commandToIncident()
+            case ..<87: network()
+            case ..<91: lateWord()
+            case ..<93: reroute()
             case ..<96: patch()
+            case ..<98: disk()
             default: loops()
             }
         }
@@ -272,6 +277,7 @@ struct PendingWalk {
         let patient = set.entries.keys.filter { patience[$0] == true }
         for _ in 0..<2_000 where set.count > 0 {
             for id in model.all(.attempting) + model.all(.responding) {
+                if model.tickets.contains(id) { take(set.storeIsWell(now: now)) }
                 model.standing[id] = .responding
                 take(set.attemptAnswered(id, attemptCount: 2, now: now))
                 model.delivered.insert(id)
