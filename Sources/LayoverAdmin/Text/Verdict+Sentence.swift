@@ -37,6 +37,10 @@ extension Verdict.Parking {
         case .stopping: "Cut off, because the proxy was being stopped. The next run goes on with it."
         case .ownTrouble: "The proxy itself was in the way. It is tried again."
         case .store: "The store could not say what to send, or take note of the attempt. Nothing was sent."
+        case .rescued:
+            asks == nil
+                ? "The proxy ended while it was under way. The next run makes it anew."
+                : "Left to a person: the proxy ended while it was under way, and it must not be sent twice."
         }
     }
 }

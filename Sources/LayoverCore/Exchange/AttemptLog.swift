@@ -50,6 +50,14 @@ package struct AttemptLog: Sendable, Hashable {
         records[records.count - 1].verdict = .deliver(.notRepeatable)
     }
 
+    /// The process ended while an attempt was under way, of which nobody could write down more.
+    mutating func cutOff(_ record: AttemptRecord) {
+        guard let last = records.last, last.number == record.number else { return append(record) }
+        records[records.count - 1].failure = record.failure
+        records[records.count - 1].endedAt = record.endedAt
+        records[records.count - 1].verdict = record.verdict
+    }
+
     package mutating func append(contentsOf new: [AttemptRecord]) {
         for record in new { append(record) }
     }

@@ -88,7 +88,7 @@ package struct Exchange: Sendable {
         if policy.mode == .pass, !isTicket { return .fail(.pass) }
         if isAbandoned, failure.evidence == .neverSent, request.canBeSentFromTheStart {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
-            guard maySend(request, after: failure) else { return verdictOnRisk(failure) }
+            guard mayBeSent(request) else { return verdictOnRisk(failure) }
             if lastTrigger.isAutomatic { counts.automatic -= 1 }
             return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
         }
@@ -111,7 +111,7 @@ package struct Exchange: Sendable {
     private mutating func leave(
         _ request: RequestSummary, after failure: Failure, delay: Duration, rule: Verdict.ParkingRule
     ) -> Verdict {
-        guard maySend(request, after: failure) else { return ask(.maybeApplied, rule, failure) }
+        guard mayBeSent(request) else { return ask(.maybeApplied, rule, failure) }
         if failure.evidence == .neverSent, lastTrigger.isAutomatic { counts.automatic -= 1 }
         return .park(.init(delay: delay, shutsGate: false, rule: rule))
     }
@@ -122,7 +122,7 @@ package struct Exchange: Sendable {
         guard request.canBeSentFromTheStart else {
             return .fail(failure.evidence == .neverSent || request.mayBeSentTwice ? .bodyNotReplayable : .maybeApplied)
         }
-        guard maySend(request, after: failure) else {
+        guard mayBeSent(request) else {
             if request.mayBeSentTwice { return .fail(.bodyNotReplayable) }
             return verdictOnRisk(failure)
         }
@@ -145,7 +145,7 @@ package struct Exchange: Sendable {
 
     /// Whether sending it once more can act at most once upstream, or does no harm by acting twice:
     /// RFC 9110 section 9.2.2 forbids a proxy anything else.
-    private func maySend(_ request: RequestSummary, after failure: Failure) -> Bool {
+    package func mayBeSent(_ request: RequestSummary) -> Bool {
         counts.mayHaveBeenApplied ? request.isRepeatable : request.canBeSentFromTheStart
     }
 
@@ -156,12 +156,14 @@ package struct Exchange: Sendable {
     // MARK: Answers
 
     /// Decides whether an answer is delivered or asked for again.
-    package func verdict(
+    package mutating func verdict(
         on answer: Answer, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
     ) -> Verdict {
         guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: answer.status) })
         else { return .deliver(.answered) }
         guard request.isRepeatable else { return .deliver(.notRepeatable) }
+        // Whoever answered may have acted on it before, whatever the status says.
+        counts.mayHaveBeenApplied = true
         if answer.forbidsRetry { return .deliver(.originForbids) }
         if let retryAfter = answer.retryAfter, retryAfter > policy.retryAfterMax {
             return .deliver(.retryAfterMax)

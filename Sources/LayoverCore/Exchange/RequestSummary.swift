@@ -17,7 +17,7 @@ package struct RequestSummary: Sendable, Hashable {
     /// The method token as it came; methods are case-sensitive (RFC 9110 section 9.1).
     package var method: String
     package var hasIdempotencyKey: Bool
-    /// `repeatable` of the policy.
+    /// `repeatable` of the policy, as it is now: a reload may give the word or take it back.
     package var declaredRepeatable: Bool
     package var body: Body
 
@@ -33,7 +33,12 @@ package struct RequestSummary: Sendable, Hashable {
 
     /// Whether sending it twice does no harm: RFC 9110 section 9.2.2, or the client or the route says so.
     package var mayBeSentTwice: Bool {
-        hasIdempotencyKey || declaredRepeatable || Self.idempotentMethods.contains(method)
+        declaredRepeatable || Self.isRepeatable(method: method, hasIdempotencyKey: hasIdempotencyKey)
+    }
+
+    /// Whether sending it twice does no harm by its own nature, whatever a policy says.
+    package static func isRepeatable(method: String, hasIdempotencyKey: Bool) -> Bool {
+        hasIdempotencyKey || idempotentMethods.contains(method)
     }
 
     /// Whether it may be sent again after an attempt that may have been applied.

@@ -50,6 +50,8 @@ extension PendingSet {
             entry.eligibleBy = nil
             entry.isBlocked = false
             entry.isWanted = false
+            // Whoever is asked anew has to say it anew.
+            if why == .maybeApplied { entry.isForced = false }
         }
         leaveIncident(of: id, now: now)
         laneChanged(entry.lane, now: now)

@@ -57,7 +57,6 @@ extension PendingSet {
     mutating func parentFailed(of id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.state != .attempting else { return }
         // What may have been applied already is past that: a retry would double it, only a force may send it.
-        let isRisky = entry.ticket.map { $0.counts.mayHaveBeenApplied && !$0.isRepeatable } ?? false
-        ask(id, isRisky ? .maybeApplied : .parentFailed, now: now)
+        ask(id, entry.mayHaveBeenApplied && !entry.isRepeatable ? .maybeApplied : .parentFailed, now: now)
     }
 }

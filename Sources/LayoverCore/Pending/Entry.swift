@@ -42,6 +42,9 @@ package struct Entry: Sendable {
     package internal(set) var lastFailureAt: Timestamp?
     package internal(set) var requestByteCount: Int
     package internal(set) var isBodyReplayable: Bool
+    package internal(set) var hasIdempotencyKey = false
+    /// Whether any attempt so far may have been applied.
+    package internal(set) var mayHaveBeenApplied = false
     /// Whether it carries a body or credentials over plain http: a captive portal must not get it.
     package let isExposed: Bool
     /// 0 (first) to 7 (last) among the entries of its origin (RFC 9218).
@@ -77,6 +80,8 @@ package struct Entry: Sendable {
     var isCanary = false
     /// Whether a person asked for the attempt under way.
     var isAskedFor = false
+    /// Whether a person took the risk that it acts twice, and no attempt has come of that yet.
+    package internal(set) var isForced = false
     /// Whether the attempt under way is to be made anew if it has not connected yet.
     var isAbandoned = false
     /// Whether it has to come after others, and is in no heap meanwhile.
@@ -110,6 +115,16 @@ package struct Entry: Sendable {
 
     /// Whether its body is so big that it must not take all the room of its origin.
     var isBig: Bool { requestByteCount > OriginLine.bigByteCount }
+
+    /// Whether sending it twice does no harm: by its own nature, or by the word of its policy as that is now. Of a CONNECT
+    /// nothing is sent before its connection stands.
+    package var isRepeatable: Bool {
+        policy.repeatable || origin.scheme == .tunnel
+            || RequestSummary.isRepeatable(method: method, hasIdempotencyKey: hasIdempotencyKey)
+    }
+
+    /// Whether sending it once more might act twice, and nothing and nobody takes that upon itself.
+    var isRisky: Bool { mayHaveBeenApplied && !isForced && !isRepeatable }
 
     /// Whether reachability ends its wait.
     var isWokenByReachability: Bool { policy.wakeOnReachable && !waitsForStatus }

@@ -12,6 +12,9 @@ package struct NewEntry: Sendable {
     package var automaticLeft: Int?
     package var requestByteCount: Int
     package var isBodyReplayable: Bool
+    package var hasIdempotencyKey = false
+    /// Whether an attempt before it came here may have been applied.
+    package var mayHaveBeenApplied = false
     /// Whether it carries a body or credentials over plain http.
     package var isExposed: Bool
     /// The attempts that were made before it came here.
@@ -28,6 +31,11 @@ package struct NewEntry: Sendable {
     package var preconditions: String?
     /// Not nil when nobody holds it.
     package var ticket: TicketFacts?
+
+    /// Whether sending it twice does no harm: by its own nature, or by the word of its policy.
+    var isRepeatable: Bool {
+        policy.repeatable || RequestSummary.isRepeatable(method: method, hasIdempotencyKey: hasIdempotencyKey)
+    }
 
     package init(
         id: EntryID, method: String, url: String, origin: Origin, route: String? = nil,

@@ -34,6 +34,8 @@ package enum EntryEnd: Sendable, Hashable {
     case expired
     /// The proxy is being stopped.
     case draining
+    /// It may have been applied, and a reload took back the word that it may be sent twice.
+    case maybeApplied
 }
 
 /// What loops know of an origin that is or was in trouble.

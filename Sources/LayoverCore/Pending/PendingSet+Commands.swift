@@ -27,7 +27,10 @@ extension PendingSet {
         if command == .force, acknowledgement != EntryCommand.duplicateRisk { return (.unacknowledged, []) }
         let actions = gather(now: now) { set in
             switch command {
-            case .retry, .force: set.retry(id, now: now)
+            case .retry: set.retry(id, now: now)
+            case .force:
+                set.entries[id]?.isForced = true
+                set.retry(id, now: now)
             case .cancel: set.cancel(id, reason: reason, now: now)
             case .hold: set.hold(id, now: now)
             case .release: set.release(id, now: now)

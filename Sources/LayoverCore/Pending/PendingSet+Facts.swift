@@ -203,6 +203,8 @@ extension PendingSet {
             set.lineUp(id)
             set.laneChanged(entry.lane, now: now)
             set.touchIncident(entry.incident, now: now)
+            // And whether it may be sent once more.
+            set.stopIfRisky(id, now: now)
         }
     }
 

@@ -81,6 +81,8 @@ extension PendingSet {
             waitsForStatus: new.parking.rule == .status, isHeldByClient: !isTicket,
             ticketWish: new.wantsTicket ? .ticket : .none)
         entries[new.id]?.attempts.append(contentsOf: new.attempts)
+        entries[new.id]?.hasIdempotencyKey = new.hasIdempotencyKey
+        entries[new.id]?.mayHaveBeenApplied = new.mayHaveBeenApplied || new.ticket?.counts.mayHaveBeenApplied ?? false
         entries[new.id]?.grant = newGrant
         newGrant = nil
         if !isTicket { heldCount += 1 }
@@ -126,6 +128,9 @@ extension PendingSet {
             set.entries[id]?.attempts.append(contentsOf: records)
             set.noteSent(id, failure, records)
             set.entries[id]?.automaticLeft = automaticLeft
+            // The word of a person is for one attempt, but for one that the store did not let begin.
+            if parking.rule != .store || failure.evidence != .neverSent { set.entries[id]?.isForced = false }
+            guard let parking = set.allowed(parking, after: failure, of: id, attemptCount, now: now) else { return }
             guard set.paysForStatus(id, parking, failure, attemptCount, now: now) else { return }
             set.line(of: entry.origin) { $0.stopped(isBig: entry.isBig) }
             let startsAnew = entry.isAbandoned && failure.evidence == .neverSent
@@ -176,7 +181,7 @@ extension PendingSet {
         return isPaid
     }
 
-    private mutating func deliverAnswer(
+    mutating func deliverAnswer(
         _ id: EntryID, _ reason: Verdict.DeliverReason, _ attemptCount: Int, now: Timestamp
     ) {
         guard let origin = entries[id]?.origin else { return }

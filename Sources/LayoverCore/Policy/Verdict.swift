@@ -52,6 +52,8 @@ package enum Verdict: Sendable, Hashable {
         case ownTrouble
         /// The store could not say what to send, or take note of the attempt.
         case store
+        /// The proxy ended while the attempt was under way; the next process found it so.
+        case rescued
     }
 
     /// The rule that passed the answer on.

@@ -12,6 +12,8 @@ extension Entry {
             priority: record.priority, lane: record.lane, ticket: TicketFacts(record),
             sequence: record.sequence, dueAt: record.dueAt,
             waitsForOrigin: record.lastFailure?.shutsGate ?? false, isHeldByClient: false)
+        hasIdempotencyKey = record.hasIdempotencyKey
+        mayHaveBeenApplied = record.counts.mayHaveBeenApplied
         attempts = record.attempts
         isHeldBack = record.isHeldBack
         isNeverSent = !record.counts.mayHaveBeenApplied && (record.lastFailure?.evidence ?? .neverSent) == .neverSent
@@ -23,8 +25,8 @@ extension Entry {
 extension TicketFacts {
     init(_ record: TicketRecord) {
         self.init(
-            wish: record.wish, isRepeatable: record.isRepeatable, hasIdempotencyKey: record.hasIdempotencyKey,
-            parents: record.parents, notAfter: record.notAfter, preconditions: record.preconditions)
+            wish: record.wish, parents: record.parents, notAfter: record.notAfter,
+            preconditions: record.preconditions)
         counts = record.counts
         status = record.status
     }
@@ -45,7 +47,7 @@ extension TicketRecord {
             why: entry.why, method: entry.method, url: entry.url, origin: entry.origin,
             route: entry.route, wish: ticket.wish, policy: entry.policy.name, priority: entry.priority,
             lane: entry.lane, parents: ticket.parents, client: entry.client, counts: ticket.counts,
-            isRepeatable: ticket.isRepeatable, hasIdempotencyKey: ticket.hasIdempotencyKey,
+            isRepeatable: entry.isRepeatable, hasIdempotencyKey: entry.hasIdempotencyKey,
             isExposed: entry.isExposed, isHeldBack: entry.isHeldBack,
             requestByteCount: entry.requestByteCount, createdAt: entry.createdAt,
             parkedAt: entry.parkedAt, dueAt: entry.dueAt, expiresAt: entry.expiresAt,
@@ -60,8 +62,8 @@ extension TicketRecord {
             id: new.id, sequence: sequence, state: .waiting, method: new.method, url: new.url,
             origin: new.origin, route: new.route, wish: ticket.wish, policy: new.policy.name,
             priority: new.priority ?? new.policy.priority, lane: new.lane, parents: ticket.parents,
-            client: new.client, counts: ticket.counts, isRepeatable: ticket.isRepeatable,
-            hasIdempotencyKey: ticket.hasIdempotencyKey, isExposed: new.isExposed,
+            client: new.client, counts: ticket.counts, isRepeatable: new.isRepeatable,
+            hasIdempotencyKey: new.hasIdempotencyKey, isExposed: new.isExposed,
             requestByteCount: new.requestByteCount, createdAt: new.createdAt, parkedAt: now, dueAt: now,
             expiresAt: now + new.policy.lifetime, notAfter: ticket.notAfter,
             preconditions: ticket.preconditions)

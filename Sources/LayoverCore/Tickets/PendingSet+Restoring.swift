@@ -22,6 +22,7 @@ extension PendingSet {
             set.entries.reserveCapacity(set.entries.count + records.count)
             // First all of them, then what they are to each other, and only then who goes.
             for (record, policy) in records { set.restore(record, policy, now: now) }
+            for (record, _) in records { set.stopIfRisky(record.id, now: now) }
             for (record, _) in records { set.restoreParents(of: record, ended: ended, now: now) }
             for (record, _) in records { set.settleRestored(record.id, now: now) }
         }
@@ -33,11 +34,10 @@ extension PendingSet {
         var entry = Entry(record, policy: policies.shared(policy))
         let wasUnderWay = record.state == .attempting
         if wasUnderWay {
-            entry.state = !record.isRepeatable ? .undecided : record.isHeldBack ? .held : .waiting
-            entry.why = record.isRepeatable ? nil : .maybeApplied
-            entry.ticket?.counts.mayHaveBeenApplied = true
-            entry.isNeverSent = false
-            entry.dueAt = now
+            entry.rescue(now: now)
+        } else if entry.isRisky, !record.isRepeatable, entry.why != .maybeApplied {
+            // Nor could it be sent twice when it was written down: it goes by the word of a person.
+            entry.isForced = true
         }
         // Who set it is not kept. An earlier one may be the word of a person, which no policy moves; a later one
         // stands in any case.

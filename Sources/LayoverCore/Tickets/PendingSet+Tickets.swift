@@ -141,6 +141,7 @@ extension PendingSet {
     /// How often the exchange of a ticket was tried.
     package mutating func counted(_ counts: AttemptCounts, of id: EntryID) {
         entries[id]?.ticket?.counts = counts
+        entries[id]?.mayHaveBeenApplied = counts.mayHaveBeenApplied
     }
 
     /// The status of the answer that was kept.
@@ -148,16 +149,20 @@ extension PendingSet {
         entries[id]?.ticket?.status = status
     }
 
-    /// The attempt of a ticket ended before anything was sent: it cannot be made complete, or must not be sent.
+    /// An attempt ended before anything was sent: the request cannot be made complete, or must not be sent.
+    ///
+    /// - Parameter failure: Nil where the last one says it all.
     package mutating func refused(
-        _ id: EntryID, why: UndecidedReason, failure: Failure, records: [AttemptRecord] = [], now: Timestamp
+        _ id: EntryID, why: UndecidedReason, failure: Failure?, records: [AttemptRecord] = [], now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
             guard let entry = set.entries[id], entry.state == .attempting else { return }
             set.line(of: entry.origin) { $0.stopped(isBig: entry.isBig) }
             set.entries[id]?.attempts.append(contentsOf: records)
-            set.entries[id]?.lastFailure = failure
-            set.entries[id]?.lastFailureAt = now
+            if let failure {
+                set.entries[id]?.lastFailure = failure
+                set.entries[id]?.lastFailureAt = now
+            }
             set.ask(id, why, now: now)
             set.laneStopped(id, in: entry.lane, now: now)
             set.announce(entry.origin)

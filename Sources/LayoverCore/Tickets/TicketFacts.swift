@@ -2,9 +2,6 @@
 package struct TicketFacts: Sendable, Hashable {
     /// What the request's own fields say about its policy.
     package var wish: PolicyWish
-    /// Whether sending it twice does no harm.
-    package var isRepeatable: Bool
-    package var hasIdempotencyKey: Bool
     /// The tickets that have to be delivered before it.
     package var parents: [EntryID]
     /// When its credentials expire; nil where nothing says so.
@@ -17,12 +14,10 @@ package struct TicketFacts: Sendable, Hashable {
     package var status: Int?
 
     package init(
-        wish: PolicyWish = PolicyWish(), isRepeatable: Bool, hasIdempotencyKey: Bool = false,
-        parents: [EntryID] = [], notAfter: Timestamp? = nil, preconditions: String? = nil
+        wish: PolicyWish = PolicyWish(), parents: [EntryID] = [], notAfter: Timestamp? = nil,
+        preconditions: String? = nil
     ) {
         self.wish = wish
-        self.isRepeatable = isRepeatable
-        self.hasIdempotencyKey = hasIdempotencyKey
         self.parents = parents
         self.notAfter = notAfter
         self.preconditions = preconditions

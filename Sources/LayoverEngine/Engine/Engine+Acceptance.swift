@@ -90,6 +90,7 @@ extension Engine {
         totals.acceptedCount += 1
         tell(exchange, accepted: new.id, isUnderWay: false)
         perform(actions)
+        rerouteIfReloaded(new.id)
         finishFact()
     }
 
@@ -145,6 +146,8 @@ extension Engine {
         // At rest it needs nobody; an attempt under way keeps the exchange that makes it.
         let isUnderWay = pending.entry(id, now: now)?.state == .attempting
         if !isUnderWay { exchanges[id] = nil }
+        // Before it may go.
+        rerouteIfReloaded(id)
         let actions = pending.stored(id, now: now)
         tell(exchange, accepted: id, isUnderWay: isUnderWay)
         perform(actions)

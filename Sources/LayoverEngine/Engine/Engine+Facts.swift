@@ -30,8 +30,8 @@ extension Engine {
                     now: now, using: &jitter))
             exchanges[id] = nil
             if !tickets.isTouched(id) { discard(answer, of: id) }
-        case .ticketRefused(let id, let why, let failure, let tally):
-            exchanges[id] = nil
+        case .refusedToSend(let id, let why, let failure, let tally):
+            if pending.isTicketAtRest(id) { exchanges[id] = nil }
             pending.counted(tally.counts, of: id)
             perform(pending.refused(id, why: why, failure: failure, records: tally.records, now: now))
         case .attemptFailed(let id, let failure, let parking, let tally):
@@ -99,7 +99,7 @@ extension Engine {
                 if pending.isTicketAtRest(id) {
                     tickets.starts.append((id, trigger))
                 } else {
-                    exchanges[id]?.start(trigger)
+                    exchanges[id]?.start(trigger, isForced: pending.entry(id, now: clock.now())?.isForced ?? false)
                 }
             case .offerTicket(let id):
                 exchanges[id]?.offerTicket()

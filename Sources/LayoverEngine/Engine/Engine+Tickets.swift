@@ -57,7 +57,7 @@ extension Engine {
         exchanges[id] = loops[tickets.nextLoop].replay(
             TicketReplay(
                 id: id, trigger: trigger, policy: entry.policy, route: entry.route, counts: ticket.counts,
-                isRepeatable: ticket.isRepeatable, hasIdempotencyKey: ticket.hasIdempotencyKey,
+                wish: ticket.wish, isForced: entry.isForced, hasIdempotencyKey: entry.hasIdempotencyKey,
                 parents: ticket.parents, url: entry.url,
                 skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }
@@ -137,15 +137,22 @@ extension Engine {
     /// Tickets find their routes in a configuration that was read anew.
     package func adopt(_ routes: RouteTable) {
         tickets.routes = routes
-        let now = clock.now()
-        for id in pending.idsInOrder {
-            guard let record = pending.record(of: id) else { continue }
-            let (route, policy) = routes.standing(of: record)
-            let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
-            perform(
-                pending.rerouted(id, route: route, policy: policy, automaticLeft: left, now: now))
-        }
+        tickets.isReloaded = true
+        for id in pending.idsInOrder { reroute(id) }
         finishFact()
+    }
+
+    private func reroute(_ id: EntryID) {
+        guard let record = pending.record(of: id) else { return }
+        let (route, policy) = tickets.routes.standing(of: record)
+        let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
+        perform(
+            pending.rerouted(id, route: route, policy: policy, automaticLeft: left, now: clock.now()))
+    }
+
+    /// A reload may have come while a ticket was on its way to the disk.
+    func rerouteIfReloaded(_ id: EntryID) {
+        if tickets.isReloaded { reroute(id) }
     }
 }
 

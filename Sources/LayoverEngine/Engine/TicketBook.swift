@@ -27,6 +27,8 @@ struct TicketBook {
     /// Loops take tickets in turn.
     var nextLoop = 0
     var routes = RouteTable()
+    /// Whether the routes have been changed since the start.
+    var isReloaded = false
     /// How long ended tickets are kept; nil: nobody said.
     var history: Duration?
 

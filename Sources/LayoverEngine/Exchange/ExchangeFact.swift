@@ -27,8 +27,8 @@ package enum ExchangeFact: Sendable {
     case declinesTicket(EntryID)
     /// The answer of a ticket is complete, or broke off: then with what broke it.
     case ticketDelivered(EntryID, StoredAnswer, Failure?, AttemptTally)
-    /// A ticket could not be made ready to be sent, or must not be sent now.
-    case ticketRefused(EntryID, UndecidedReason, Failure, AttemptTally)
+    /// A request could not be made ready to be sent, or must not be sent now. No failure: the last one says it all.
+    case refusedToSend(EntryID, UndecidedReason, Failure?, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.
     case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?)
     /// An origin answered while the network was in doubt.

@@ -3,7 +3,9 @@ package import LayoverCore
 /// An exchange in the pending set, as the engine reaches it. Its loop implements this; each call hops there.
 package protocol HeldExchange: AnyObject, Sendable {
     /// Makes the next attempt.
-    func start(_ trigger: AttemptTrigger)
+    ///
+    /// - Parameter isForced: Whether a person took the risk that it acts twice.
+    func start(_ trigger: AttemptTrigger, isForced: Bool)
     /// Aborts the attempt under way if its connection does not stand yet.
     func abandonConnecting()
     /// Throws away the answer in hand: the exchange is in the set, and asks for another one later.

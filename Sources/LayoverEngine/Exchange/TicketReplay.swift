@@ -7,7 +7,10 @@ package struct TicketReplay: Sendable {
     package var policy: Policy
     package var route: String?
     package var counts: AttemptCounts
-    package var isRepeatable: Bool
+    /// What the request's own fields say about its policy: a reload may come before the attempt begins.
+    package var wish: PolicyWish
+    /// Whether a person took the risk that it acts twice.
+    package var isForced: Bool
     package var hasIdempotencyKey: Bool
     package var parents: [EntryID]
     package var url: String

@@ -138,7 +138,7 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
 }
 
 extension CacheRefreshing: HeldExchange {
-    func start(_ trigger: AttemptTrigger) {
+    func start(_ trigger: AttemptTrigger, isForced: Bool) {
         loop.eventLoop.execute {
             guard !self.isDone, self.attempt == nil else { return }
             self.rules.hasTriedNewConnection = false

@@ -56,6 +56,8 @@ extension ProxyExchange {
                     requestByteCount: request.body?.receivedByteCount ?? 0,
                     isBodyReplayable: tally.isBodyReplayable, isExposed: request.isExposed,
                     attempts: tally.records, failure: failure, parking: parking)
+        new.hasIdempotencyKey = hasIdempotencyKey
+        new.mayHaveBeenApplied = tally.counts.mayHaveBeenApplied
         new.lane = order.lane
         new.priority = order.priority
         new.wantsTicket = ticket != nil
@@ -117,14 +119,23 @@ extension ProxyExchange {
 }
 
 extension ProxyExchange: HeldExchange {
-    func start(_ trigger: AttemptTrigger) {
+    func start(_ trigger: AttemptTrigger, isForced: Bool) {
         loop.eventLoop.execute {
-            if let successor = self.successor { return successor.start(trigger) }
+            if let successor = self.successor { return successor.start(trigger, isForced: isForced) }
             guard self.phase == .parked else { return }
+            guard isForced || self.rules.mayBeSent(self.summary) else { return self.refuseToSend() }
             self.rules.hasTriedNewConnection = false
             // A kept-alive connection from before the trouble would prove nothing, and could hang.
             self.startAttempt(trigger, onNewConnection: trigger == .canary)
         }
+    }
+
+    /// A reload has taken back the word that it may be sent twice, and the engine had not heard of that yet.
+    private func refuseToSend() {
+        guard let entry, rules.policy.maybeAppliedRule() == .ask else {
+            return fail(.ended(.maybeApplied, lastFailure: lastFailure))
+        }
+        loop.engine.post(.refusedToSend(entry, .maybeApplied, nil, takeTally()))
     }
 
     /// Finds its route in a configuration that was read anew.
@@ -134,6 +145,9 @@ extension ProxyExchange: HeldExchange {
         guard found.route != route || found.policy != rules.policy else { return }
         route = found.route
         rules.policy = found.policy
+        // For the attempts that begin from now on.
+        let mayBeSentTwice = summary.mayBeSentTwice
+        request.mayBeSentTwice = mayBeSentTwice
         guard let entry else { return }
         loop.engine.post(
             .rerouted(entry, route: found.route, found.policy, automaticLeft: rules.automaticLeft))
@@ -208,9 +222,9 @@ extension ProxyExchange: HeldExchange {
         var problem = Problem.ended(end, lastFailure: lastFailure)
         problem.entry = id
         problem.recall(rules.counts)
-        // Whom somebody has given up is not asked to come back.
+        // Whom somebody has given up is not asked to come back, and nobody with what may have been done.
         switch end {
-        case .cancelled, .superseded: break
+        case .cancelled, .superseded, .maybeApplied: break
         case .expired: problem.retryAfter = retryAfter
         case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
         }

@@ -122,8 +122,7 @@ extension ProxyExchange {
     private func handOver(isStored: Bool) {
         guard successor == nil, let entry else { return }
         let successor = TicketExchange(
-            loop: loop, id: entry, rules: rules, isRepeatable: request.mayBeSentTwice,
-            hasIdempotencyKey: hasIdempotencyKey, mark: nil)
+            loop: loop, id: entry, rules: rules, route: route, wish: wish, hasIdempotencyKey: hasIdempotencyKey, mark: nil)
         successor.takeOver(from: self)
         successor.isStored = isStored
         self.successor = successor

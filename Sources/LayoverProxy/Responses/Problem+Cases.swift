@@ -58,9 +58,23 @@ extension Problem {
                 error: .httpRequestDenied)
         case .draining:
             problem = .stopping
+        case .maybeApplied:
+            return mayHaveBeenApplied(lastFailure)
         }
         problem.phase = lastFailure?.phase
         problem.evidence = lastFailure?.evidence ?? .neverSent
+        return problem
+    }
+
+    /// It waited to be sent once more, and a reload took back the word that it may be.
+    ///
+    /// - Parameter failure: The last one. An earlier one may be what it was applied by.
+    private static func mayHaveBeenApplied(_ failure: Failure?) -> Problem {
+        let sent = Failure(
+            phase: .awaitingResponse, kind: .proxyInternalError, evidence: .maybeApplied, message: "It was sent before.")
+        var problem = Problem(
+            failure ?? sent, reason: .maybeApplied, attemptCount: 0, entry: nil, bodyByteCountMax: 0)
+        if problem.evidence == .neverSent { problem.evidence = .maybeApplied }
         return problem
     }
 }

@@ -130,6 +130,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.rules.attempt = new.attempt
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.inOrder(self.connections.values) { connection.adoptedRules() }
+            for exchange in self.ticketExchanges.values { exchange.reroute() }
         }
     }
 

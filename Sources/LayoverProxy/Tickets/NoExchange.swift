@@ -3,7 +3,7 @@ import LayoverEngine
 
 /// Stands in where there is nothing to command.
 final class NoExchange: HeldExchange {
-    func start(_ trigger: AttemptTrigger) {}
+    func start(_ trigger: AttemptTrigger, isForced: Bool) {}
     func abandonConnecting() {}
     func dropAnswer() {}
     func deliverAnswer(_ reason: Verdict.DeliverReason) {}

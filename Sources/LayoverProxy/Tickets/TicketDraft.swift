@@ -33,8 +33,7 @@ struct TicketDraft {
         notAfter: Timestamp?
     ) -> Acceptance {
         var ticket = TicketFacts(
-            wish: wish, isRepeatable: request.mayBeSentTwice, hasIdempotencyKey: hasIdempotencyKey,
-            parents: order.after, notAfter: notAfter, preconditions: request.preconditions)
+            wish: wish, parents: order.after, notAfter: notAfter, preconditions: request.preconditions)
         ticket.counts = counts
         var new = NewEntry(
             id: id, method: request.method, url: request.shownURL, origin: request.origin, route: route,
@@ -43,6 +42,7 @@ struct TicketDraft {
             createdAt: createdAt, attemptCount: counts.all, requestByteCount: body.byteCount,
             isExposed: request.isExposed, parking: .init(delay: .zero, shutsGate: false, rule: .gate))
         new.ticket = ticket
+        new.hasIdempotencyKey = hasIdempotencyKey
         new.lane = order.lane
         new.priority = order.priority
         new.preconditions = request.preconditions

@@ -101,10 +101,10 @@ extension TicketExchange {
 }
 
 extension TicketExchange: HeldExchange {
-    func start(_ trigger: AttemptTrigger) {
+    func start(_ trigger: AttemptTrigger, isForced: Bool) {
         loop.eventLoop.execute {
             guard self.phase == .resting else { return }
-            self.begin(trigger)
+            self.begin(trigger, isForced: isForced)
         }
     }
 

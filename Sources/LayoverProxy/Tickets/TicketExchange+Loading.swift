@@ -9,7 +9,7 @@ extension TicketExchange {
     convenience init(loop: ProxyLoop, replay: TicketReplay, store: any PendingStore) {
         self.init(
             loop: loop, id: replay.id, rules: Exchange(policy: replay.policy, counts: replay.counts, isTicket: true),
-            isRepeatable: replay.isRepeatable, hasIdempotencyKey: replay.hasIdempotencyKey,
+            route: replay.route, wish: replay.wish, hasIdempotencyKey: replay.hasIdempotencyKey,
             mark: AttemptMark(engine: loop.engine, id: replay.id), skipsPreflight: replay.skipsPreflight)
         read(replay, from: store)
     }
@@ -28,7 +28,9 @@ extension TicketExchange {
         switch result {
         case .ready(let stored, let body):
             request = upstreamRequest(stored, body, route: replay.route)
-            begin(replay.trigger)
+            // A reload may have come while it was read.
+            reroute()
+            begin(replay.trigger, isForced: replay.isForced)
         case .unreadable(let failure):
             unready(failure)
         case .rejected(let failure):
@@ -36,18 +38,36 @@ extension TicketExchange {
             loop.logger.warning(
                 "a ticket cannot be sent as it is; a person decides",
                 metadata: ["ticket": "\(id)", "reason": "\(failure.message)"])
-            loop.engine.post(.ticketRefused(id, .rejected, failure, takeTally()))
+            loop.engine.post(.refusedToSend(id, .rejected, failure, takeTally()))
             loop.closed(self)
         }
     }
 
-    func begin(_ trigger: AttemptTrigger) {
+    /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.
+    func reroute() {
+        guard let request else { return }
+        let found = loop.planner.reroute(request, by: route, wish: wish)
+        route = found.route
+        rules.policy = found.policy
+        let mayBeSentTwice = summary.mayBeSentTwice
+        self.request?.mayBeSentTwice = mayBeSentTwice
+    }
+
+    func begin(_ trigger: AttemptTrigger, isForced: Bool) {
+        guard isForced || rules.mayBeSent(summary) else { return refuseToSend() }
         rules.hasTriedNewConnection = false
         if let preflight = rules.policy.preflight, !skipsPreflight {
             askFirst(preflight, trigger)
         } else {
             startAttempt(trigger, onNewConnection: trigger == .canary)
         }
+    }
+
+    /// A reload has taken back the word that it may be sent twice, and the engine had not heard of that yet.
+    private func refuseToSend() {
+        phase = isStored ? .done : .resting
+        loop.engine.post(.refusedToSend(id, .maybeApplied, nil, takeTally()))
+        if isStored { loop.closed(self) }
     }
 
     private func upstreamRequest(
@@ -61,7 +81,7 @@ extension TicketExchange {
         var request = UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target,
             host: stored.host, fields: stored.fields, framing: framing,
-            body: body, mayBeSentTwice: isRepeatable, timeouts: loop.planner.timeouts(of: route),
+            body: body, mayBeSentTwice: false, timeouts: loop.planner.timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
         request.takeFields(of: route)
         return request

@@ -50,7 +50,7 @@ extension TicketExchange {
             lastFailure = failure
             record(.fail(.preflight), failure: failure)
             phase = .done
-            loop.engine.post(.ticketRefused(id, .rejected, failure, takeTally()))
+            loop.engine.post(.refusedToSend(id, .rejected, failure, takeTally()))
             loop.closed(self)
         }
     }

@@ -26,12 +26,14 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     let loop: ProxyLoop
     let id: EntryID
     let hasIdempotencyKey: Bool
-    let isRepeatable: Bool
+    let wish: PolicyWish
     /// What the attempt is marked with on disk; nil for one that was under way before it was a ticket.
     let mark: AttemptMark?
     /// Whether the origin is not asked first, whatever the policy says.
     let skipsPreflight: Bool
     var rules: Exchange
+    /// A reload may change it.
+    var route: String?
     var request: UpstreamRequest?
     var phase = Phase.resting
     var attempt: UpstreamAttempt?
@@ -48,13 +50,14 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var answer: AnswerCapture?
 
     init(
-        loop: ProxyLoop, id: EntryID, rules: Exchange, isRepeatable: Bool, hasIdempotencyKey: Bool,
+        loop: ProxyLoop, id: EntryID, rules: Exchange, route: String?, wish: PolicyWish, hasIdempotencyKey: Bool,
         mark: AttemptMark?, skipsPreflight: Bool = false
     ) {
         self.loop = loop
         self.id = id
         self.rules = rules
-        self.isRepeatable = isRepeatable
+        self.route = route
+        self.wish = wish
         self.hasIdempotencyKey = hasIdempotencyKey
         self.mark = mark
         self.skipsPreflight = skipsPreflight
@@ -187,7 +190,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var summary: RequestSummary {
         RequestSummary(
             method: request?.method ?? "", hasIdempotencyKey: hasIdempotencyKey,
-            declaredRepeatable: rules.policy.repeatable || isRepeatable,
+            declaredRepeatable: rules.policy.repeatable,
             body: request?.body == nil ? .none : .captured)
     }
 

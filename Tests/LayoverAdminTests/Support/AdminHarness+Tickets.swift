@@ -19,7 +19,7 @@ extension AdminHarness {
             client: .init(address: "127.0.0.1:5", isConnected: false), createdAt: engine.clock.now(),
             requestByteCount: body.byteCount, parking: .init(delay: .zero, shutsGate: false, rule: .gate))
         new.lane = lane
-        new.ticket = TicketFacts(isRepeatable: false, parents: parents, notAfter: notAfter)
+        new.ticket = TicketFacts(parents: parents, notAfter: notAfter)
         let request = StoredRequest(
             origin: origin, method: method, target: "/orders", host: "shop.example",
             fields: ByteBuffer(string: fields), body: body, hasBody: body != .none)

@@ -20,7 +20,7 @@ final class RecordingExchange: HeldExchange {
 
     var calls: [Call] { recorded.withLock { $0 } }
 
-    func start(_ trigger: AttemptTrigger) { record(.start(trigger)) }
+    func start(_ trigger: AttemptTrigger, isForced: Bool) { record(.start(trigger)) }
     func abandonConnecting() { record(.abandonConnecting) }
     func dropAnswer() { record(.dropAnswer) }
     func deliverAnswer(_ reason: Verdict.DeliverReason) { record(.deliverAnswer(reason)) }

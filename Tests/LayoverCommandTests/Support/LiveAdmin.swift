@@ -116,7 +116,7 @@ extension Failure {
 
 /// A held exchange that does as it is told and says nothing.
 private final class SilentExchange: HeldExchange {
-    func start(_ trigger: AttemptTrigger) {}
+    func start(_ trigger: AttemptTrigger, isForced: Bool) {}
     func abandonConnecting() {}
     func dropAnswer() {}
     func deliverAnswer(_ reason: Verdict.DeliverReason) {}

@@ -17,6 +17,7 @@ extension PendingBench {
         var parents: [EntryID] = []
         var notAfter: Timestamp?
         var preconditions: String?
+        /// By its own nature: it has a key.
         var isRepeatable = true
         var priority: Int?
         var byteCount = 0
@@ -30,12 +31,12 @@ extension PendingBench {
             new.lane = lane
             new.priority = priority
             new.ticket = ticket
+            new.hasIdempotencyKey = isRepeatable
             return new
         }
 
         var ticket: TicketFacts {
-            TicketFacts(
-                isRepeatable: isRepeatable, parents: parents, notAfter: notAfter, preconditions: preconditions)
+            TicketFacts(parents: parents, notAfter: notAfter, preconditions: preconditions)
         }
     }
 

@@ -153,6 +153,11 @@ struct PendingBench {
                 id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax, now: now))
     }
 
+    /// The engine's word on how often it was tried.
+    mutating func counted(_ id: EntryID, all: Int = 1, automatic: Int = 1, mayHaveBeenApplied: Bool = true) {
+        set.counted(AttemptCounts(all: all, automatic: automatic, mayHaveBeenApplied: mayHaveBeenApplied), of: id)
+    }
+
     // MARK: Views
 
     func entry(_ id: EntryID) -> Entry? { set.entry(id, now: now) }

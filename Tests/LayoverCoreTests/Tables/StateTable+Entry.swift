@@ -145,6 +145,7 @@ private struct EntryTrial {
         case .end(_, .superseded): "end: superseded"
         case .end(_, .expired): "end: expired"
         case .end(_, .draining): "end: draining"
+        case .end(_, .maybeApplied): "end: maybeApplied"
         case .offerTicket: "offer a ticket"
         case .refuse: "refuse"
         case .dropAnswer: "drop the answer"

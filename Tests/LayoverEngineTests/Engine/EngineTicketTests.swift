@@ -287,7 +287,7 @@ private final class AskingExchange: HeldExchange, AcceptingExchange {
     var id: EntryID { held.id }
 
     func acceptance(_ result: AcceptanceResult) { recorder.acceptance(result) }
-    func start(_ trigger: AttemptTrigger) { held.start(trigger) }
+    func start(_ trigger: AttemptTrigger, isForced: Bool) { held.start(trigger, isForced: isForced) }
     func abandonConnecting() { held.abandonConnecting() }
     func dropAnswer() { held.dropAnswer() }
     func deliverAnswer(_ reason: Verdict.DeliverReason) { held.deliverAnswer(reason) }

@@ -25,7 +25,8 @@ extension EngineBench {
             id: id, method: "POST", url: "\(Self.origin)/x", origin: Self.origin, policy: Self.policy(),
             client: .init(address: "127.0.0.1"), createdAt: clock.now(), requestByteCount: body.byteCount,
             parking: .init(delay: .zero, shutsGate: false))
-        new.ticket = TicketFacts(isRepeatable: repeatable, parents: parents)
+        new.ticket = TicketFacts(parents: parents)
+        new.hasIdempotencyKey = repeatable
         return Acceptance(
             new: new,
             request: StoredRequest(

@@ -19,7 +19,7 @@ final class RecordingExchange: HeldExchange {
 
     init(id: EntryID) { self.id = id }
 
-    func start(_ trigger: AttemptTrigger) { told.update { $0.append(.start(trigger)) } }
+    func start(_ trigger: AttemptTrigger, isForced: Bool) { told.update { $0.append(.start(trigger)) } }
     func abandonConnecting() { told.update { $0.append(.abandonConnecting) } }
     func dropAnswer() { told.update { $0.append(.dropAnswer) } }
     func deliverAnswer(_ reason: Verdict.DeliverReason) { told.update { $0.append(.deliverAnswer(reason)) } }

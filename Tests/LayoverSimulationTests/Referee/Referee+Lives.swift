@@ -35,14 +35,15 @@ extension Referee {
     private func rescuedAsItShould(_ record: TicketRecord, _ pending: PendingSet) {
         guard let entry = pending.entries[record.id], let truth = simulation.truth(of: entry) else { return }
         simulation.count("rescued")
+        let isRepeatable = truth.isRepeatable(in: simulation.rules.routes)
         let isRight =
             switch entry.state {
-            case .waiting, .held, .attempting: truth.isRepeatable
+            case .waiting, .held, .attempting: isRepeatable
             // It is asked about for other reasons too.
-            case .undecided: entry.why != .maybeApplied || !record.isRepeatable
+            case .undecided: entry.why != .maybeApplied || !isRepeatable
             case .delivered, .cancelled, .expired, .failed: false
             }
-        if !isRight { breach("rescuedAsItShould", "\(name(entry)), \(record.isRepeatable ? "" : "not ")repeatable") }
+        if !isRight { breach("rescuedAsItShould", "\(name(entry)), \(isRepeatable ? "" : "not ")repeatable") }
     }
 
     /// What nobody worked on is as it was.
@@ -53,7 +54,9 @@ extension Referee {
             }
             return
         }
-        if record.state == .undecided, entry.why != record.why {
+        // Another configuration may say that it must not be sent twice.
+        let isRisky = entry.why == .maybeApplied && !isRepeatable(entry)
+        if record.state == .undecided, entry.why != record.why, !isRisky {
             breach("ticketsStandAsTheyStood", "\(name(entry)) was asked about as \(record.why?.rawValue ?? "-")")
         }
         if record.state == .held, entry.state != .held, entry.state != .undecided {
@@ -62,6 +65,10 @@ extension Referee {
         if entry.lane != record.lane || entry.sequence != record.sequence || entry.priority != record.priority {
             breach("ticketsStandAsTheyStood", "\(name(entry)) is in \(entry.lane ?? "no lane")")
         }
+    }
+
+    private func isRepeatable(_ entry: Entry) -> Bool {
+        simulation.truth(of: entry)?.isRepeatable(in: simulation.rules.routes) ?? false
     }
 
     /// It has stopped in good order. What it still works on is as the next one is to find it.

@@ -10,6 +10,7 @@ extension Referee {
         for entry in pending.entries.values {
             nobodyWaitsTooLong(entry)
             engineAndLoopsAgree(entry, exchanges[entry.id])
+            nothingRiskyWaits(entry)
         }
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
         cancelledMeansCancelled()
@@ -22,6 +23,14 @@ extension Referee {
         if waited > entry.policy.holdMax {
             breach("nobodyWaitsTooLong", "\(name(entry)) has waited \(waited)")
         }
+    }
+
+    /// What was sent before and may not be sent twice, as the configuration is now, goes nowhere by itself.
+    private func nothingRiskyWaits(_ entry: Entry) {
+        guard entry.state == .waiting || entry.state == .held, let truth = simulation.truth(of: entry),
+            !truth.sendings.isEmpty, truth.forceCount == 0, !truth.isRepeatable(in: simulation.rules.routes)
+        else { return }
+        breach("nothingRiskyWaits", "\(name(entry)) \(truth.method), sent by \(truth.sendings)")
     }
 
     private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {

@@ -59,7 +59,7 @@ extension Referee {
 
     private func nothingUnrepeatableIsSentTwice(_ attempt: SimulatedAttempt) {
         let truth = attempt.truth
-        guard !truth.sendings.isEmpty, !truth.isRepeatable else { return }
+        guard !truth.sendings.isEmpty, !attempt.isRepeatable else { return }
         simulation.count("forced sendings")
         // A force is for one attempt; whatever comes of that, the next one needs another.
         if !attempt.isForced {

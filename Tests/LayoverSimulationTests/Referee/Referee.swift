@@ -97,12 +97,14 @@ final class Referee {
         for client in simulation.clients {
             if let exchange = client.connection.exchange as? ProxyExchange, let truth = client.current { note(exchange, truth) }
         }
+        for attempt in lane.worker.inOrder {
+            if let exchange = attempt.attempt.receiver as? TicketExchange { note(exchange.rules.policy, attempt.truth) }
+        }
     }
 
     func note(_ exchange: ProxyExchange, _ truth: RequestTruth) { note(exchange.rules.policy, truth) }
 
     func note(_ policy: Policy, _ truth: RequestTruth) {
-        if policy.repeatable { truth.isVouchedFor = true }
         if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }
         truth.holdMax = max(truth.holdMax, policy.holdMax)
         if let limit = policy.automaticAttemptsMax { truth.automaticMin = min(truth.automaticMin ?? limit, limit) }

@@ -23,6 +23,8 @@ final class SimulatedAttempt {
     private var whenTaken: (() -> Void)?
     private var hasTakenAll = false
     private(set) var isReusingConnection = false
+    /// Whether it may be sent twice by the configuration in force when it began.
+    let isRepeatable: Bool
     /// Whether a person took the risk that it acts twice.
     var isForced = false
     private var goesOnSending: (() -> Void)?
@@ -56,6 +58,7 @@ final class SimulatedAttempt {
                 &+ UInt64(truth.startCount))
         fate = worker.simulation.fate(of: truth, using: &generator)
         isTooLate = truth.isCancelTold
+        isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
     }
 
     var name: String { "r\(truth.number).\(attempt.number)" }

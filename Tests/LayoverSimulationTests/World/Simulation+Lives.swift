@@ -107,6 +107,8 @@ extension Simulation {
         clients = []
         probeCount += 1
         bury()
+        // Somebody may have written another configuration meanwhile.
+        if chance(40) { rules.routes = randomRoutes() }
         try startLife()
         settle()
         tellLinks()

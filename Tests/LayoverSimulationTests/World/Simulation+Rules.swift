@@ -36,7 +36,7 @@ extension Simulation {
         case "decide":
             policy.onMaybeApplied = .ask
         case "vouched":
-            policy.repeatable = true
+            policy.repeatable = chance(70)
             policy.retryOn = [.connectivity, .status(503), .status(500)]
         case "limited":
             policy.retryOn = [.connectivity, .status(503), .status(429)]
@@ -60,6 +60,7 @@ extension Simulation {
             policy.onMaybeApplied = chance(60) ? .ask : nil
             policy.delay = DelaySchedule(chance(30) ? .immediate : .constant(.milliseconds(500)))
             policy.automaticAttemptsMax = 6
+            policy.repeatable = chance(20)
         default: break
         }
         return policy

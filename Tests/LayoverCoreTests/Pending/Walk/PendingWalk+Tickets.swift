@@ -32,7 +32,8 @@ extension PendingWalk {
                 id: id, method: "POST", url: "http://\(origin.host)/", origin: origin, policy: policy,
                 client: .init(address: ""), createdAt: now, isExposed: chance(30),
                 parking: .init(delay: .zero, shutsGate: false, rule: .gate)))
-        new.ticket = TicketFacts(isRepeatable: true, parents: parents)
+        new.ticket = TicketFacts(parents: parents)
+        new.hasIdempotencyKey = true
         model.offered(id, origin: origin, isExposed: new.isExposed)
         model.tickets.insert(id)
         model.sequences[id] = sequence
@@ -51,7 +52,7 @@ extension PendingWalk {
         if let id = model.offered.sorted(by: { $0.low < $1.low }).first, chance(30) { return declines(id) }
         let candidates = (model.all(.waiting) + model.all(.attempting)).filter { !model.tickets.contains($0) }
         guard let id = candidates.randomElement(using: &generator) else { return }
-        #expect(set.willStore(id, as: TicketFacts(isRepeatable: true)) != nil, place)
+        #expect(set.willStore(id, as: TicketFacts()) != nil, place)
         model.beingStored.insert(id)
     }
 

@@ -1,0 +1,55 @@
+extension Entry {
+    /// Makes of a ticket that was found `attempting` one that waits, or that a person decides about: the process that
+    /// made its attempt ended before it could write down what came of it, so it may have been applied.
+    ///
+    /// The attempt gets its line in the timeline: begun when it was due, as far as is known, and over when it was found.
+    mutating func rescue(now: Timestamp) {
+        let verdict = Verdict.park(
+            .init(delay: .zero, shutsGate: false, asks: isRepeatable ? nil : .maybeApplied, rule: .rescued))
+        var record = cutOffAttempt(now: now)
+        record.endedAt = now
+        record.failure = .cutOff
+        record.verdict = verdict
+        attempts.cutOff(record)
+        lastFailure = .cutOff
+        lastFailureAt = now
+        state = !isRepeatable ? .undecided : isHeldBack ? .held : .waiting
+        why = isRepeatable ? nil : .maybeApplied
+        mayHaveBeenApplied = true
+        isNeverSent = false
+        ticket?.counts.mayHaveBeenApplied = true
+        dueAt = now
+    }
+
+    /// The attempt that was under way. It was counted when its note was made; where a later change of the ticket took that
+    /// back, it is counted now.
+    private mutating func cutOffAttempt(now: Timestamp) -> AttemptRecord {
+        let counts = ticket?.counts ?? AttemptCounts()
+        let last = attempts.records.last
+        // Its answer had begun, and was written down already.
+        if let last, last.number == counts.all, last.failure == nil { return last }
+        let number = max(counts.all, (last?.number ?? 0) + 1)
+        if number > counts.all {
+            ticket?.counts.all = number
+            ticket?.counts.automatic += 1
+            attemptCount = number
+            automaticLeft = automaticLeft.map { max(0, $0 - 1) }
+        }
+        let began = max(dueAt, lastFailureAt ?? parkedAt)
+        return AttemptRecord(number: number, trigger: cutOffTrigger(number), startedAt: min(began, now))
+    }
+
+    /// Why it was made is not on disk. An attempt of a person is the one that is not among the automatic ones.
+    private func cutOffTrigger(_ number: Int) -> AttemptTrigger {
+        let automaticCount = attempts.records.count(where: \.trigger.isAutomatic)
+        if attempts.droppedCount == 0, automaticCount == ticket?.counts.automatic { return .admin }
+        return number == 1 ? .arrival : .dueTime
+    }
+}
+
+extension Failure {
+    /// What is known of an attempt whose process is gone.
+    fileprivate static let cutOff = Failure(
+        phase: .sending, kind: .proxyInternalError, evidence: .maybeApplied,
+        message: "The proxy ended while the attempt was under way.")
+}

@@ -1,0 +1,185 @@
+import Testing
+
+@testable import LayoverCore
+
+/// Requests that may have been applied, and whose policy is asked once more whether they may be sent twice.
+struct RiskTests {
+    private static let vouching = Policy.fixture { $0.repeatable = true }
+    private static let asking = Policy.fixture { $0.onMaybeApplied = .ask }
+    private var bench = PendingBench(perOriginAttemptCountMax: 1)
+
+    /// A POST whose policy vouches for it, that may have been applied, and waits for its time.
+    private mutating func ticket(isRepeatable: Bool = false) -> EntryID {
+        let id = bench.accepted {
+            $0.policy = Self.vouching
+            $0.isRepeatable = isRepeatable
+        }
+        bench.counted(id)
+        _ = bench.fail(id, .reset, delay: .seconds(5))
+        return id
+    }
+
+    private mutating func held(_ method: String = "POST", hasKey: Bool = false) -> EntryID {
+        let id = EntryID(using: &bench.generator)
+        var new = NewEntry(
+            id: id, method: method, url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: Self.vouching,
+            client: .init(address: "127.0.0.1"), createdAt: bench.now, attemptCount: 1, failure: .reset,
+            parking: .init(delay: .seconds(5), shutsGate: false))
+        new.hasIdempotencyKey = hasKey
+        new.mayHaveBeenApplied = true
+        _ = bench.kept(bench.set.parked(new, now: bench.now, using: &bench.generator))
+        return id
+    }
+
+    // MARK: A reload
+
+    @Test mutating func aTicketThatNobodyVouchesForAnyMoreAsks() {
+        let id = ticket()
+        #expect(bench.reroute(id, policy: .fixture()) == [])
+        #expect(bench.why(id) == .maybeApplied)
+        #expect(bench.entry(id)?.incident == nil)
+        #expect(bench.wait(.seconds(99)) == [])
+        #expect(bench.command(.retry, id).0 == .conflict)
+        let (result, actions) = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)
+        #expect(result == .done && actions.started == [id])
+    }
+
+    @Test mutating func aHeldRequestDoesAsItsPolicySays() {
+        let told = held()
+        #expect(bench.reroute(told, policy: .fixture()).prefix(1) == [.end(told, .maybeApplied)])
+        #expect(bench.state(told) == .failed)
+        let asks = held()
+        #expect(bench.reroute(asks, policy: Self.asking) == [])
+        #expect(bench.why(asks) == .maybeApplied)
+    }
+
+    @Test(arguments: ["PUT", "POST"])
+    mutating func whatIsRepeatableByItsNatureGoesOn(method: String) {
+        let held = held(method, hasKey: method == "POST")
+        let ticket = ticket(isRepeatable: true)
+        for id in [held, ticket] { #expect(bench.reroute(id, policy: .fixture()) == []) }
+        #expect(bench.states([held, ticket]) == [.waiting, .waiting])
+        #expect(Set(bench.wait(.seconds(99)).started).isSubset(of: [held, ticket]))
+    }
+
+    @Test mutating func whatWasNeverSentGoesOn() {
+        let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
+        bench.counted(id, mayHaveBeenApplied: false)
+        _ = bench.fail(id, .refused)
+        _ = bench.reroute(id, policy: .fixture())
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.wait(.seconds(99)).started == [id])
+    }
+
+    /// A person may have stopped it, or be asked about something else: a plain retry must not double it.
+    @Test(arguments: [UndecidedReason.exhausted, .credentialsExpired, nil])
+    mutating func whoIsStoppedAsks(why: UndecidedReason?) {
+        let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
+        bench.counted(id)
+        _ = bench.fail(id, .reset, asks: why)
+        if why == nil { _ = bench.command(.hold, id) }
+        _ = bench.reroute(id, policy: .fixture())
+        #expect(bench.state(id) == .undecided && bench.why(id) == .maybeApplied)
+    }
+
+    @Test mutating func whatAPersonRetriedBeforeStillAsks() {
+        let first = ticket()
+        let id = ticket()
+        _ = bench.command(.retry, first)
+        _ = bench.command(.retry, id)
+        #expect(bench.state(first) == .attempting && bench.state(id) == .waiting, "the window is one")
+        for id in [first, id] { _ = bench.reroute(id, policy: .fixture()) }
+        #expect(bench.state(first) == .attempting, "what is under way goes on")
+        #expect(bench.why(id) == .maybeApplied)
+    }
+
+    @Test mutating func theWordOfAPersonStays() {
+        let other = ticket()
+        let id = ticket()
+        for id in [other, id] { _ = bench.reroute(id, policy: .fixture()) }
+        for id in [other, id] { _ = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk) }
+        #expect(bench.states([other, id]) == [.attempting, .waiting])
+        _ = bench.reroute(id, policy: Self.asking)
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.deliver(other).started == [id])
+    }
+
+    @Test mutating func aForceIsForOneAttemptUnlessTheStoreWasInItsWay() {
+        let id = ticket()
+        _ = bench.reroute(id, policy: .fixture())
+        _ = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)
+        _ = bench.fail(id, .refused, rule: .store)
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.wait(.seconds(5)).started == [id])
+        _ = bench.fail(id, .refused)
+        #expect(bench.why(id) == .maybeApplied)
+    }
+
+    @Test mutating func aPolicyThatVouchesFromNowOnLetsNobodyGoWhoAsks() {
+        let id = bench.accepted { $0.isRepeatable = false }
+        bench.counted(id)
+        _ = bench.fail(id, .reset, asks: .maybeApplied, rule: .onMaybeApplied)
+        #expect(bench.reroute(id, policy: Self.vouching) == [])
+        #expect(bench.why(id) == .maybeApplied)
+        #expect(bench.wait(.seconds(99)).started == [])
+    }
+
+    // MARK: A verdict of yesterday
+
+    @Test mutating func whatFailsUnderARuleThatIsGoneAsks() {
+        let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
+        #expect(bench.state(id) == .attempting)
+        _ = bench.reroute(id, policy: .fixture())
+        bench.counted(id)
+        _ = bench.fail(id, .reset)
+        #expect(bench.why(id) == .maybeApplied)
+        #expect(bench.wait(.seconds(99)).started == [])
+    }
+
+    @Test mutating func aStatusThatMayNotBeAskedForAgainIsDelivered() {
+        let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
+        _ = bench.reroute(id, policy: .fixture())
+        bench.counted(id)
+        #expect(bench.status(id).contains(.deliverAnswer(id, .notRepeatable)))
+        #expect(bench.state(id) == .attempting)
+    }
+
+    // MARK: A restart
+
+    @Test mutating func aRestartUnderAnotherFileAsks() {
+        let id = ticket()
+        _ = bench.restart(policy: .fixture())
+        #expect(bench.why(id) == .maybeApplied)
+        #expect(bench.wait(.seconds(99)).started == [])
+        // And as it is on disk now, it asks after the next one too.
+        _ = bench.restart(policy: .fixture())
+        #expect(bench.why(id) == .maybeApplied)
+    }
+
+    @Test mutating func aRestartUnderTheSameFileGoesOn() {
+        let id = ticket()
+        _ = bench.restart(policy: Self.vouching)
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.wait(.seconds(5)).started == [id])
+    }
+
+    @Test mutating func aRestartKeepsTheWordOfAPerson() {
+        let id = ticket()
+        _ = bench.reroute(id, policy: .fixture())
+        _ = bench.mode(.offline)
+        _ = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)
+        #expect(bench.state(id) == .waiting)
+        #expect(bench.restart(policy: .fixture()).started == [] && bench.state(id) == .waiting)
+        _ = bench.reroute(id, policy: Self.asking)
+        #expect(bench.wait(.seconds(5)).started == [id])
+    }
+
+    /// Found under way it was sent under the old rule, and is judged by the new one.
+    @Test(arguments: [true, false])
+    mutating func whatWasUnderWayGoesByThePolicyAsItIs(vouches: Bool) {
+        let id = bench.accepted { ($0.policy, $0.isRepeatable) = (vouches ? .fixture() : Self.vouching, false) }
+        let actions = bench.restart(policy: vouches ? Self.vouching : .fixture())
+        #expect(actions.started == (vouches ? [id] : []))
+        #expect(bench.why(id) == (vouches ? nil : .maybeApplied))
+    }
+}

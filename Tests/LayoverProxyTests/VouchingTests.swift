@@ -1,0 +1,79 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// A policy says that its requests may be sent twice, and a reload takes that back, or says it only then.
+struct VouchingTests {
+    private static func routes(_ isRepeatable: Bool, asks: Bool = false) -> RouteTable {
+        var policy = Policy(name: "default")
+        policy.delay = DelaySchedule(.constant(.seconds(1)))
+        policy.repeatable = isRepeatable
+        if asks { policy.onMaybeApplied = .ask }
+        return RouteTable(policies: ["default": policy])
+    }
+
+    private static func adopt(_ routes: RouteTable, _ proxy: TestProxy) async throws {
+        var rules = proxy.loop.rules
+        rules.routes = routes
+        try await proxy.loop.adopt(rules).get()
+        try await proxy.settle()
+    }
+
+    @Test func aHeldRequestThatMayHaveBeenAppliedIsToldSo() async throws {
+        try await withProxy(rules: { $0.routes = Self.routes(true) }) { proxy in
+            let client = try await proxy.client(sending: .submission("/"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.mayBeSentTwice)
+            attempt.readBody().fail(
+                .connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            _ = try await proxy.entry()
+            try await Self.adopt(Self.routes(false), proxy)
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("evidence") == "maybeApplied")
+            #expect(answer.values("Retry-After") == [])
+            try await proxy.advance(by: .seconds(60))
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func aHeldRequestWhosePolicyAsksWaitsForAPerson() async throws {
+        try await withProxy(rules: { $0.routes = Self.routes(true) }) { proxy in
+            _ = try await proxy.client(sending: .submission("/"))
+            try await proxy.nextAttempt().readBody().fail(
+                .connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let entry = try await proxy.entry()
+            try await Self.adopt(Self.routes(false, asks: true), proxy)
+            try await proxy.advance(by: .seconds(60))
+            #expect(await proxy.engine.entry(entry.id)?.why == .maybeApplied)
+            #expect(proxy.upstream.startedCount == 1)
+            _ = await proxy.engine.command(.force, entry.id, acknowledgement: EntryCommand.duplicateRisk)
+            let forced = try await proxy.nextAttempt("after the force")
+            #expect(!forced.request.mayBeSentTwice)
+            forced.respond(200, ["Content-Length: 0"])
+            _ = try await proxy.entry(.delivered)
+        }
+    }
+
+    /// What the upstream is told of the next attempt follows the reload in both ways.
+    @Test(arguments: [true, false])
+    func theNextAttemptIsProtectedAsThePolicySays(isRepeatable: Bool) async throws {
+        try await withProxy(rules: { $0.routes = Self.routes(!isRepeatable) }) { proxy in
+            _ = try await proxy.client(sending: .submission("/"))
+            let first = try await proxy.nextAttempt()
+            #expect(first.request.mayBeSentTwice == !isRepeatable)
+            first.fail()
+            _ = try await proxy.entry()
+            try await Self.adopt(Self.routes(isRepeatable), proxy)
+            try await proxy.advance(by: .seconds(60))
+            let second = try await proxy.nextAttempt("after the reload")
+            #expect(second.request.mayBeSentTwice == isRepeatable)
+            second.respond(200, ["Content-Length: 0"])
+            _ = try await proxy.entry(.delivered)
+        }
+    }
+}
