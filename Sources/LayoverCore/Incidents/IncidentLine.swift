@@ -2,7 +2,7 @@
 struct IncidentLine: Sendable {
     let id: IncidentID
     let scope: Incident.Scope
-    let since: Timestamp
+    var since: Timestamp
     var cause: Incident.Cause?
     var members: Set<EntryID> = []
     /// Whether a member under `onExhausted: ask` has used up its attempts: then nobody of that rule goes on

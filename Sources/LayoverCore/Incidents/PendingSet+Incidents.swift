@@ -48,17 +48,19 @@ extension PendingSet {
 
     // MARK: Membership
 
+    /// - Parameter since: When its outage began, where that is known to have been before now.
     mutating func joinIncident(
-        _ id: EntryID, now: Timestamp, using generator: inout some RandomNumberGenerator
+        _ id: EntryID, since: Timestamp? = nil, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         guard let entry = entries[id], entry.incident == nil else { return }
         let isNetwork = mode == .offline || isNetworkAway
         let scope: Incident.Scope = isNetwork ? .network : .origin(entry.origin)
         let incident = incidentByScope[scope] ?? IncidentID(using: &generator)
         if incidentLines[incident] == nil {
-            incidentLines[incident] = IncidentLine(id: incident, scope: scope, since: now)
+            incidentLines[incident] = IncidentLine(id: incident, scope: scope, since: since ?? now)
             incidentByScope[scope] = incident
         }
+        if let since, let known = incidentLines[incident]?.since { incidentLines[incident]?.since = min(known, since) }
         incidentLines[incident]?.members.insert(id)
         entries[id]?.incident = incident
         noteCause(of: id)
@@ -67,6 +69,23 @@ extension PendingSet {
         } else {
             touchIncident(incident, now: now)
         }
+    }
+
+    /// A ticket of an earlier run waits on in the outage in which it waited then.
+    mutating func rejoinIncident(
+        _ id: EntryID, now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        guard let entry = entries[id] else { return }
+        // Who was never tried asks because others of its outage did.
+        let isOfOutage = entry.lastFailure?.shutsGate ?? (entry.why == .exhausted)
+        switch entry.state {
+        case .waiting where isOfOutage, .held where isOfOutage: break
+        case .undecided where entry.why == .exhausted: break
+        case .waiting, .held, .undecided, .attempting, .delivered, .cancelled, .expired, .failed: return
+        }
+        joinIncident(id, since: entry.outageBeganAt, now: now, using: &generator)
+        guard let incident = entries[id]?.incident, entry.why == .exhausted, isOfOutage else { return }
+        if entry.policy.onExhausted == .ask { incidentLines[incident]?.isExhausted = true }
     }
 
     /// The first failure of a member is the incident's cause.

@@ -104,9 +104,10 @@ extension PendingSet {
         if wasShut {
             // An origin on this machine proves nothing about the network.
             if !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
-            for incident in Set([incidentByScope[.origin(origin)], incidentByScope[.network]]) {
-                if let incident { incidentLines[incident]?.isExhausted = false }
-            }
+        }
+        // After a restart the gate is open though the incident goes on.
+        for incident in [incidentByScope[.origin(origin)], incidentByScope[.network]] {
+            if let incident { incidentLines[incident]?.isExhausted = false }
         }
         release(origin, by: .reachability)
         announce(origin)

@@ -16,7 +16,8 @@ extension PendingSet {
     /// - Parameter ended: How tickets ended that are not live any more and that some of these depend on; one that is
     ///   not named was not delivered.
     package mutating func restored(
-        _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], now: Timestamp
+        _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], now: Timestamp,
+        using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
         gather(now: now) { set in
             set.entries.reserveCapacity(set.entries.count + records.count)
@@ -24,6 +25,7 @@ extension PendingSet {
             for (record, policy) in records { set.restore(record, policy, now: now) }
             for (record, _) in records { set.stopIfRisky(record.id, now: now) }
             for (record, _) in records { set.restoreParents(of: record, ended: ended, now: now) }
+            for (record, _) in records { set.rejoinIncident(record.id, now: now, using: &generator) }
             for (record, _) in records { set.settleRestored(record.id, now: now) }
         }
     }

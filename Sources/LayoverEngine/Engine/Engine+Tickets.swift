@@ -131,7 +131,9 @@ extension Engine {
             record.dueAt = min(record.dueAt, now + delay)
             return (record: record, policy: standing.policy)
         }
-        perform(pending.restored(known, ended: ended, now: now))
+        var jitter = Jitter(generator)
+        perform(pending.restored(known, ended: ended, now: now, using: &jitter))
+        generator = jitter.base
     }
 
     /// Tickets find their routes in a configuration that was read anew.

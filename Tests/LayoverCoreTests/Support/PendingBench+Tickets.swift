@@ -120,7 +120,7 @@ extension PendingBench {
         limits: PendingLimits = .init()
     ) -> [PendingAction] {
         set = PendingSet(limits: limits)
-        return kept(set.restored(records.map { ($0, policy) }, ended: ended, now: now))
+        return kept(set.restored(records.map { ($0, policy) }, ended: ended, now: now, using: &generator))
     }
 
     mutating func restart(policy: Policy = .fixture()) -> [PendingAction] { restart(records(), policy: policy) }

@@ -191,10 +191,12 @@ extension Referee {
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError,
-                !restored.contains(entry.id), !forced.contains(entry.id)
+                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
                 breach("incidentsAreTheirMembers", "\(name(entry)) waits in no incident")
+            } else if entry.why == .exhausted {
+                breach("incidentsAreTheirMembers", "\(name(entry)) is out of attempts, in no incident")
             }
         }
         for line in pending.incidentLines.values
