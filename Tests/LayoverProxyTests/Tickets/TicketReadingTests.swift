@@ -35,8 +35,8 @@ struct TicketReadingTests {
             store: store,
             replay: TicketReplay(
                 id: .fixture(1), trigger: .dueTime, policy: .standard, route: nil, counts: AttemptCounts(),
-                isRepeatable: false, hasIdempotencyKey: false, parents: parents, url: "https://api.example.com/things/1",
-                skipsPreflight: false),
+                wish: PolicyWish(), isForced: false, hasIdempotencyKey: false, parents: parents,
+                url: "https://api.example.com/things/1", skipsPreflight: false),
             limits: CapturedBody.Limits(), spool: spool)
     }
 
