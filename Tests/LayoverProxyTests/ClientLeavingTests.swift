@@ -46,7 +46,7 @@ struct ClientLeavingTests {
             let client = try await proxy.client(sending: .get("/"))
             try await client.closeOutput()
             let attempt = try await proxy.nextAttempt()
-            try await proxy.settle()
+            try await proxy.waitForClosedInput()
             attempt.fail()
             let answer = try await client.answer()
             #expect(answer.status == 502)

@@ -97,7 +97,7 @@ struct ConnectionTests {
             let client = try await proxy.client(sending: .get("/"))
             try await client.closeOutput()
             let attempt = try await proxy.nextAttempt()
-            try await proxy.settle()
+            try await proxy.waitForClosedInput()
             attempt.respond(200, ["Content-Length: 2"], body: "ok")
             #expect(try await client.answer().body == "ok")
             #expect(try await client.ending().0 == .closed)

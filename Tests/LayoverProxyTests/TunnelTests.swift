@@ -78,7 +78,7 @@ struct TunnelTests {
             let client = try await proxy.client(sending: Self.request + "early")
             try await client.closeOutput()
             let attempt = try await proxy.nextAttempt()
-            try await proxy.settle()
+            try await proxy.waitForClosedInput()
             let end = try FarEnd()
             let far = try await end.client()
             attempt.deliver([.dialled(end.dialled())])

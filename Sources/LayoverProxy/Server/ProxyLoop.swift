@@ -165,6 +165,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Lets a connection be flushed at the end of the batch.
     func flushLater(_ connection: ClientConnection) { unflushed.append(connection) }
 
+    /// Connections whose clients have closed their sending side.
+    var halfClosedConnectionCount: Int { connections.values.count(where: \.isInputClosed) }
+
     /// Connections that are kept alive from here: open ones, and those to be flushed.
     var heldConnectionCount: Int { connections.count + unflushed.count }
 

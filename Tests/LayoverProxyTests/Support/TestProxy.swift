@@ -82,6 +82,15 @@ final class TestProxy: Sendable {
         }
     }
 
+    /// Until the end of what a client sends has come.
+    func waitForClosedInput() async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        let loop = self.loop
+        while try await loop.eventLoop.submit({ loop.halfClosedConnectionCount }).get() == 0 {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the end of a client's words") }
+        }
+    }
+
     /// What the loop's clock does once a second, at a moment from now.
     func tick(in time: TimeAmount) async throws {
         for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: .now() + time) }.get() }

@@ -62,7 +62,7 @@ struct AdoptionTests {
             let attempt = try await proxy.nextAttempt()
             _ = try await attempt.wholeBody()
             try await client.closeOutput()
-            try await proxy.settle()
+            try await proxy.waitForClosedInput()
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
             let id = try await Self.ticket(proxy)
             let entry = try #require(await proxy.engine.entry(id))
