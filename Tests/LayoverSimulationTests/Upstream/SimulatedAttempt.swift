@@ -136,6 +136,7 @@ final class SimulatedAttempt {
         }
         fields.append("X-Length: \(hasBody ? reply.bodyByteCount : 0)")
         deliver([head("HTTP/1.1 \(reply.status) Simulated", fields)])
+        if Int.random(in: 0..<25, using: &generator) == 0 { simulation.cancelWhileAnswered(truth) }
         sendBody(reply, left: hasBody ? reply.bodyByteCount : 0)
     }
 

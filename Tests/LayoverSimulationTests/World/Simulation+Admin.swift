@@ -2,6 +2,7 @@ import LayoverTestSupport
 
 @testable import LayoverCore
 @testable import LayoverEngine
+@testable import LayoverProxy
 
 /// People who press everything.
 extension Simulation {
@@ -33,6 +34,14 @@ extension Simulation {
         guard let entry = entries.randomElement(using: &generator) else { return }
         let weighed: [EntryCommand] = [.retry, .retry, .cancel, .hold, .release, .release, .force, .force]
         give(weighed.randomElement(using: &generator) ?? .retry, to: entry)
+    }
+
+    /// A person gives up what is being answered this very moment: the engine has not heard of the answer yet.
+    func cancelWhileAnswered(_ truth: RequestTruth) {
+        guard let entry = liveEntries.first(where: { self.truth(of: $0) === truth }),
+            engine.assumeIsolated({ ($0.exchanges[entry.id] as? ProxyExchange)?.phase == .responding })
+        else { return }
+        give(.cancel, to: entry)
     }
 
     func give(_ command: EntryCommand, to entry: Entry) {

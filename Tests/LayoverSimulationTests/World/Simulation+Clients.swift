@@ -87,6 +87,13 @@ extension Simulation {
 
     func clientActs() {
         let open = clients.filter { !$0.isClosed }
+        // What they leave behind is taken over, whether the disk has room for it or not.
+        let adopted = open.filter { $0.current?.policyName == "adopting" && $0.current?.isSent == true }
+        if let client = adopted.randomElement(using: &generator), chance(50) {
+            if chance(70) { refusedCommitCount = 4 }
+            client.leave()
+            return arriveSome()
+        }
         guard let client = open.randomElement(using: &generator) else { return }
         switch Int.random(in: 0..<10, using: &generator) {
         case ..<4: client.leave()

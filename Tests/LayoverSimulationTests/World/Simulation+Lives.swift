@@ -58,6 +58,12 @@ extension Simulation {
                 faults.failures[number] = StoreFailure(.full, "The disk is full.")
             }
         }
+        let refusal = Unchecked { [unowned self] () -> StoreFailure? in
+            guard refusedCommitCount > 0 else { return nil }
+            refusedCommitCount -= 1
+            return StoreFailure(.full, "The disk is full.")
+        }
+        faults.trouble = { refusal.value() }
         if chance(60) { faults.crashPoint = Int.random(in: 1...120, using: &generator) }
         if life == 1, let firstCrashPoint { faults.crashPoint = firstCrashPoint }
         // It dies there, or keeps silent there and dies a little later.

@@ -63,6 +63,8 @@ final class Simulation {
     var store: SimulatedStore?
     var life = 0
     var storeBusyUntil: Int64 = 0
+    /// Commits that the disk refuses from now on.
+    var refusedCommitCount = 0
     /// Whether the process has come to a point at which it dies.
     var mustDie = false
     /// The crash point at which the first life ends; nil: the seed says, or it does not.
