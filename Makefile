@@ -5,9 +5,12 @@ CONFIG ?= config.json
 TESTS ?=
 SEED ?=
 ROUNDS ?= 300
+MEMCHECK_SECONDS ?= 300
+MIXED_SECONDS ?= 600
+SOAK_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sim crash mutants bench check format setup release container container-trial clean
+.PHONY: help run test sim crash test-memory soak mutants bench check format setup release container container-trial clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +32,18 @@ crash: ## Kill the proxy 300 times under load and see that nothing accepted is l
 	@scripts/setup.sh build test
 	swift build --build-tests
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.sh --filter CrashTests
+
+test-memory: ## The release binary under valgrind, then under a long mixed load, every byte compared (a quarter of an hour, and a release build)
+	@scripts/setup.sh build test
+	scripts/build-release.sh
+	swift build --build-tests
+	LAYOVER_BINARY=$(CURDIR)/.build/release/layover MEMCHECK_SECONDS=$(MEMCHECK_SECONDS) MIXED_SECONDS=$(MIXED_SECONDS) \
+	    MIXED_SEED=$(SEED) scripts/test.sh --filter MemoryTests
+soak: ## Ten minutes of everything mixed; memory, descriptors and threads must be flat after the first third; SOAK_SECONDS=n, SEED=n
+	@scripts/setup.sh build test
+	scripts/build-release.sh
+	swift build --build-tests
+	LAYOVER_BINARY=$(CURDIR)/.build/release/layover SOAK_SECONDS=$(SOAK_SECONDS) MIXED_SEED=$(SEED) scripts/test.sh --filter SoakTests
 
 mutants: ## Break one rule after the other and see the simulation fail (about half an hour)
 	scripts/mutants.sh

@@ -27,6 +27,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteBinding = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -73,7 +74,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "LayoverStore",
-            dependencies: ["LayoverEngine", "LayoverCore", sqlite, sqliteBinding, crypto, nioCore, logging],
+            dependencies: ["LayoverEngine", "LayoverCore", sqlite, sqliteBinding, crypto, cryptoExtras, nioCore, logging],
             swiftSettings: strict),
         .target(
             name: "LayoverCache",
@@ -85,8 +86,8 @@ let package = Package(
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "CZlib", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", crypto, nioCore, nioPosix,
-                logging, lifecycle,
+                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", crypto, nioCore,
+                nioPosix, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
@@ -153,12 +154,21 @@ let package = Package(
 
 if hasMimalloc { package.targets.append(.systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"])])) }
 
-// `make mutants` builds the simulation again and again, and nothing else.
-if ProcessInfo.processInfo.environment["LAYOVER_ONLY"] == "simulation" {
-    let needed = [
-        "CZlib", "Retry", "LayoverHTTP", "LayoverCore", "LayoverEngine", "LayoverReplay", "LayoverProxy",
-        "LayoverTestSupport", "LayoverSimulationTests",
-    ]
+// `LAYOVER_ONLY=LayoverCoreTests,LayoverProxyTests swift test` builds these test targets and what they
+// need, and nothing else. `make mutants` builds the simulation alone in this way.
+if let only = ProcessInfo.processInfo.environment["LAYOVER_ONLY"], !only.isEmpty {
+    var needed = Set(only.split(separator: ",").map(String.init))
+    var unread = Array(needed)
+    while let name = unread.popLast() {
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            let dependencyName: String? =
+                switch dependency {
+                case .targetItem(let name, _), .byNameItem(let name, _): name
+                default: nil
+                }
+            if let dependencyName, needed.insert(dependencyName).inserted { unread.append(dependencyName) }
+        }
+    }
     package.targets.removeAll { !needed.contains($0.name) }
-    package.products.removeAll { $0.name == "layover" }
+    package.products.removeAll { $0.name == "layover" && !needed.contains("layover") || $0.name == "Retry" && !needed.contains("Retry") }
 }

@@ -41,6 +41,8 @@ HANDLER = re.compile(r"\b(?:class|struct|enum|actor)\s+(\w*Handler)\b(.*)")
 UNCHECKED = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 SLEEP = re.compile(r"\bTask\.sleep|\bThread\.sleep|\busleep\(|\bnanosleep\(|(?<![\w.])sleep\(")
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:home|root|Users|workspace)/\w")
+# A file server that serves whatever folder it is started in: in a checkout that has run, the store's key is there.
+SERVES_CHECKOUT = re.compile(r"-m http\.server(?!.*--directory)")
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)")
 
 breaches = []
@@ -118,6 +120,8 @@ def check_text(path, text):
             breach(path, number, "a path of one machine")
         if re.search(r"\b(TODO|FIXME)\b", line):
             breach(path, number, "an open end; write an issue instead")
+        if path.endswith(".md") and SERVES_CHECKOUT.search(line):
+            breach(path, number, "http.server without --directory serves the checkout, the store's key included")
     if path.endswith(".md"):
         for match in LINK.finditer(text):
             if not os.path.exists(os.path.join(os.path.dirname(path), match[1])):

@@ -22,8 +22,8 @@ fresh() {
 
 simulate() {
     cd "$work/tree" || return 2
-    LAYOVER_ONLY=simulation swift build --build-tests --scratch-path "$work/build" >"$work/build.log" 2>&1 || return 2
-    LAYOVER_ONLY=simulation SIM_SEEDS=$seeds timeout 600 swift test --skip-build --disable-xctest --no-parallel \
+    LAYOVER_ONLY=LayoverSimulationTests swift build --build-tests --scratch-path "$work/build" >"$work/build.log" 2>&1 || return 2
+    LAYOVER_ONLY=LayoverSimulationTests SIM_SEEDS=$seeds timeout 600 swift test --skip-build --disable-xctest --no-parallel \
         --scratch-path "$work/build" --filter allPromisesHoldForManySeeds >"$work/run.log" 2>&1
 }
 

@@ -41,9 +41,6 @@ static inline CURLcode layover_set_close_socket(CURL *handle, curl_closesocket_c
 static inline CURLcode layover_set_prereq(CURL *handle, curl_prereq_callback value) {
     return (curl_easy_setopt)(handle, CURLOPT_PREREQFUNCTION, value);
 }
-static inline CURLcode layover_set_trailer(CURL *handle, curl_trailer_callback value) {
-    return (curl_easy_setopt)(handle, CURLOPT_TRAILERFUNCTION, value);
-}
 static inline CURLcode layover_set_resolver_start(CURL *handle, curl_resolver_start_callback value) {
     return (curl_easy_setopt)(handle, CURLOPT_RESOLVER_START_FUNCTION, value);
 }

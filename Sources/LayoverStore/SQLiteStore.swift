@@ -11,6 +11,9 @@ package final class SQLiteStore: PendingStore {
     /// Bytes of the bodies that lay in the spool folder when the store was opened.
     package let bodyByteCountAtStart: Int
 
+    /// By what ids the tickets of this store are shown, in this run and in every other.
+    package let naming: EntryNaming
+
     let path: String
     let folder: String
     let pool: DatabasePool
@@ -22,10 +25,11 @@ package final class SQLiteStore: PendingStore {
     private let owner: SpoolOwner
 
     init(
-        path: String, bodyByteCount: Int, pool: DatabasePool, sealing: FieldSealing, writer: StoreWriter,
+        path: String, naming: EntryNaming, bodyByteCount: Int, pool: DatabasePool, sealing: FieldSealing, writer: StoreWriter,
         lock: StoreLock, owner: SpoolOwner
     ) {
         self.path = path
+        self.naming = naming
         bodyByteCountAtStart = bodyByteCount
         folder = PrivateFile.folder(of: path)
         self.pool = pool

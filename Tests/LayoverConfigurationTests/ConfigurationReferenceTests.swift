@@ -32,6 +32,15 @@ import Testing
         #expect(loaded.settings.routes.routes.map(\.name) == ["example", "local-network"])
     }
 
+    @Test func theExampleAtTheTopLevelNamesEveryKeyThatStandsAlone() throws {
+        let file = repository.appending(path: "config.json").path
+        let loaded = try ConfigurationLoader.load(file: file)
+        for key in Schema.global {
+            let path = key.path.joined(separator: ".")
+            #expect(loaded.sources[path] == .file(file), "\(path)")
+        }
+    }
+
     /// Every JSON block is a whole file.
     @Test(arguments: ["docs/configuration.md", "docs/policies.md"])
     func everyExampleOfTheDocumentationLoadsWithoutWarnings(name: String) throws {

@@ -20,6 +20,20 @@ import Testing
             #""routes": {"r": {"interceptFallback": true}}"#,
             "routes.r.interceptFallback: true is not in this version."
         ),
+        (
+            #""proxy": {"publicURL": "https://proxy.example/"}"#,
+            "proxy.publicURL: \"https://proxy.example/\" is not in this version."
+        ),
+        (#""admin": {"viewToken": "hush"}"#, "admin.viewToken: not in this version."),
+        (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
+        (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
+        (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),
+        (#""limits": {"cacheRefreshes": 7}"#, "limits.cacheRefreshes: not in this version."),
+        (#""notify": {"webhook": "https://hooks.example/hush"}"#, "notify.webhook: not in this version."),
+        (#""notify": {"secret": "hush"}"#, "notify.secret: not in this version."),
+        (#""notify": {"command": ["notify-send"]}"#, "notify.command: not in this version."),
+        (#""notify": {"interval": "7s"}"#, "notify.interval: \"7s\" is not in this version."),
+        (#""routes": {"r": {"upstreamProxy": "http://me:hush@p:1"}}"#, "routes.r.upstreamProxy: not in this version."),
         (#""routes": {"r": {"http2": true}}"#, "routes.r.http2: true is not in this version."),
     ])
     func aValueOfALaterVersionIsRefused(member: String, line: String) {
@@ -45,10 +59,45 @@ import Testing
 
     @Test func theDefaultsOfLaterVersionsAreAccepted() {
         let text = """
-            {"proxy": {"users": {}, "tls": {"certificate": null, "key": null}}, "log": {"access": "off"},
+            {"proxy": {"publicURL": null, "users": {}, "tls": {"certificate": null, "key": null}}, "log": {"access": "off"},
+             "admin": {"viewToken": null}, "store": {"url": null, "passwordFile": null, "keyFile": null},
+             "limits": {"cacheRefreshes": 64}, "timeouts": {"firstByte": "none"},
+             "notify": {"webhook": null, "secret": null, "command": null, "interval": "1m"},
              "upstreamProxy": {"url": null, "noProxy": []}, "tls": {"folder": null},
-             "routes": {"r": {"intercept": false, "interceptFallback": false, "http2": false}}}
+             "routes": {"r": {"intercept": false, "interceptFallback": false, "http2": false, "upstreamProxy": null}}}
             """
         #expect(complaints(text) == [])
+    }
+
+    @Test func aBudgetThatIsSpentDeliversAndWaitingWarns() throws {
+        let deliver = try load(#"{"policies": {"a": {"budget": {"ratio": 0.5, "whenSpent": "deliver"}}}}"#)
+        #expect(deliver.warnings == [])
+        #expect(deliver.settings.routes.policies["a"]?.budget == .init(ratio: 0.5))
+        let wait = try load(#"{"policies": {"a": {"budget": {"whenSpent": "wait"}}}}"#)
+        #expect(
+            wait.warnings == [
+                #"policies.a.budget.whenSpent: "wait" is not in this version; an answer over the budget is delivered."#
+            ])
+        #expect(complaints(#"{"policies": {"a": {"budget": {"whenSpent": "no"}}}}"#).count == 1)
+    }
+
+    /// Section 5 of the contract, key by key.
+    @Test(arguments: [
+        ("proxy", ["publicURL", "listen", "identity", "threads", "allowedHosts", "socketMode", "users", "connectPorts",
+            "insecureOpen", "tls.certificate", "tls.key"]),
+        ("admin", ["listen", "token", "viewToken", "allowedHosts"]),
+        ("log", ["level", "format", "access"]),
+        ("store", ["path", "url", "passwordFile", "keyFile", "spool", "encryptFields", "history"]),
+        ("limits", ["heldClients", "entries", "bodyInMemory", "bodyMax", "spoolTotal", "headerBytes", "cacheRefreshes",
+            "connections", "perOriginAttempts"]),
+        ("timeouts", ["connect", "firstByte", "idle", "deadPeer", "requestHead", "clientIdle", "drain", "clientStall",
+            "tunnelIdle"]),
+        ("reachability", ["mode", "probe.url", "probe.expectStatus", "probe.interval", "debounce"]),
+        ("upstreamProxy", ["url", "noProxy"]), ("notify", ["webhook", "secret", "command", "interval"]),
+        ("tls", ["caFile", "folder"]),
+    ])
+    func everyKeyOfTheContractIsKnown(section: String, names: [String]) {
+        let known = Schema.global.map { $0.path.joined(separator: ".") }.filter { $0.hasPrefix(section + ".") }
+        #expect(Set(names.map { "\(section).\($0)" }).subtracting(known) == [])
     }
 }

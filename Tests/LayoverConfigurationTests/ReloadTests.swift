@@ -44,6 +44,10 @@ import Testing
     }
 
     private static let otherValues: [String: JSONValue] = [
+        "proxy.publicURL": .text("http://a.example/"), "admin.viewToken": .text("t"),
+        "store.url": .text("postgresql://a"), "store.passwordFile": .text("x"), "store.keyFile": .text("x"),
+        "limits.cacheRefreshes": .integer(7), "notify.webhook": .text("http://a.example/"),
+        "notify.secret": .text("t"), "notify.command": .array([.text("a")]), "notify.interval": .text("7s"),
         "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2),
         "proxy.allowedHosts": .array([]), "proxy.socketMode": .text("0600"),
         "proxy.users": .object(["me": .text("hash")]), "proxy.connectPorts": .array([]),
@@ -127,7 +131,7 @@ import Testing
             {"proxy": {"identity": "two"}, "timeouts": {"connect": "2s"}, "policies": {"a": {"priority": 7}},
              "routes": {"r": {"policy": "a"}}}
             """)
-        let inForce = old.reloaded(as: new)
+        let inForce = try old.reloaded(as: new)
         #expect(inForce.settings.proxy.identity == "one")
         #expect(inForce.settings.timeouts.connect == .seconds(2))
         #expect(inForce.settings.routes.route(named: "r")?.policy.priority == 7)
@@ -140,5 +144,15 @@ import Testing
         #expect(again.atOnce == [])
         #expect(again.afterRestart == ["proxy.identity"])
         #expect(inForce.changes(to: old).afterRestart == [])
+    }
+
+    /// The listener stays where it is until a restart, and so does who can reach it.
+    @Test func aRouteIsHeldAgainstTheListenerThatIsOpen() throws {
+        let old = try load(#"{"proxy": {"listen": "0.0.0.0:8080", "insecureOpen": true}}"#)
+        let routes = #""routes": {"api": {"upstream": "https://a.example", "setFields": {"Authorization": "hush"}}}"#
+        let new = try load(#"{"proxy": {"listen": "127.0.0.1:8080"}, \#(routes)}"#)
+        let errors = #expect(throws: ConfigurationErrors.self) { try old.reloaded(as: new) }
+        #expect(errors?.errors.map(\.path) == ["routes.api.key"])
+        #expect(throws: Never.self) { try new.reloaded(as: new) }
     }
 }

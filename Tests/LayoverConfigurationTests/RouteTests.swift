@@ -19,7 +19,7 @@ import Testing
             {"host": "*.Example.com", "pathPrefix": "/v1/", "methods": ["GET", "get"], "policy": "slow",
              "upstream": "HTTPS://API.example.com:8443/base/", "setFields": {"B": "2", "A": ""}, "addFields": {"C": "3"},
              "removeFields": ["Cookie"], "async": false, "allowAddresses": ["169.254.169.254", "fd00::/8"],
-             "timeouts": {"connect": "1s", "firstByte": "2s", "idle": "3s", "deadPeer": "4s"}}
+             "key": "k-1._~", "timeouts": {"connect": "1s", "firstByte": "2s", "idle": "3s", "deadPeer": "4s"}}
             """)
         var expected = Route(name: "r", policy: Policy(name: "slow"))
         expected.host = .below("example.com")
@@ -32,6 +32,7 @@ import Testing
         expected.removeFields = ["Cookie"]
         expected.allowsAsync = false
         expected.allowAddresses = ["169.254.169.254", "fd00::/8"]
+        expected.key = "k-1._~"
         expected.timeouts.connect = .seconds(1)
         expected.timeouts.firstByte = .seconds(2)
         expected.timeouts.idle = .seconds(3)
@@ -53,6 +54,31 @@ import Testing
     ])
     func upstreamsAreRead(url: String, origin: Origin, basePath: String) throws {
         #expect(try route(#"{"upstream": "\#(url)"}"#).upstream == .init(origin: origin, basePath: basePath))
+    }
+
+    @Test(arguments: ["setFields", "addFields"])
+    func aRouteThatSetsCredentialsNeedsAKeyWhereOthersCanReachIt(fields: String) {
+        func complaintsAbout(_ listen: String, _ route: String) -> [String] {
+            complaints(#"{"proxy": {"listen": "\#(listen)", "insecureOpen": true}, "routes": {"api": \#(route)}}"#)
+        }
+        let setting = #""upstream": "https://a.example", "\#(fields)": {"X-Api-Key": "hush"}"#
+        #expect(
+            complaintsAbout("0.0.0.0:8080", "{\(setting)}") == [
+                "config.json: routes.api.key: the route sets X-Api-Key, and 0.0.0.0:8080 can be reached from other machines: it needs a key."
+            ])
+        #expect(complaintsAbout("0.0.0.0:8080", #"{\#(setting), "host": "a.example"}"#).count == 1)
+        #expect(complaintsAbout("0.0.0.0:8080", #"{\#(setting), "key": "k"}"#).isEmpty)
+        #expect(complaintsAbout("127.0.0.1:8080", "{\(setting)}").isEmpty)
+        #expect(complaintsAbout("[::1]:8080", "{\(setting)}").isEmpty)
+        #expect(complaintsAbout("unix:/run/l.sock", "{\(setting)}").isEmpty)
+        #expect(complaintsAbout("0.0.0.0:8080", #"{"\#(fields)": {"Accept": "a", "Idempotency-Key": "~uuid~"}}"#).isEmpty)
+    }
+
+    @Test(arguments: ["", "a/b", "a b", "a?b", "a%41", "\u{E9}"])
+    func aKeyThatAPathCannotCarryIsRefusedWithoutRepeatingIt(key: String) {
+        let lines = complaints(#"{"routes": {"api": {"key": "\#(key)"}}}"#)
+        #expect(
+            lines == ["config.json: routes.api.key: the key must be letters, digits and -._~, so that a path can carry it."])
     }
 
     @Test func anIPv6HostIsMatchedWithoutItsBrackets() throws {

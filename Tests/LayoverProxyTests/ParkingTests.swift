@@ -224,6 +224,19 @@ struct ParkingTests {
         }
     }
 
+    @Test func aTargetMayBeAsLongAsTheHeadMayBe() async throws {
+        try await withProxy(
+            script: { $0.respond(200, ["Content-Length: 0"]) }, rules: { $0.framing.headByteCountMax = 300_000 }
+        ) { proxy in
+            let target = "/" + String(repeating: "a", count: 250_000)
+            #expect(try await proxy.answer(to: .get(target)).status == 200)
+            #expect(try await proxy.nextAttempt().request.target == target)
+            let answer = try await proxy.answer(to: .get(target + target))
+            #expect(answer.status == 414)
+            #expect(answer.member("detail")?.contains("limits.headerBytes is 300000") == true)
+        }
+    }
+
     @Test func cancelWhileAttemptingIsFinalAndRecordsTheEvidence() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))

@@ -56,6 +56,22 @@ struct StatusRetryTests {
         }
     }
 
+    /// Regression: the answer was thrown away, and at the end of the hold there was only a 504.
+    @Test(arguments: ["11", "9223372036854775807", "99999999999999999999999"])
+    func anAnswerThatAsksForMoreThanTheHoldIsDelivered(seconds: String) async throws {
+        let rules = Self.rules {
+            $0.holdMax = .seconds(10)
+            $0.retryAfterMax = .seconds(Int.max)
+        }
+        try await withProxy(rules: rules) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(503, ["Retry-After: \(seconds)", "Content-Length: 4"], body: "away")
+            let answer = try await client.answer()
+            #expect(answer.status == 503 && answer.body == "away" && answer["Retry-After"] == seconds)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
     @Test(arguments: ["Retry-After: 3601", "X-Should-Retry: false"])
     func whatTheOriginForbidsIsDeliveredAsItIs(field: String) async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in

@@ -65,8 +65,8 @@ import Testing
             "attempts", "replays", "answers", "own answers", "broken answers", "forced sendings", "retry",
             "cancel",
             "hold", "release", "force",
-            "tickets", "repetitions", "questions", "children", "lane starts", "deaths", "crash points", "stops", "rescued",
-            "delivered tickets", "cancelled tickets", "failed tickets",
+            "tickets", "repetitions", "shared answers", "questions", "children", "lane starts", "deaths", "crash points", "stops", "rescued",
+            "delivered tickets", "cancelled tickets", "failed tickets", "deaths after a reload", "not adopted", "superseded",
         ]
         for kind in kinds { #expect(tally[kind, default: 0] > 0, "\(kind) never happened: \(tally)") }
     }

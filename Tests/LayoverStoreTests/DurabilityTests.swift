@@ -78,6 +78,34 @@ import Testing
         await store.close()
     }
 
+    /// A body in a row takes room as one in a file does.
+    @Test func bodiesInRowsAreCounted() async throws {
+        let folder = try TemporaryFolder()
+        let removed = Removed()
+        var options = StoreOptions.quiet(folder.url.path)
+        options.bodyRemoved = { removed.add($0) }
+        var store = try SQLiteStore.open(options: options)
+        let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
+        let body = StoredBody.inline(ByteBuffer(repeating: 120, count: 1000))
+        let answer = StoredAnswer(status: 200, fields: ByteBuffer(), body: .inline(ByteBuffer(repeating: 120, count: 10)))
+        for number in 1...3 { _ = try await store.commit([.insert(.fixture(number), .fixture(body), number == 1 ? mark : nil)]) }
+        _ = try await store.commit([.insert(.fixture(4), .fixture(body), mark)])
+        await store.close()
+        #expect(removed.total == 1000, "the duplicate was not kept")
+        store = try SQLiteStore.open(options: options)
+        #expect(store.bodyByteCountAtStart == 3000)
+        _ = try await store.commit([.insert(.fixture(1), .fixture(body), mark)])
+        _ = try await store.commit([.update(.fixture(1, revision: 2, state: .expired))])
+        for _ in 1...2 { _ = try await store.commit([.delivered(.fixture(2, revision: 2, state: .delivered), answer)]) }
+        await store.close()
+        #expect(removed.total == 3000, "what is said twice is kept once")
+        store = try SQLiteStore.open(options: options)
+        #expect(store.bodyByteCountAtStart == 1010)
+        _ = try await store.commit([.dropAnswer(.fixture(2))])
+        await store.close()
+        #expect(removed.total == 3010)
+    }
+
     @Test func bodiesArePrivateAndCounted() async throws {
         let folder = try TemporaryFolder()
         let name = "\(EntryID.fixture(1)).request"

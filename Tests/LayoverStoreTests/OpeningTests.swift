@@ -120,6 +120,46 @@ import Testing
         await again.close()
     }
 
+    /// Issue 10, A 1. What version 5 wrote does not say what people decided: nothing counts as forced, so what may have been
+    /// applied asks again, and a deadline that a person may have set is not moved.
+    @Test func aStoreThatDoesNotKnowWhatPeopleDecidedIsMigrated() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("layover.sqlite").path
+        let fifth = try StoreConnections.open(path)
+        try StoreSchema.migrator().migrate(fifth, upTo: "5")
+        try await fifth.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO ticket (sequence, id, revision, state, method, url, scheme, host, port, policy, priority,
+                        parents, clientAddress, clientConnected, attemptCount, automaticCount, mayHaveBeenApplied,
+                        isRepeatable, hasIdempotencyKey, isExposed, isHeldBack, requestByteCount, createdAt, parkedAt, dueAt,
+                        expiresAt)
+                    VALUES (7, ?, 3, 'waiting', 'POST', 'http://a.test/x', 'http', 'a.test', 80, 'default', 3,
+                        ?, '127.0.0.1:1', 0, 1, 1, 1, 0, 0, 0, 0, 0, 5, 5, 5, 1000000000000)
+                    """, arguments: [Data(EntryID.fixture(7).bytes), Data(EntryID.fixture(6).bytes)])
+        }
+        try fifth.close()
+
+        let store = try SQLiteStore.open(options: .quiet(folder.url.path))
+        var record = try #require(try store.live().first)
+        #expect(!record.decisions.isForced && !record.decisions.isAskedFor && record.decisions.excusedParents.isEmpty)
+        #expect(record.decisions.hasOwnDeadline && record.decisions.hasOwnPriority)
+        var set = PendingSet()
+        var generator = SeededGenerator(seed: 1)
+        _ = set.restored(
+            [(record, .standard)], ended: [.fixture(6): .delivered], now: Timestamp(nanoseconds: 9), using: &generator)
+        #expect(set.entry(.fixture(7), now: Timestamp(nanoseconds: 9))?.why == .maybeApplied)
+
+        record.revision = 4
+        record.decisions.isForced = true
+        record.decisions.excusedParents = [.fixture(6)]
+        #expect(try await store.commit([.update(record)]) == [.done])
+        await store.close()
+        let again = try SQLiteStore.open(options: .quiet(folder.url.path))
+        #expect(try again.live() == [record])
+        await again.close()
+    }
+
     @Test func aNewerStoreIsRefused() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))

@@ -150,6 +150,42 @@ import Testing
         await store.close()
     }
 
+    @Test func printingTheKeysShowsNothingOfThem() throws {
+        let keys = StoreKeys.adding(to: nil)
+        let bytes = try #require(keys.keys[1]).withUnsafeBytes { Array($0) }
+        var dumped = ""
+        dump(keys, to: &dumped)
+        for text in ["\(keys)", String(reflecting: keys), dumped] {
+            #expect(!text.contains(bytes.prefix(3).map { String($0) }.joined(separator: ", ")))
+            #expect(!text.lowercased().contains(bytes.prefix(3).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()))
+            #expect(bytes.prefix(3).contains { !text.contains("- \($0)\n") })
+        }
+    }
+
+    /// The folder of a store is often that of the configuration too, and a rotation looks at every file beside it.
+    @Test func aRotationChangesThePermissionsOfNoFileButTheKey() async throws {
+        let folder = try TemporaryFolder()
+        await (try await fill(folder)).close()
+        let modes = ["config.json": 0o644, "start.sh": 0o755, "notes.sqlite": 0o664, "old.key": 0o644]
+        for (name, wanted) in modes {
+            try folder.write(name == "notes.sqlite" ? "SQLite format 3\0" : "{}", to: name)
+            #expect(chmod(folder.file(name).path, mode_t(wanted)) == 0)
+        }
+        #expect(chmod(folder.file("store.key").path, 0o644) == 0)
+        try SQLiteStore.rotateKey(options: options(folder))
+        for (name, wanted) in modes { #expect(try mode(of: folder.file(name).path) == wanted, "\(name)") }
+        #expect(try mode(of: folder.file("store.key").path) == 0o600)
+    }
+
+    @Test func aFileInThePlaceOfTheKeyThatIsNoneKeepsItsPermissions() async throws {
+        let folder = try TemporaryFolder()
+        await (try await fill(folder)).close()
+        try folder.write("nonsense\n", to: "store.key")
+        #expect(chmod(folder.file("store.key").path, 0o644) == 0)
+        #expect(throws: (any Error).self) { try SQLiteStore.rotateKey(options: options(folder)) }
+        #expect(try mode(of: folder.file("store.key").path) == 0o644)
+    }
+
     private struct BrokenOff: Error {}
 
     @Test(arguments: KeyRotation.Point.allCases)

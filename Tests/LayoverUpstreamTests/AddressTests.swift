@@ -21,7 +21,7 @@ struct AddressTests {
         let origin = try MisbehavingOrigin { _ in }
         defer { origin.stop() }
         let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
-        for purpose in [UpstreamRequest.Purpose.transfer, .dial] {
+        for purpose in [UpstreamRequest.Purpose.transfer, .dial, .upgrade] {
             var request = rig.request("GET", port: origin.port, host: host)
             request.purpose = purpose
             let facts = await rig.send(request)
@@ -43,6 +43,31 @@ struct AddressTests {
         var request = rig.request("GET", port: origin.port)
         request.allowAddresses = ["127.0.0.1"]
         #expect(await rig.send(request).status == 200)
+        try await rig.stop()
+    }
+
+    /// The connection stands already, made for a route that may; the other route must not get it.
+    @Test func connectionOfARouteThatMayIsNotUsedByOneThatMayNot() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer() }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
+        var allowed = rig.request("GET", port: origin.port)
+        allowed.allowAddresses = ["127.0.0.1"]
+        var allowedByAnother = allowed
+        allowedByAnother.allowAddresses = ["127.0.0.1", "::1"]
+        #expect(await rig.send(allowed).status == 200)
+        #expect(await rig.send(allowed).status == 200)
+        #expect(await rig.send(allowedByAnother).status == 200)
+        #expect(origin.connections.count == 1, "routes that may share it")
+        let facts = await rig.send(rig.request("GET", port: origin.port, target: "/refused"))
+        #expect(facts.events == ["failed"])
+        #expect(facts.failure?.kind == .destinationIPProhibited)
+        #expect(facts.failure?.phase == .connecting)
+        #expect(facts.failure?.evidence == .neverSent)
+        #expect(origin.count(of: "/refused") == 0)
+        #expect(await rig.send(allowed).status == 200)
         try await rig.stop()
     }
 }

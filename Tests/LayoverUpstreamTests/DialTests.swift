@@ -45,6 +45,31 @@ struct DialTests {
         try await rig.stop()
     }
 
+    /// Who takes the connection over sends the request; libcurl must not.
+    @Test func anUpgradeIsOnlyDialled() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            guard let hello = connection.read(5) else { return }
+            connection.write(hello.reversed())
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        var request = rig.request("GET", port: origin.port, target: "/chat")
+        request.purpose = .upgrade
+        request.fields = ByteBuffer(string: "Connection: Upgrade\0Upgrade: websocket\0")
+        let facts = await rig.send(request)
+        #expect(facts.events == ["dialled"])
+        let descriptor = try #require(facts.dialled)
+        #expect(write(descriptor, "hello", 5) == 5)
+        var answer = [UInt8](repeating: 0, count: 5)
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(Glibc.poll(&poll, 1, 10_000) == 1)
+        #expect(read(descriptor, &answer, 5) == 5)
+        close(descriptor)
+        #expect(origin.received == ["hello"])
+        try await rig.stop()
+    }
+
     @Test func eachDialMakesItsOwnConnection() async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer() }

@@ -30,18 +30,16 @@ struct FramingTests {
         Example(answer: "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n"),
         Example(answer: "HTTP/1.1 200 OK\r\nX: y\r\n folded\r\nContent-Length: 0\r\n\r\n"),
         Example(answer: "HTTP/1.1 200 OK\nContent-Length: 0\n\n"),
+        Example(answer: "HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nhello"),
         Example(answer: "HTTP/1.1 99 Low\r\nContent-Length: 0\r\n\r\n"),
-        Example(answer: "HTTP/1.1 999 High\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 1000 High\r\nContent-Length: 0\r\n\r\n"),
         Example(answer: "HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n"),
         Example(answer: "HTTP/2 200\r\nContent-Length: 0\r\n\r\n"),
         Example(answer: "HTTP/3.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
         Example(answer: "ICY 200 OK\r\n\r\nmusic"),
         Example(answer: "just some text\r\n\r\n"),
         Example(answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
-        Example(answer: "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"),
-        Example(answer: "HTTP/1.1 204 No Content\r\n\r\nhello"),
-        Example(answer: "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello"),
-        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", method: "HEAD"),
         Example(
             answer: "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 70_000) + "\r\n\r\n",
             kind: .httpResponseHeaderSectionSize),
@@ -66,6 +64,76 @@ struct FramingTests {
             #expect(facts.failure?.shutsGate == false)
             #expect(origin.connections.count == number)
         }
+        try await rig.stop()
+    }
+
+    static let bodilessAnswers: [Example] = [
+        Example(answer: "HTTP/1.1 204 No Content\r\n\r\nhello"),
+        Example(answer: "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"),
+        Example(answer: "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+        Example(answer: "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"),
+        Example(answer: "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", method: "HEAD"),
+        Example(answer: "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n", method: "HEAD"),
+        Example(answer: "HTTP/1.1 200 OK\r\n\r\nx", method: "HEAD"),
+    ]
+
+    /// RFC 9112 section 6.3: nothing follows their heads, whatever the fields say. What does follow is nobody's.
+    @Test(arguments: bodilessAnswers, [false, true])
+    func bytesBehindAnAnswerWithoutABodyGoWithTheirConnection(_ example: Example, hasBody: Bool) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.write(example.answer) }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...3 {
+            let facts = await rig.send(
+                rig.request(
+                    example.method, port: origin.port, framing: hasBody ? .length(3) : .none,
+                    body: hasBody ? rig.body("abc", mayBeSentTwice: true) : nil, mayBeSentTwice: true))
+            #expect(facts.events == ["head", "end"])
+            #expect(facts.failure == nil)
+            #expect(facts.status == Int(example.answer.dropFirst(9).prefix(3)))
+            #expect(facts.sendings == 1)
+            #expect(origin.connections.count == number)
+        }
+        try await rig.stop()
+    }
+
+    /// The length is there, the bytes are not, or not yet: they must not meet the next request.
+    @Test func answerThatAnnouncesABodyWhereNoneMayBeEndsItsConnection() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil {
+                connection.write("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n")
+            }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...2 {
+            let facts = await rig.send(rig.request("GET", port: origin.port))
+            #expect(facts.head == "HTTP/1.1 204 No Content\r\nX-A: 1\r\n")
+            #expect(origin.connections.count == number)
+        }
+        try await rig.stop()
+    }
+
+    @Test(arguments: ["600", "601", "699", "700", "850", "999"])
+    func statusBeyondTheKnownClassesIsPassedOn(status: String) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer("why", status: "\(status) Own Invention") }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for method in ["GET", "GET", "PUT"] {
+            let body = method == "PUT" ? rig.body("abc", mayBeSentTwice: true) : nil
+            let facts = await rig.send(
+                rig.request(method, port: origin.port, framing: body == nil ? .none : .length(3), body: body))
+            #expect(facts.events == ["head", "body", "end"])
+            #expect(facts.status == Int(status))
+            #expect(facts.head.hasPrefix("HTTP/1.1 \(status) Own Invention\r\n"))
+            #expect(facts.bodyText == "why")
+        }
+        #expect(origin.connections.count == 1)
         try await rig.stop()
     }
 

@@ -100,7 +100,7 @@ struct SendingTests {
             request.framing = .chunked
             request.body = body
         }
-        #expect(text.hasSuffix("\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\nX-Empty: \r\n\r\n"))
+        #expect(text.hasSuffix("\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\nX-Empty:\r\n\r\n"))
     }
 
     @Test func bodyThatComesLaterIsWaitedFor() async throws {

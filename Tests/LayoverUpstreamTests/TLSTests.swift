@@ -81,6 +81,35 @@ struct TLSTests {
         try await rig.stop()
     }
 
+    /// It takes the connection and the first message of the handshake, and says nothing.
+    @Test(arguments: [true, false])
+    func handshakeThatHangsFailsWhileSecuring(isCancelled: Bool) async throws {
+        let greeted = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.read(5) != nil else { return }
+            greeted.fire()
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        var request = rig.request("POST", port: origin.port, scheme: .https, target: "/secret")
+        if !isCancelled { request.timeouts.connect = .milliseconds(300) }
+        let record = rig.start(request)
+        if isCancelled {
+            #expect(await greeted.happened())
+            record.cancel()
+        }
+        let failure = await record.ended().failure
+        #expect(failure?.phase == .securing)
+        #expect(failure?.evidence == .neverSent)
+        if !isCancelled {
+            #expect(failure?.kind == .connectionTimeout)
+            #expect(failure?.shutsGate == true)
+            #expect(failure?.message.contains("TLS handshake") == true)
+        }
+        try await rig.stop()
+    }
+
     @Test func unreadableCAFileIsAnError() {
         #expect(throws: UpstreamError.self) { try UpstreamRig { $0.caFile = "/no/such/file" } }
     }

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.."
 scripts/setup.sh container
 
 folder=${LAYOVER_TRIAL:-/var/tmp/layover-trial}
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+# The one that apt uses here, which may be the only one that this machine reaches. DEBIAN_MIRROR names another one.
+mirror=${DEBIAN_MIRROR:-$(scripts/container/apt-mirror.sh bookworm)}
 mkdir -p "$folder"
 # Storage of its own: the machine's images, if it has any, are not touched.
 export CONTAINERS_STORAGE_CONF="$folder/storage.conf"

@@ -3,6 +3,7 @@ import LayoverCore
 /// An entry as programs see it. Names are the contract's.
 package struct EntryDocument: Codable, Sendable {
     package var id: String
+    /// The id by which its client asks for its ticket, or stars for who may not see it; null where it is no ticket.
     @OrNull package var ticket: String?
     package var revision: Int
     package var state: String
@@ -29,12 +30,22 @@ package struct EntryDocument: Codable, Sendable {
     package var actions: [String]
     /// The tickets that have to be delivered before it; left out where there are none.
     package var parents: [String]?
+    /// The request that took its place; left out where there is none.
+    package var supersededBy: String?
+    /// The answer of a delivered ticket; left out where there is none.
+    package var response: AnswerDocument?
+}
+
+/// An answer without its fields and its body.
+package struct AnswerDocument: Codable, Sendable {
+    package var status: Int
 }
 
 extension EntryDocument {
-    init(_ entry: Entry, wall: WallTime) {
+    init(_ entry: Entry, _ view: EntryView) {
+        let wall = view.wall
         self.init(
-            id: entry.id.description, ticket: entry.ticket.map { _ in entry.id.description },
+            id: view.shown(entry.id), ticket: entry.ticket.map { _ in view.ticket(entry.id) },
             revision: entry.revision, state: entry.state.rawValue,
             waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue, method: entry.method,
             url: MaskedURL.text(entry.url), host: entry.origin.host, route: entry.route,
@@ -51,7 +62,9 @@ extension EntryDocument {
             // What has ended waits in no outage.
             incident: entry.state.isFinal ? nil : entry.incident?.description,
             actions: entry.actions.map(\.rawValue),
-            parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(\.description) })
+            parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
+            supersededBy: entry.supersededBy.map(view.shown),
+            response: entry.ticket?.status.map { AnswerDocument(status: $0) })
     }
 }
 
@@ -83,7 +96,7 @@ package struct FailureDocument: Codable, Sendable {
         kind = failure.kind.rawValue
         phase = failure.phase.rawValue
         evidence = failure.evidence.rawValue
-        message = failure.message
+        message = MaskedTicketIDs.text(failure.message)
         self.at = at
         _curlCode = OrNull(wrappedValue: failure.curlCode)
         _osError = OrNull(wrappedValue: failure.osError)

@@ -51,14 +51,15 @@ package struct StandingDocument: Codable, Sendable {
 }
 
 extension ExplainDocument {
-    init(_ entry: Entry, reachability: ReachabilityView, wall: WallTime) {
+    init(_ entry: Entry, reachability: ReachabilityView, _ view: EntryView) {
+        let wall = view.wall
         self.init(
-            id: entry.id.description,
+            id: view.shown(entry.id),
             attempts: entry.attempts.records.map {
                 AttemptDocument($0, isTicket: entry.ticket != nil, wall: wall)
             },
             droppedCount: entry.attempts.droppedCount,
-            now: StandingDocument(entry, reachability: reachability, wall: wall))
+            now: StandingDocument(entry, reachability: reachability, view))
     }
 }
 
@@ -74,7 +75,7 @@ extension AttemptDocument {
             number: record.number, trigger: record.trigger.rawValue,
             startedAt: wall.text(of: record.startedAt), endedAt: record.endedAt.map(wall.text(of:)),
             phase: failure?.phase.rawValue, kind: failure?.kind.rawValue,
-            evidence: record.evidence?.rawValue, message: failure?.message, status: record.status,
+            evidence: record.evidence?.rawValue, message: (failure?.message).map { MaskedTicketIDs.text($0) }, status: record.status,
             // A status that is not delivered is a failure that knows nothing of its connection.
             bytesSent: connection?.bytesSent ?? failure?.bytesSent,
             reusedConnection: connection?.reusedConnection ?? failure?.reusedConnection,
@@ -87,7 +88,8 @@ extension AttemptDocument {
 }
 
 extension StandingDocument {
-    init(_ entry: Entry, reachability: ReachabilityView, wall: WallTime) {
+    init(_ entry: Entry, reachability: ReachabilityView, _ view: EntryView) {
+        let wall = view.wall
         let until: Timestamp? =
             switch entry.state {
             case .waiting: entry.nextAttemptAt ?? entry.expiresAt
@@ -97,6 +99,6 @@ extension StandingDocument {
         self.init(
             state: entry.state.rawValue, waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue,
             until: until.map(wall.text(of:)),
-            text: StandingText(entry: entry, reachability: reachability, wall: wall).text)
+            text: StandingText(entry: entry, reachability: reachability, view: view).text)
     }
 }

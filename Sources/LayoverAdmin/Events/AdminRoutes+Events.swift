@@ -7,21 +7,34 @@ import NIOCore
 import ServiceLifecycle
 
 /// The event stream (WHATWG HTML, section Server-sent events).
+///
+/// A reader that is slower than what happens costs nothing but its connection: events wait in the engine's log, once for
+/// all. What has left the log meanwhile is lost to it; it gets a snapshot that says so, and goes on from there.
 extension AdminRoutes {
     func events(_ request: Request) throws -> Response {
         try refuseParameters(request)
         let after = request.headers[.lastEventID].flatMap(number(ofEvent:))
+        let view = view(for: request)
         let body = ResponseBody { writer in
-            let watch = await engine.watch(after: after)
-            // A stream without an end would keep the process from ending.
-            try await withGracefulShutdownHandler {
-                defer { Task { await engine.unwatch(watch.id) } }
-                try await write(snapshot: watch.snapshot, last: watch.last, to: &writer)
-                for event in watch.missed { try await writer.write(bytes(of: event)) }
-                try await follow(watch.stream, writer: &writer)
-            } onGracefulShutdown: {
-                Task { await engine.unwatch(watch.id) }
+            let watcher = await engine.watch()
+            do {
+                // A stream without an end would keep the process from ending.
+                try await withGracefulShutdownHandler {
+                    var position = after ?? 0
+                    if after == nil {
+                        position = try await writeSnapshot(isLost: false, view, to: &writer)
+                    } else if await engine.knowsEvents(after: position) {
+                        try await writer.write(ByteBuffer(string: ": resumed\n\n"))
+                    }
+                    try await follow(watcher, after: position, view, writer: &writer)
+                } onGracefulShutdown: {
+                    Task { await engine.unwatch(watcher) }
+                }
+            } catch {
+                await engine.unwatch(watcher)
+                throw error
             }
+            await engine.unwatch(watcher)
             try await writer.finish(nil)
         }
         return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)
@@ -41,20 +54,19 @@ extension AdminRoutes {
     // MARK: Following
 
     private enum Turn: Sendable {
-        case event(EngineEvent?)
+        case events(EventTurn)
         case beat
     }
 
     /// Writes events as they come, and a comment whenever there were none for a while.
-    private func follow(_ stream: AsyncStream<EngineEvent>, writer: inout any ResponseBodyWriter) async throws
-    {
+    private func follow(
+        _ watcher: Int, after number: UInt64, _ view: EntryView, writer: inout any ResponseBodyWriter
+    ) async throws {
+        var position = number
         try await withThrowingTaskGroup(of: Turn.self) { group in
-            // Cancelling the wait for an event would end the stream, so that task outlives each beat.
-            func awaitEvent() {
-                group.addTask {
-                    var events = stream.makeAsyncIterator()
-                    return .event(await events.next())
-                }
+            // Cancelling the wait for an event would end the watch, so that task outlives each beat.
+            func awaitEvents(after position: UInt64) {
+                group.addTask { .events(await engine.nextEvents(of: watcher, after: position)) }
             }
             func awaitBeat() {
                 group.addTask {
@@ -62,15 +74,21 @@ extension AdminRoutes {
                     return .beat
                 }
             }
-            awaitEvent()
+            awaitEvents(after: position)
             awaitBeat()
             defer { group.cancelAll() }
             while let turn = try await group.next() {
                 switch turn {
-                case .event(let event?):
-                    awaitEvent()
-                    try await writer.write(bytes(of: event))
-                case .event(nil): return
+                case .events(.events(let events)):
+                    for event in events {
+                        try await writer.write(bytes(of: event, view))
+                        position = event.number
+                    }
+                    awaitEvents(after: position)
+                case .events(.lost):
+                    position = try await writeSnapshot(isLost: true, view, to: &writer)
+                    awaitEvents(after: position)
+                case .events(.ended): return
                 case .beat:
                     awaitBeat()
                     try await writer.write(ByteBuffer(string: ": alive\n\n"))
@@ -81,11 +99,11 @@ extension AdminRoutes {
 
     // MARK: Text
 
-    private func bytes(of event: EngineEvent) throws -> ByteBuffer {
+    private func bytes(of event: EngineEvent, _ view: EntryView) throws -> ByteBuffer {
         var bytes = ByteBuffer(string: "id: \(id(ofEvent: event.number))\nevent: \(event.name)\ndata: ")
         var text =
             switch event.content {
-            case .entry(_, let entry): try JSONText.bytes(EntryDocument(entry, wall: wall))
+            case .entry(_, let entry): try JSONText.bytes(EntryDocument(entry, view))
             case .incident(_, let incident): try JSONText.bytes(IncidentDocument(incident, wall: wall))
             case .reachability(let view): try JSONText.bytes(ReachabilityDocument(view, wall: wall))
             case .reloaded(let report): try JSONText.bytes(ReloadDocument(report, wall: wall))
@@ -95,30 +113,45 @@ extension AdminRoutes {
         return bytes
     }
 
-    /// All that stands, in the form of a list, for somebody who has seen nothing yet. It is one line, which
-    /// is written in pieces.
-    private func write(
-        snapshot: [Entry]?, last: UInt64, to writer: inout any ResponseBodyWriter
-    ) async throws {
-        guard let snapshot else { return try await writer.write(ByteBuffer(string: ": resumed\n\n")) }
+    /// All that stands, in the form of a list. It is one line, which is written page by page, so that a slow reader keeps
+    /// no more than a page in memory.
+    ///
+    /// - Parameter isLost: Whether events before it were lost to this reader.
+    /// - Returns: The number of the last event before it. What changes while it is written comes as an event too.
+    private func writeSnapshot(
+        isLost: Bool, _ view: EntryView, to writer: inout any ResponseBodyWriter
+    ) async throws -> UInt64 {
+        let last = await engine.lastEventNumber
+        try await writer.write(
+            ByteBuffer(string: "id: \(id(ofEvent: last))\nevent: snapshot\ndata: {\"lost\":\(isLost),\"data\":["))
         var query = PendingQuery()
-        query.limit = nil
-        let entries = query.page(of: snapshot).entries
-        let counts = Dictionary(entries.map { ($0.state, 1) }, uniquingKeysWith: +)
-        // Read after the watch began: a later change comes as an event too.
-        let view = ReachabilityDocument(await engine.reachabilityView(), wall: wall)
-        let incidents = await engine.incidents()
-        var head = ByteBuffer(string: "id: \(id(ofEvent: last))\nevent: snapshot\ndata: {\"counts\":")
-        head.writeImmutableBuffer(try JSONText.bytes(StateCounts.document(counts)))
-        head.writeString(",\"data\":[")
-        try await writer.write(head)
-        let list = ListText(separator: ",")
-        try await list.write(entries, to: &writer) { EntryDocument($0, wall: wall) }
-        try await writer.write(ByteBuffer(string: "],\"incidents\":["))
-        try await list.write(incidents, to: &writer) { IncidentDocument($0, wall: wall) }
-        var tail = ByteBuffer(string: "],\"nextCursor\":null,\"reachability\":")
-        tail.writeImmutableBuffer(try JSONText.bytes(view))
+        query.limit = ListText.portionCount
+        var counts: [EntryState: Int] = [:]
+        var isFirst = true
+        while true {
+            let page = await engine.page(of: query)
+            var bytes = ByteBuffer()
+            for entry in page.entries {
+                if !isFirst { bytes.writeString(",") }
+                isFirst = false
+                bytes.writeImmutableBuffer(try JSONText.bytes(EntryDocument(entry, view)))
+                counts[entry.state, default: 0] += 1
+            }
+            try await writer.write(bytes)
+            guard let cursor = page.nextCursor else { break }
+            query.cursor = cursor
+        }
+        var tail = ByteBuffer(string: "],\"counts\":")
+        tail.writeImmutableBuffer(try JSONText.bytes(StateCounts.document(counts)))
+        tail.writeString(",\"incidents\":[")
+        try await writer.write(tail)
+        try await ListText(separator: ",").write(await engine.incidents(), to: &writer) {
+            IncidentDocument($0, wall: wall)
+        }
+        tail = ByteBuffer(string: "],\"nextCursor\":null,\"reachability\":")
+        tail.writeImmutableBuffer(try JSONText.bytes(ReachabilityDocument(await engine.reachabilityView(), wall: wall)))
         tail.writeString("}\n\n")
         try await writer.write(tail)
+        return last
     }
 }

@@ -4,7 +4,7 @@ import NIOCore
 /// Writes many documents without ever holding the text of all.
 struct ListText: Sendable {
     /// Documents per write; some 200 KiB of text.
-    private static let portionCount = 256
+    static let portionCount = 256
 
     let separator: String
     /// After the last one.

@@ -16,10 +16,10 @@ struct BulkRequest: Decodable {
     init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(otherThan: CodingKeys.self)
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        ids = try container.decodeIfPresent([String].self, forKey: .ids)
-        filter = try container.decodeIfPresent(FilterRequest.self, forKey: .filter)
-        all = try container.decodeIfPresent(Bool.self, forKey: .all)
-        isDryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun) ?? false
+        ids = try container.given([String].self, forKey: .ids)
+        filter = try container.given(FilterRequest.self, forKey: .filter)
+        all = try container.given(Bool.self, forKey: .all)
+        isDryRun = try container.given(Bool.self, forKey: .dryRun) ?? false
         reason = try container.decodeReason(forKey: .reason)
     }
 
@@ -27,11 +27,10 @@ struct BulkRequest: Decodable {
     func selection() throws(Problem) -> EntrySelection {
         switch (filter, all) {
         case (let filter?, nil):
-            let filter = try filter.filter()
-            guard filter != EntryFilter() else {
+            guard !filter.isEmpty else {
                 throw .malformedBody("'filter' says nothing; send {\"all\":true} for all.")
             }
-            return .filter(filter)
+            return .filter(try filter.filter())
         case (nil, true): return .all
         default: throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
@@ -61,20 +60,22 @@ struct FilterRequest: Decodable {
     var method: String?
     var lane: String?
     var text: String?
+    /// Whether none of them is given.
+    let isEmpty: Bool
 
     init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(otherThan: CodingKeys.self)
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let list = try? container.decodeIfPresent([String].self, forKey: .state) {
+        isEmpty = container.allKeys.isEmpty
+        if let list = try? container.given([String].self, forKey: .state) {
             states = list
         } else {
-            states = try container.decodeIfPresent(String.self, forKey: .state)?
-                .split(separator: ",").map(String.init)
+            states = try container.given(String.self, forKey: .state).map(StateNames.list)
         }
-        host = try container.decodeIfPresent(String.self, forKey: .host)
-        method = try container.decodeIfPresent(String.self, forKey: .method)
-        lane = try container.decodeIfPresent(String.self, forKey: .lane)
-        text = try container.decodeIfPresent(String.self, forKey: .q)
+        host = try container.given(String.self, forKey: .host)
+        method = try container.given(String.self, forKey: .method)
+        lane = try container.given(String.self, forKey: .lane)
+        text = try container.given(String.self, forKey: .q)
     }
 
     func filter() throws(Problem) -> EntryFilter {

@@ -16,9 +16,9 @@ struct CachePurgeRequest: Decodable {
     init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(otherThan: CodingKeys.self)
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        all = try container.decodeIfPresent(Bool.self, forKey: .all)
-        host = try container.decodeIfPresent(String.self, forKey: .host)
-        url = try container.decodeIfPresent(String.self, forKey: .url)
+        all = try container.given(Bool.self, forKey: .all)
+        host = try container.given(String.self, forKey: .host)
+        url = try container.given(String.self, forKey: .url)
     }
 
     func selection() throws(Problem) -> CacheSelection {

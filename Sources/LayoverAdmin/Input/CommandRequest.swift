@@ -25,7 +25,7 @@ extension KeyedDecodingContainer {
     /// A person's words, kept short: they are shown in lists and told to clients.
     func decodeReason(forKey key: Key) throws -> String? {
         let reason = try decodeIfPresent(String.self, forKey: key)
-        if let reason, reason.count > CommandRequest.reasonCountMax {
+        if let reason, reason.unicodeScalars.count > CommandRequest.reasonCountMax {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: self,
                 debugDescription: "at most \(CommandRequest.reasonCountMax) characters.")

@@ -4,8 +4,8 @@ import LayoverHTTP
 
 /// The body of a change of one entry: at least one of its keys.
 struct PatchRequest: Decodable {
-    /// Longest name of a lane, in bytes, as in `Layover-Lane`.
-    static let laneByteCountMax = 200
+    /// Longest name of a lane, in characters of Unicode.
+    static let laneCountMax = 200
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case priority, expiresAt, lane
@@ -36,7 +36,7 @@ struct PatchRequest: Decodable {
         if let lane = lane ?? nil { try Self.check(lane) }
         if let expiresAt {
             guard let nanoseconds = RFC3339.nanoseconds(of: expiresAt) else {
-                throw .malformedBody("'expiresAt' must be a time by RFC 3339 before the year 2262, like 2026-11-21T03:52:00Z.")
+                throw .malformedBody("'expiresAt' must be a time by RFC 3339, like 2026-11-21T03:52:00Z.")
             }
             patch.expiresAt = wall.timestamp(ofNanoseconds: nanoseconds)
         }
@@ -47,10 +47,10 @@ struct PatchRequest: Decodable {
     }
 
     private static func check(_ lane: String) throws(Problem) {
-        guard (1...laneByteCountMax).contains(lane.utf8.count),
+        guard (1...laneCountMax).contains(lane.unicodeScalars.count),
             lane.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
         else {
-            throw .malformedBody("'lane' must be null or a name of 1 to \(laneByteCountMax) bytes.")
+            throw .malformedBody("'lane' must be null or a name of 1 to \(laneCountMax) characters, without control characters.")
         }
     }
 }

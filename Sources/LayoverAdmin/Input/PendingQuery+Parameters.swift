@@ -33,7 +33,7 @@ extension PendingQuery {
 extension EntryFilter {
     fileprivate init(_ parameters: QueryParameters) throws(Problem) {
         self.init()
-        if let names = parameters["state"] { states = try StateNames.states(names.split(separator: ",")) }
+        if let names = parameters["state"] { states = try StateNames.states(StateNames.list(names)) }
         host = parameters["host"]
         method = parameters["method"]
         lane = parameters["lane"]

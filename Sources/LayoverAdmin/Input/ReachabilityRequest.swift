@@ -19,9 +19,9 @@ struct ReachabilityRequest: Decodable {
     init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(otherThan: CodingKeys.self)
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        mode = try container.decodeIfPresent(String.self, forKey: .mode)
+        mode = try container.given(String.self, forKey: .mode)
         reason = try container.decodeReason(forKey: .reason)
-        hint = try container.decodeIfPresent(String.self, forKey: .hint)
+        hint = try container.given(String.self, forKey: .hint)
     }
 
     func change() throws(Problem) -> Change {

@@ -35,12 +35,6 @@ struct RequestInput {
         return name.split(separator: " ").first == "application/json"
     }
 
-    /// The entry that the path names.
-    static func entryID(_ context: BasicRequestContext) throws(Problem) -> EntryID {
-        guard let id = context.parameters.get("id").flatMap(EntryID.init) else { throw .unknownEntry }
-        return id
-    }
-
     /// The revisions that If-Match admits (RFC 9110 section 13.1.1); nil when any will do.
     static func revisions(_ request: Request) -> Set<Int>? {
         guard let field = request.headers[.ifMatch] else { return nil }

@@ -2,10 +2,14 @@ import LayoverCore
 
 /// The names of states in filters.
 enum StateNames {
+    /// The names in a list with commas. Spaces before them do not matter; there is a name between any two commas.
+    static func list(_ text: String) -> [String] {
+        text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.drop { $0 == " " }) }
+    }
+
     static func states(_ names: some Sequence<some StringProtocol>) throws(Problem) -> Set<EntryState> {
         var states: Set<EntryState> = []
         for name in names {
-            let name = name.drop { $0 == " " }
             guard let state = EntryState(rawValue: String(name)) else {
                 throw .badParameter("'\(name)' is not a state.")
             }

@@ -7,6 +7,13 @@ private struct AnyKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
+extension KeyedDecodingContainer {
+    /// The value of a key; nil where it is not there. `null` is no value.
+    func given<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        contains(key) ? try decode(type, forKey: key) : nil
+    }
+}
+
 extension Decoder {
     /// Refuses keys that nobody would read: a misspelt filter must not mean "all".
     func refuseKeys<Keys: CodingKey & CaseIterable>(otherThan keys: Keys.Type) throws {

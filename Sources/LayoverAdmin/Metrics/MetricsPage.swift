@@ -27,6 +27,8 @@ struct MetricsPage {
             "build_info", .gauge, "The version that runs.", by: "version", [(LayoverVersion.current, 1)])
         page.add("uptime_seconds", .gauge, "Time since the start.", status.uptime.inSeconds)
         page.add("draining", .gauge, "1 while the process is being stopped.", sources.isDraining() ? 1 : 0)
+        page.add(
+            "log_lines_dropped_total", .counter, "Log lines that could not be written.", sources.droppedLogLineCount())
         page.add("process_cpu_seconds_total", .counter, "User and system time.", process.cpuSeconds)
         page.add(
             "process_resident_memory_bytes", .gauge, "Memory that is not swapped out.",

@@ -155,6 +155,26 @@ extension Problem {
         410, "body-gone", title: "Body is not kept any more",
         detail: "The entry has ended, and the body of its request went with it.")
 
+    // MARK: Answers
+
+    static func answerPending(_ entry: Entry) -> Problem {
+        Problem(
+            409, "pending", title: "No answer yet",
+            detail: "The entry is \(entry.state.rawValue): there is no answer yet.")
+    }
+
+    static func noAnswer(_ entry: Entry) -> Problem {
+        Problem(
+            410, "no-answer", title: "No answer is kept",
+            detail: entry.ticket == nil
+                ? "Only the answers of tickets are kept: that of this entry went to its client, if there was one."
+                : "The ticket is \(entry.state.rawValue), and no answer of it is kept.")
+    }
+
+    static let answerNotKept = Problem(
+        410, "answer-not-kept", title: "The answer was not kept",
+        detail: "The origin answered, but the body of its answer could not be kept.")
+
     // MARK: The process
 
     static let draining = Problem(

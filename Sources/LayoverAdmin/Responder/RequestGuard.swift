@@ -71,7 +71,7 @@ extension HTTPField.Name {
     static let lastEventID = HTTPField.Name(token: "last-event-id")
 
     /// For names that are known to be tokens.
-    private init(token name: StaticString) {
+    init(token name: StaticString) {
         guard let parsed = HTTPField.Name(name.description) else { preconditionFailure("no token: \(name)") }
         self = parsed
     }

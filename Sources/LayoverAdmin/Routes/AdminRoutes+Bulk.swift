@@ -17,7 +17,7 @@ extension AdminRoutes {
         if let names = try order.namedIDs() {
             return try json(await perform(command, named: names, order))
         }
-        let ids = try order.selection().matched(in: await engine.liveEntries())
+        let ids = try order.selection().matched(in: await engine.liveEntries(), naming: engine.naming)
         guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [])) }
         let outcomes = await perform(command, ids, reason: order.reason)
         if let failure = outcomes.lazy.compactMap(\.failure).first {
@@ -30,7 +30,11 @@ extension AdminRoutes {
     private func perform(
         _ command: EntryCommand, named names: [String], _ order: BulkRequest
     ) async -> BulkDocument {
-        let ids = names.compactMap { EntryID($0) }
+        var meant: [String: EntryID] = [:]
+        for name in names where meant[name] == nil {
+            meant[name] = await entryID(name) { await engine.entry($0) != nil }
+        }
+        let ids = names.compactMap { meant[$0] }
         let matched = Set(EntrySelection.ids(ids).matched(in: await engine.liveEntries())).count
         guard !order.isDryRun else { return BulkDocument(matched: matched, done: 0, results: []) }
         let results = await perform(command, ids, reason: order.reason)
@@ -42,7 +46,7 @@ extension AdminRoutes {
         return BulkDocument(
             matched: matched, done: results.count { $0 == .done },
             results: names.map { name in
-                .init(id: name, status: EntryID(name).flatMap { outcomes[$0] }?.status ?? 404)
+                .init(id: name, status: meant[name].flatMap { outcomes[$0] }?.status ?? 404)
             })
     }
 

@@ -14,6 +14,7 @@ extension AdminRoutes {
         router.get("/v1/pending/{id}/request-body") { request, context in
             try await requestBody(request, context)
         }
+        router.get("/v1/pending/{id}/response") { request, context in try await ticketAnswer(request, context) }
         for command in EntryCommand.allCases {
             router.post("/v1/pending/{id}/\(command.rawValue)") { request, context in
                 try await perform(command, request, context)
@@ -32,19 +33,20 @@ extension AdminRoutes {
         let parameters = try QueryParameters(request.uri.query, known: PendingQuery.parameterNames)
         let query = try PendingQuery(parameters, isStream: isStream)
         let page = await engine.page(of: query)
-        guard !isStream else { return stream(page.entries) }
+        let view = view(for: request)
+        guard !isStream else { return stream(page.entries, view) }
         return try json(
             PendingDocument(
-                data: page.entries.map { EntryDocument($0, wall: wall) },
+                data: page.entries.map { EntryDocument($0, view) },
                 counts: StateCounts.document(await engine.counts()),
                 nextCursor: page.nextCursor?.description))
     }
 
     /// One entry a line, written as the reader takes them.
-    private func stream(_ entries: [Entry]) -> Response {
+    private func stream(_ entries: [Entry], _ view: EntryView) -> Response {
         let body = ResponseBody { writer in
             try await ListText(separator: "\n", terminator: "\n").write(entries, to: &writer) {
-                EntryDocument($0, wall: wall)
+                EntryDocument($0, view)
             }
             try await writer.finish(nil)
         }
@@ -53,20 +55,27 @@ extension AdminRoutes {
 
     private func show(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
-        return try answer(try await entry(context))
+        return try answer(try await entry(context), request)
     }
 
     private func explain(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
         let entry = try await entry(context)
         return try json(
-            ExplainDocument(entry, reachability: await engine.reachabilityView(), wall: wall))
+            ExplainDocument(entry, reachability: await engine.reachabilityView(), view(for: request)))
     }
 
     /// The entry that the path names, live, remembered, or a ticket that the store still knows.
     func entry(_ context: BasicRequestContext) async throws -> Entry {
-        guard let entry = try await known(try RequestInput.entryID(context)) else { throw Problem.unknownEntry }
+        guard let entry = try await known(try await entryID(context)) else { throw Problem.unknownEntry }
         return entry
+    }
+
+    private func entryID(_ context: BasicRequestContext) async throws -> EntryID {
+        guard let text = context.parameters.get("id"),
+            let id = try await entryID(text, where: { try await known($0) != nil })
+        else { throw Problem.unknownEntry }
+        return id
     }
 
     private func known(_ id: EntryID) async throws(Problem) -> Entry? {
@@ -84,11 +93,11 @@ extension AdminRoutes {
     ) async throws -> Response {
         try refuseParameters(request)
         let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
-        let id = try RequestInput.entryID(context)
+        let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.command(
             command, id, revision: revision, reason: order.reason, acknowledgement: order.acknowledgement)
-        return try await answer(result, id, entry) { Problem.conflict(command, $0) }
+        return try await answer(result, id, entry, request) { Problem.conflict(command, $0) }
     }
 
     private func change(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
@@ -97,10 +106,10 @@ extension AdminRoutes {
             throw Problem.malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")
         }
         let patch = try order.patch(wall)
-        let id = try RequestInput.entryID(context)
+        let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.patch(id, patch, revision: revision)
-        return try await answer(result, id, entry) { Problem.unchangeable($0) }
+        return try await answer(result, id, entry, request) { Problem.unchangeable($0) }
     }
 
     /// What the entry's revision is, where If-Match asks for certain ones. It may change before a command arrives;
@@ -113,7 +122,7 @@ extension AdminRoutes {
     }
 
     private func answer(
-        _ outcome: CommandOutcome, _ id: EntryID, _ entry: Entry?, conflict: (Entry?) -> Problem
+        _ outcome: CommandOutcome, _ id: EntryID, _ entry: Entry?, _ request: Request, conflict: (Entry?) -> Problem
     ) async throws -> Response {
         switch outcome {
         case .done: break
@@ -127,10 +136,10 @@ extension AdminRoutes {
         case .unacknowledged: throw Problem.acknowledge
         }
         guard let entry else { throw Problem.unknownEntry }
-        return try answer(entry)
+        return try answer(entry, request)
     }
 
-    private func answer(_ entry: Entry) throws -> Response {
-        try json(EntryDocument(entry, wall: wall), fields: [.eTag: "\"\(entry.revision)\""])
+    private func answer(_ entry: Entry, _ request: Request) throws -> Response {
+        try json(EntryDocument(entry, view(for: request)), fields: [.eTag: "\"\(entry.revision)\""])
     }
 }

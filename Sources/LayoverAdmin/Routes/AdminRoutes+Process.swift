@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import LayoverCore
 import LayoverEngine
 import NIOCore
 
@@ -13,9 +14,7 @@ extension AdminRoutes {
             try json(VersionDocument(name: "layover", version: LayoverVersion.current))
         }
         router.get("/metrics") { _, _ in await metrics() }
-        router.get("/openapi.yaml") { _, _ in
-            text(ByteBuffer(bytes: PackageResources.openapi_yaml), type: "application/yaml")
-        }
+        router.get("/openapi.yaml") { _, _ in await description() }
         router.get("/v1/status") { request, _ in
             try refuseParameters(request)
             return try json(
@@ -29,6 +28,21 @@ extension AdminRoutes {
             drain()
             return try json(HealthDocument(status: "draining"))
         }
+    }
+
+    /// The description of all this. Its examples of ids are those of an entry and an incident that there are now, so that
+    /// a program which makes requests of it reaches some.
+    private func description() async -> Response {
+        var query = PendingQuery()
+        query.limit = 1
+        var description = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
+        if let entry = await engine.page(of: query).entries.first {
+            description.replace("00000000000000000000000000000001", with: engine.naming.shown(entry.id).description)
+        }
+        if let incident = await engine.incidents().first {
+            description.replace("00000000000000000000000000000002", with: incident.id.description)
+        }
+        return text(ByteBuffer(string: description), type: "application/yaml")
     }
 
     /// Offline is ready too: the proxy parks, which is its job.

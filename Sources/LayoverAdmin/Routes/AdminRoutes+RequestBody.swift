@@ -5,7 +5,7 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
-/// The captured body of a live entry, as its client sent it.
+/// Bodies: that of a live entry's request, as its client sent it, and that of a ticket's answer, as it came.
 extension AdminRoutes {
     func requestBody(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
@@ -14,7 +14,22 @@ extension AdminRoutes {
         guard !entry.state.isFinal else { throw Problem.bodyGone }
         guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
         guard let body = kept.body else { return Response(status: .noContent) }
-        return try await show(body, fields: kept.fields, of: entry.id)
+        return try await show(body, type: Self.shownFields(kept.fields, end: 0)) { await problem(entry.id, .bodyNotKept) }
+    }
+
+    func ticketAnswer(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        try refuseParameters(request)
+        guard bodyGuard.admits(request.headers[.authorization]) else { throw Problem.bodyMasked }
+        let entry = try await entry(context)
+        guard entry.state.isFinal else { throw Problem.answerPending(entry) }
+        guard entry.ticket != nil, entry.state == .delivered, let store = engine.store, let spool = sources.spool,
+            let answer = try await readAnswer(entry.id, from: store)
+        else { throw Problem.noAnswer(entry) }
+        guard !answer.isBodyLost else { throw Problem.answerNotKept }
+        let body = CapturedBody(answer.body, limits: .init(), spool: spool)
+        var fields = Self.shownFields(answer.fields, end: UInt8(ascii: "\n"))
+        fields[.layoverStatus] = String(answer.status)
+        return try await show(body, type: fields) { .answerNotKept }
     }
 
     /// What the store has of a ticket, and the exchange of any other entry.
@@ -41,14 +56,24 @@ extension AdminRoutes {
         }
     }
 
-    private func show(_ body: CapturedBody, fields: ByteBuffer, of id: EntryID) async throws -> Response {
+    private func readAnswer(_ id: EntryID, from store: any PendingStore) async throws(Problem) -> StoredAnswer? {
+        do throws(StoreFailure) {
+            return try await store.answer(of: id)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func show(
+        _ body: CapturedBody, type fields: HTTPFields, orElse problem: () async -> Problem
+    ) async throws -> Response {
         let portions = BodyPortions(of: body)
         // What cannot be read is found out before anything is said.
         let first: ByteBuffer?
         do {
             first = try await portions.portion(at: 0)
         } catch {
-            throw await problem(id, .bodyNotKept)
+            throw await problem()
         }
         let shown = ResponseBody(contentLength: portions.byteCount) { writer in
             var portion = first
@@ -60,16 +85,18 @@ extension AdminRoutes {
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: Self.shownFields(fields), body: shown)
+        return Response(status: .ok, headers: fields, body: shown)
     }
 
     /// What the body is; and that no browser shows it as a page of ours, whatever it is.
-    private static func shownFields(_ lines: ByteBuffer) -> HTTPFields {
+    ///
+    /// - Parameter end: The last byte of each line.
+    private static func shownFields(_ lines: ByteBuffer, end: UInt8) -> HTTPFields {
         var fields: HTTPFields = [.contentType: "application/octet-stream", .contentDisposition: "attachment"]
-        for line in lines.readableBytesView.split(separator: 0) {
+        for line in lines.readableBytesView.split(separator: end) {
             let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1)
             guard parts.count == 2 else { continue }
-            let value = String(decoding: parts[1].drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+            let value = String(decoding: parts[1].filter { $0 != UInt8(ascii: "\r") }.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
             switch String(decoding: parts[0], as: UTF8.self).lowercased() {
             case "content-type": fields[.contentType] = value
             case "content-encoding": fields[.contentEncoding] = value
@@ -78,4 +105,9 @@ extension AdminRoutes {
         }
         return fields
     }
+}
+
+extension HTTPField.Name {
+    /// The status of an answer that is shown later, by itself.
+    static let layoverStatus = HTTPField.Name(token: "layover-status")
 }

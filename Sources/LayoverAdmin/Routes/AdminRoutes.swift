@@ -38,6 +38,26 @@ struct AdminRoutes: Sendable {
         return router
     }
 
+    // MARK: Entries
+
+    /// How a caller is shown entries.
+    func view(for request: Request) -> EntryView {
+        EntryView(
+            wall: wall, naming: engine.naming, showsTickets: bodyGuard.admits(request.headers[.authorization]))
+    }
+
+    /// The entry that an id from outside means: the one that is shown so, or else the one whose ticket is called so.
+    /// Who knows the id of a ticket need not be kept from anything here.
+    ///
+    /// - Parameter isKnown: Whether there is an entry.
+    func entryID(_ text: String, where isKnown: (EntryID) async throws -> Bool) async rethrows -> EntryID? {
+        guard let id = EntryID(text) else { return nil }
+        let meant = engine.naming.meant(id)
+        if meant == id { return id }
+        if try await isKnown(meant) { return meant }
+        return try await isKnown(id) ? id : meant
+    }
+
     // MARK: Answers
 
     func json(_ document: some Encodable, fields: HTTPFields = [:]) throws -> Response {

@@ -1,3 +1,5 @@
+package import LayoverCore
+
 /// How the admin API is served.
 package struct AdminOptions: Sendable {
     /// The address to listen on; an IPv6 literal without its brackets. Default: 127.0.0.1.
@@ -5,10 +7,10 @@ package struct AdminOptions: Sendable {
     /// 0 asks for a free one. Default: 8081.
     package var port = 8081
     /// What callers must show as `Authorization: Bearer …`. Nil: nothing. Default: nil.
-    package var token: String?
+    package var token: Secret?
     /// What callers must show in the same way to see bodies, where there is no `token`. Nil: nobody sees them.
     /// Default: nil.
-    package var bodyToken: String?
+    package var bodyToken: Secret?
     /// Hosts that a request may be addressed to, whatever its port; IPv6 literals in brackets.
     /// Default: the names of loopback.
     package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]

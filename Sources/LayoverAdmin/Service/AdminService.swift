@@ -78,6 +78,11 @@ package struct AdminService: Service {
     }
 }
 
+extension AdminService: CustomStringConvertible {
+    /// A name only: what runs services logs them, and the whole struct is of no use there.
+    package var description: String { "AdminService" }
+}
+
 /// Something that happened, told across threads.
 private final class Flag: Sendable {
     private let value = Atomic(false)

@@ -15,6 +15,8 @@ package struct AdminSources: Sendable {
     package var proxyURLs: @Sendable () -> [String] = { [] }
     /// Whether the process is being stopped. Default: no.
     package var isDraining: @Sendable () -> Bool = { false }
+    /// Log lines that could not be written, since the start. Default: none.
+    package var droppedLogLineCount: @Sendable () -> Int = { 0 }
     /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot ask for it.
     package var drain: (@Sendable () -> Void)?
     /// Reads the configuration anew, as SIGHUP does, tells the engine, and reports what came of it. Nil: the

@@ -4,7 +4,8 @@ extension RFC3339 {
     /// Nanoseconds since 1970 UTC of a time with its offset, `2026-11-21T03:52:00.123Z` or `…+01:00` (RFC 3339
     /// section 5.6). Digits below a nanosecond are cut off; a leap second counts as the second after it.
     ///
-    /// - Returns: Nil for any other text, a date that no calendar has, and a time beyond the years 1678 to 2261.
+    /// - Returns: Nil for any other text and a date that no calendar has. For a time beyond what can be counted in
+    ///   nanoseconds, in the years 1677 and 2262, the first or the last that can.
     static func nanoseconds(of text: String) -> Int64? {
         var rest = text.utf8[...]
         guard let year = number(4, &rest), skip("-", &rest), let month = number(2, &rest), skip("-", &rest),
@@ -15,7 +16,7 @@ extension RFC3339 {
         let seconds = days(year, month, day) * 86_400 + time.seconds - offset
         let (scaled, isTooFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isOver) = scaled.addingReportingOverflow(time.nanoseconds)
-        return isTooFar || isOver ? nil : sum
+        return isTooFar || isOver ? (seconds < 0 ? .min : .max) : sum
     }
 
     private static func timeOfDay(_ rest: inout Substring.UTF8View) -> (seconds: Int64, nanoseconds: Int64)? {

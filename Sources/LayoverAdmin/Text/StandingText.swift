@@ -4,7 +4,9 @@ import LayoverCore
 struct StandingText {
     let entry: Entry
     let reachability: ReachabilityView
-    let wall: WallTime
+    let view: EntryView
+
+    private var wall: WallTime { view.wall }
 
     var text: String {
         switch entry.state {
@@ -76,7 +78,7 @@ struct StandingText {
     }
 
     private var parents: String {
-        (entry.ticket?.parents ?? []).map(\.description).joined(separator: ", ")
+        (entry.ticket?.parents ?? []).map(view.shown).joined(separator: ", ")
     }
 
     private var deadline: String {
@@ -99,7 +101,12 @@ struct StandingText {
         if entry.attempts.records.last?.verdict == .fail(.preflight) {
             return sentences("Dropped by its preflight \(ending).", lastFailure)
         }
-        if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(newer)." }
+        if let obstacle = entry.adoptionObstacle {
+            return sentences(
+                "Given up \(ending): its client left, and it could not go on without it, because \(obstacle.clause).",
+                lastFailure)
+        }
+        if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(view.shown(newer))." }
         return "Given up \(ending): by a person, because its client left, or because the proxy stopped."
     }
 
@@ -111,7 +118,7 @@ struct StandingText {
 
     private var attempts: String { entry.attemptCount == 1 ? "1 attempt" : "\(entry.attemptCount) attempts" }
 
-    private var lastFailure: String? { entry.lastFailure?.message }
+    private var lastFailure: String? { (entry.lastFailure?.message).map { MaskedTicketIDs.text($0) } }
 
     private func sentences(_ all: String?...) -> String { all.compactMap(\.self).joined(separator: " ") }
 

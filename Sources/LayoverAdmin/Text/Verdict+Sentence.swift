@@ -52,6 +52,7 @@ extension Verdict.DeliverReason {
         case .notRepeatable: "the request cannot or must not be sent twice"
         case .exhausted: "all automatic attempts are used up"
         case .retryAfterMax: "the origin asks for a longer wait than retryAfterMax"
+        case .holdMax: "the origin asks for a longer wait than is left of holdMax"
         case .originForbids: "the origin says that another attempt is of no use"
         case .budget: "the origin's retry budget is spent"
         case .limit: "a limit forbids to park the request"

@@ -22,7 +22,7 @@ final class WallTime: Sendable {
 
     func text(of timestamp: Timestamp) -> String {
         let (sum, overflow) = steadyZero.addingReportingOverflow(timestamp.nanoseconds)
-        return RFC3339.text(nanoseconds: overflow ? .max : sum)
+        return RFC3339.text(nanoseconds: overflow ? (timestamp.nanoseconds < 0 ? .min : .max) : sum)
     }
 
     /// The way back.

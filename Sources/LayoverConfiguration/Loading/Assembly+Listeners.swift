@@ -33,6 +33,17 @@ extension Assembly {
         }
     }
 
+    /// Routes that may not be without a key where others can connect.
+    mutating func checkRouteKeys() {
+        guard isSound("proxy.listen") else { return }
+        for (name, route) in routes.sorted(by: { $0.key < $1.key }) {
+            let address = KeyAddress(section: .route(name), key: ["key"])
+            guard let complaint = route.complaint(on: settings.proxy.listen), isSound(address.path) else { continue }
+            let fields = [["setFields"], ["addFields"]].map { KeyAddress(section: .route(name), key: $0) }
+            refuse(address.path, complaint, by: fields.compactMap { given[$0]?.source }.first ?? .standard)
+        }
+    }
+
     /// Whether nothing was refused about the key, so that its default is what was meant.
     private func isSound(_ path: String) -> Bool { !errors.contains { $0.path.hasPrefix(path) } }
 }

@@ -25,6 +25,7 @@ struct Assembly {
         assemblePolicies()
         assembleRoutes()
         checkListeners()
+        checkRouteKeys()
         self.settings.routes = table()
         self.settings.resolvePaths(in: folder)
     }

@@ -12,7 +12,17 @@ extension LoadedConfiguration {
     /// effect at once, and this one's that need a restart.
     ///
     /// Compare the next reload with the result, so that what still needs a restart is said again.
-    package func reloaded(as new: LoadedConfiguration) -> LoadedConfiguration {
+    ///
+    /// - Throws: What the new routes lack on the listener that is open, whatever address the next start will take.
+    package func reloaded(as new: LoadedConfiguration) throws(ConfigurationErrors) -> LoadedConfiguration {
+        let errors = new.routes.sorted { $0.key < $1.key }.compactMap { name, route in
+            route.complaint(on: settings.proxy.listen).map { complaint in
+                let path = KeyAddress(section: .route(name), key: ["key"]).path
+                let source = new.sources[path] ?? .standard
+                return ConfigurationError(source: source.description, path: path, message: complaint)
+            }
+        }
+        guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
         var inForce = settings
         inForce.routes = new.settings.routes
         for key in Schema.global where key.effect == .atOnce { key.copy(new.settings, &inForce) }

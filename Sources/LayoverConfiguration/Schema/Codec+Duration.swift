@@ -27,3 +27,12 @@ extension Codec where Value == Duration {
     /// The life of something that waits.
     static var lifetime: Codec { duration(from: .milliseconds(1), to: .days(3650)) }
 }
+
+extension Codec where Value == Duration? {
+    /// The same, but `"none"` stands for nothing too.
+    var orNone: Codec {
+        Codec(
+            typeName + " or \"none\"", fromText: fromText, write: write,
+            read: { (value) throws(Refusal) in value == .text("none") ? nil : try read(value) })
+    }
+}

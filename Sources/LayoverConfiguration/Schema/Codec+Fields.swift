@@ -1,4 +1,13 @@
+import LayoverCore
+
 extension Codec where Value == String {
+    /// The same, as a `Secret`. Whether messages repeat it is said where the text is read.
+    var secret: Codec<Secret> {
+        Codec<Secret>(
+            typeName, fromText: fromText, write: { write($0.revealed) },
+            read: { (value) throws(Refusal) in Secret(try read(value)) })
+    }
+
     /// A text that stays as it is once `read` has looked at it.
     static func plain(
         _ typeName: String, isSecret: Bool = false,
@@ -41,7 +50,7 @@ extension Codec where Value == String {
     }
 }
 
-extension Codec where Value == String? {
+extension Codec where Value == Secret? {
     /// A bearer token: visible ASCII, which a field value can carry as it is.
     ///
     /// The empty text is refused and does not stand for `null`: an environment variable that was
@@ -52,10 +61,30 @@ extension Codec where Value == String? {
                 throw Refusal(message: "the token must be visible ASCII characters without spaces")
             }
             return text
-        }.orNull
+        }.secret.orNull
         return Codec(
             token.typeName, fromText: { $0 == "null" ? .null : .text($0) }, write: token.write,
             read: token.read)
+    }
+}
+
+extension Codec where Value == String {
+    /// The key of a route: what a path can carry as it is (RFC 3986 section 2.3).
+    static var routeKey: Codec {
+        plain("text", isSecret: true) { (text) throws(Refusal) in
+            let isUnreserved = text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-._~".utf8.contains(byte)
+                }
+            }
+            guard !text.isEmpty, isUnreserved else {
+                throw Refusal(message: "the key must be letters, digits and -._~, so that a path can carry it")
+            }
+            return text
+        }
     }
 }
 
@@ -85,5 +114,14 @@ extension Codec where Value == [String: String] {
             }
             return fields
         }
+    }
+}
+
+extension Codec where Value == [String: String] {
+    /// The same, with each text as a `Secret`.
+    var secrets: Codec<[String: Secret]> {
+        Codec<[String: Secret]>(
+            typeName, fromText: fromText, write: { write($0.mapValues(\.revealed)) },
+            read: { (value) throws(Refusal) in try read(value).mapValues { Secret($0) } })
     }
 }

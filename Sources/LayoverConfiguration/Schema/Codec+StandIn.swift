@@ -17,7 +17,7 @@ extension Codec where Value == StandInResponse {
         return Codec(
             "object", fromText: JSONValue.fromText,
             write: { response in
-                let lines = response.fields.map { ($0.name, JSONValue.text($0.value)) }
+                let lines = response.fields.map { ($0.name, JSONValue.text($0.value.revealed)) }
                 return .object([
                     "status": .integer(response.status), "body": .text(response.body),
                     "fields": .object(Dictionary(lines, uniquingKeysWith: { first, _ in first })),

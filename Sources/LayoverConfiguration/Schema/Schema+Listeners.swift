@@ -1,6 +1,9 @@
 extension Schema {
     static let proxyKeys: [Key<Settings>] = [
         key(
+            "proxy.publicURL", \.proxy.publicURL, Codec.url.orNull, available: .later,
+            "The base of the addresses of tickets. null: the address that the client used."),
+        key(
             "proxy.listen", \.proxy.listen, .listen(unixAllowed: true),
             "Where clients connect. Port 0 asks for a free one; `unix:/path` is a Unix domain socket."),
         key(
@@ -17,7 +20,7 @@ extension Schema {
             "proxy.socketMode", \.proxy.socketMode, Codec.permissions.orNull,
             "Permissions of the Unix domain socket. null: as the umask has it."),
         key(
-            "proxy.users", \.proxy.users, .texts("object of names and hashes"), available: .later,
+            "proxy.users", \.proxy.users, Codec.texts("object of names and hashes").secrets, available: .later,
             secrecy: .whole, "Users by name, with the hash of their password."),
         key(
             "proxy.connectPorts", \.proxy.connectPorts, Codec.integer(1...65535).list,
@@ -40,6 +43,9 @@ extension Schema {
         key(
             "admin.token", \.admin.token, .secret, secrecy: .whole,
             "The bearer token that every call must carry. null: none is asked for."),
+        key(
+            "admin.viewToken", \.admin.viewToken, .secret, available: .later, secrecy: .whole,
+            "A bearer token for calls that change nothing. null: there is none."),
         key(
             "admin.allowedHosts", \.admin.allowedHosts, Codec.host.list,
             "Hosts that admin requests may name. Ports do not matter."),

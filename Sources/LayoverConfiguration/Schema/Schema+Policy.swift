@@ -43,7 +43,8 @@ extension Schema {
         policyKey(
             "budget", \.budget, Codec.budget.orNull,
             "Bounds the retries that statuses cause, for each origin: `ratio` for each request, `minimum` at "
-                + "once. null: no bound."),
+                + "once. Over it the answer is delivered (`\"whenSpent\":\"deliver\"`; `\"wait\"` is not in this version). "
+                + "null: no bound."),
     ]
 
     /// `type` comes first: another type than the inherited one starts from its own defaults.

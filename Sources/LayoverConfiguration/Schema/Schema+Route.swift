@@ -12,10 +12,10 @@ extension Schema {
             "upstream", \.upstream, Codec.upstream.orNull, secrecy: .userinfo,
             "Where `/.layover/route/<name>/…` goes, and, with a `host`, whatever the route matches. null: the route only matches."),
         routeKey(
-            "setFields", \.setFields, .fields, secrecy: .credentialFields,
+            "setFields", \.setFields, Codec.fields.secrets, secrecy: .credentialFields,
             "Fields that replace what the client sent."),
         routeKey(
-            "addFields", \.addFields, .fields, secrecy: .credentialFields,
+            "addFields", \.addFields, Codec.fields.secrets, secrecy: .credentialFields,
             "Fields that come beside what the client sent."),
         routeKey("removeFields", \.removeFields, Codec.removableField.list, "Fields that are not forwarded."),
         routeKey("intercept", \.intercept, .flag, available: .later, "Looks into CONNECT tunnels."),
@@ -38,6 +38,13 @@ extension Schema {
         routeKey(
             "allowAddresses", \.allowAddresses, Codec.network.list,
             "Link-local and metadata addresses that may be reached: addresses or address/prefix."),
+        routeKey(
+            "key", \.key, Codec.routeKey.secret.orNull, secrecy: .whole,
+            "What a request must give: `/.layover/route/<name>/~<key>/…` or the field `Layover-Key`. A route that sets "
+                + "credentials needs one where `proxy.listen` is not on loopback. null: nothing."),
+        routeKey(
+            "upstreamProxy", \.upstreamProxy, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
+            secrecy: .userinfo, "The proxy that its upstream is reached through. null: as `upstreamProxy.url`."),
     ]
 
     private static let methods = Codec<String>.token("method").list

@@ -10,6 +10,16 @@ extension Schema {
             "store.path", \.store.path, .path,
             "The database of tickets. Its log, its lock and its key file lie beside it."),
         key(
+            "store.url", \.store.url, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
+            secrecy: .userinfo,
+            "`postgresql://…`: a database that several instances share. null: the one at `store.path`."),
+        key(
+            "store.passwordFile", \.store.passwordFile, Codec.path.orNull, available: .later,
+            "File with the password for `store.url`."),
+        key(
+            "store.keyFile", \.store.keyFile, Codec.path.orNull, available: .later,
+            "The key that secrets are encrypted with. null: `store.key` beside the database."),
+        key(
             "store.spool", \.store.spool, Codec.path.orNull,
             "The folder of body files. null: the folder `spool` beside the database."),
         key(
@@ -34,11 +44,14 @@ extension Schema {
         key(
             "limits.bodyMax", \.limits.bodyMax, .byteCount(),
             "Most bytes of a body that are captured; a longer one passes but cannot be sent again."),
-        key("limits.spoolTotal", \.limits.spoolTotal, .byteCount(), "Most bytes of all body files."),
+        key("limits.spoolTotal", \.limits.spoolTotal, .byteCount(), "Most bytes of all bodies that are kept, in files or in the store."),
         key(
             "limits.headerBytes", \.limits.headerBytes,
             Codec.byteCount(from: 1 << 10).allowing({ $0 <= 16 << 20 }, orElse: "is more than 16MiB"),
             "Most bytes of the head of a message."),
+        key(
+            "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000), available: .later,
+            "Most answers of the cache that are asked for anew at the same time."),
         key("limits.connections", \.limits.connections, .integer(1...10_000_000), "Most client connections."),
         key(
             "limits.perOriginAttempts", \.limits.perOriginAttempts, .integer(1...1_000_000),
@@ -50,8 +63,8 @@ extension Schema {
             "timeouts.connect", \.timeouts.connect, .timeout, effect: .atOnce,
             "Resolving, connecting and the TLS handshake together."),
         key(
-            "timeouts.firstByte", \.timeouts.firstByte, Codec.timeout.orNull, effect: .atOnce,
-            "From the end of the request to the head of the answer. null: no limit."),
+            "timeouts.firstByte", \.timeouts.firstByte, Codec.timeout.orNull.orNone, effect: .atOnce,
+            "From the end of the request to the head of the answer. null: no limit. `\"none\"`: the same."),
         key(
             "timeouts.idle", \.timeouts.idle, Codec.timeout.orNull, effect: .atOnce,
             "Between two pieces of an answer. null: no limit."),
@@ -78,7 +91,7 @@ extension Schema {
             "reachability.mode", \.reachability.mode, .word,
             "auto: by the network's own signs. online: ignores them. offline: nothing is sent."),
         key(
-            "reachability.probe.url", \.reachability.probe.url, Codec.url.orNull, secrecy: .userinfo,
+            "reachability.probe.url", \.reachability.probe.url, Codec.url.secret.orNull, secrecy: .userinfo,
             "Asked to see whether the network works. null: no probe."),
         key(
             "reachability.probe.expectStatus", \.reachability.probe.expectStatus, .integer(100...599),
@@ -93,7 +106,7 @@ extension Schema {
 
     static let upstreamKeys: [Key<Settings>] = [
         key(
-            "upstreamProxy.url", \.upstreamProxy.url, Codec.nonEmpty("URL", isSecret: true).orNull,
+            "upstreamProxy.url", \.upstreamProxy.url, Codec.nonEmpty("URL", isSecret: true).secret.orNull,
             available: .later,
             secrecy: .userinfo, "The proxy that upstreams are reached through."),
         key(
@@ -105,5 +118,21 @@ extension Schema {
         key(
             "tls.folder", \.tls.folder, Codec.path.orNull, available: .later,
             "The folder of the interception authority. null: beside the store."),
+    ]
+
+    /// Messages about incidents.
+    static let notifyKeys: [Key<Settings>] = [
+        key(
+            "notify.webhook", \.notify.webhook, Codec.url.secret.orNull, available: .later, secrecy: .whole,
+            "Gets a POST for each incident. null: none."),
+        key(
+            "notify.secret", \.notify.secret, .secret, available: .later, secrecy: .whole,
+            "What these requests are signed with (Standard Webhooks)."),
+        key(
+            "notify.command", \.notify.command, Codec<String>.nonEmpty("text").list.orNull, available: .later,
+            "A program and its arguments, run for each incident with JSON on its standard input. null: none."),
+        key(
+            "notify.interval", \.notify.interval, .duration(from: .zero, to: .days(1)), available: .later,
+            "Least time between two messages."),
     ]
 }

@@ -5,7 +5,7 @@ enum Schema {
     /// Keys that stand alone, by their whole path.
     static let global: [Key<Settings>] =
         proxyKeys + adminKeys + logKeys + storeKeys + limitKeys + timeoutKeys
-        + reachabilityKeys + upstreamKeys
+        + reachabilityKeys + upstreamKeys + notifyKeys
 
     /// Keys below `policies.<name>`.
     static let policy: [Key<PolicySettings>] = policyRules + delayKeys + orderKeys

@@ -1,9 +1,13 @@
+package import LayoverCore
+
 /// The admin port.
 package struct AdminSettings: Sendable, Hashable {
     /// Always host and port. Default: 127.0.0.1:8081.
     package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8081)
     /// The bearer token that every call must carry. Nil: none is asked for. Default: nil.
-    package var token: String?
+    package var token: Secret?
+    /// A bearer token for calls that change nothing. Nil: there is none. Default: nil.
+    package var viewToken: Secret?
     /// Hosts that requests may name: lower case, without port, IPv6 in brackets.
     /// Default: localhost, 127.0.0.1, [::1].
     package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]

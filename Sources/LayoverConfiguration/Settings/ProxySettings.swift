@@ -1,3 +1,5 @@
+package import LayoverCore
+
 /// The port that clients use.
 package struct ProxySettings: Sendable, Hashable {
     /// Certificate and key for clients that speak TLS to the proxy itself.
@@ -8,6 +10,8 @@ package struct ProxySettings: Sendable, Hashable {
         package var key: String?
     }
 
+    /// The base of the addresses of tickets. Nil: the address that the client used. Default: nil.
+    package var publicURL: String?
     /// Default: 127.0.0.1:8080.
     package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
     /// The name in `Via` and `Proxy-Status`: a token of at most 64 characters that begins with
@@ -21,7 +25,7 @@ package struct ProxySettings: Sendable, Hashable {
     /// Permissions of the Unix domain socket. Nil: as the umask has it. Default: nil.
     package var socketMode: Int?
     /// Password hashes by user name. Default: none.
-    package var users: [String: String] = [:]
+    package var users: [String: Secret] = [:]
     /// Ports that clients from outside this machine may CONNECT to. Default: 443, 8443, 22.
     package var connectPorts = [443, 8443, 22]
     /// Whether clients from outside this machine need no user. Default: false.

@@ -5,7 +5,7 @@ package struct ReachabilitySettings: Sendable, Hashable {
     /// An HTTP request that is made to see whether the network works.
     package struct Probe: Sendable, Hashable {
         /// An `http://` or `https://` address. Nil: no probe. Default: nil.
-        package var url: String?
+        package var url: Secret?
         /// Any other status means that somebody else answered: a captive portal. Default: 204.
         package var expectStatus = 204
         /// Default: 10 s.

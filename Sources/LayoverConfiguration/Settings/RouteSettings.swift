@@ -8,8 +8,8 @@ struct RouteSettings: Sendable, Hashable {
     var methods: [String]?
     var policy = Policy.standard.name
     var upstream: Route.Upstream?
-    var setFields: [String: String] = [:]
-    var addFields: [String: String] = [:]
+    var setFields: [String: Secret] = [:]
+    var addFields: [String: Secret] = [:]
     var removeFields: [String] = []
     var intercept = false
     var interceptFallback = false
@@ -18,6 +18,9 @@ struct RouteSettings: Sendable, Hashable {
     var async = true
     var http2 = false
     var allowAddresses: [String] = []
+    var key: Secret?
+    /// The proxy that its upstream is reached through. Nil: the general one.
+    var upstreamProxy: Secret?
 
     func route(named name: String, policy: Policy) -> Route {
         var route = Route(name: name, policy: policy)
@@ -31,12 +34,29 @@ struct RouteSettings: Sendable, Hashable {
         route.timeouts = timeouts
         route.allowsAsync = async
         route.allowAddresses = allowAddresses
+        route.key = key
         return route
+    }
+
+    /// What is wrong with it on such a listener. Nil: nothing.
+    ///
+    /// A browser sends no Sec-Fetch-Site to a plain-http address of a LAN, and `<img>` no Origin. So any page that is open on
+    /// that LAN could use what the route sets, and only a key that the page does not know keeps it out.
+    func complaint(on listen: ListenAddress) -> String? {
+        guard key == nil, !listen.isLoopback, let credentialField else { return nil }
+        return "the route sets \(credentialField), and \(listen) can be reached from other machines: it needs a key"
+    }
+
+    /// A field that it writes and that lets the holder of its value in somewhere. Nil: there is none.
+    private var credentialField: String? {
+        let names = Array(setFields.keys) + Array(addFields.keys)
+        // `Idempotency-Key` proves nothing.
+        return names.filter { FieldText.isCredential($0) && $0.lowercased() != "idempotency-key" }.min()
     }
 
     /// Sorted, because an object has no order of its own and the wire should not change from start
     /// to start.
-    private static func fields(_ members: [String: String]) -> [Route.Field] {
-        members.sorted { $0.key < $1.key }.map { Route.Field(name: $0.key, value: $0.value) }
+    private static func fields(_ members: [String: Secret]) -> [Route.Field] {
+        members.sorted { $0.key < $1.key }.map { Route.Field(name: $0.key, value: $0.value.revealed) }
     }
 }

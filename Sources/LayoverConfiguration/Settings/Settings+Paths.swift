@@ -9,6 +9,8 @@ extension Settings {
         proxy.tls.key = resolved(proxy.tls.key)
         store.path = FilePath.resolve(store.path, in: folder)
         store.spool = resolved(store.spool)
+        store.passwordFile = resolved(store.passwordFile)
+        store.keyFile = resolved(store.keyFile)
         tls.caFile = resolved(tls.caFile)
         tls.folder = resolved(tls.folder)
     }

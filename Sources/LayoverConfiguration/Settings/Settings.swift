@@ -10,6 +10,7 @@ package struct Settings: Sendable {
     package var timeouts = Timeouts()
     package var reachability = ReachabilitySettings()
     package var upstreamProxy = UpstreamProxySettings()
+    package var notify = NotifySettings()
     package var tls = TLSSettings()
     /// Routes and the policies they use.
     package var routes = RouteTable()

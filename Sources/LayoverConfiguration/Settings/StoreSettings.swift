@@ -1,7 +1,15 @@
+package import LayoverCore
+
 /// Where requests and bodies are kept.
 package struct StoreSettings: Sendable, Hashable {
     /// The database. Default: layover.sqlite beside the configuration file.
     package var path = "layover.sqlite"
+    /// A PostgreSQL database that several instances share. Nil: the one at `path`. Default: nil.
+    package var url: Secret?
+    /// A file with the password for `url`. Default: nil.
+    package var passwordFile: String?
+    /// The key that secrets are encrypted with. Nil: `store.key` beside the database. Default: nil.
+    package var keyFile: String?
     /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
     package var spool: String?
     /// Names of fields whose values are stored encrypted, in any case. Default: Authorization, Cookie.

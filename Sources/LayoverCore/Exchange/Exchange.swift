@@ -177,6 +177,9 @@ package struct Exchange: Sendable {
             }
         }
         let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
-        return .park(.init(delay: max(delay, answer.retryAfter ?? .zero), shutsGate: false, rule: .status))
+        return .park(
+            .init(
+                delay: max(delay, answer.retryAfter ?? .zero), shutsGate: false, rule: .status,
+                retryAfter: answer.retryAfter))
     }
 }

@@ -17,11 +17,23 @@ extension PendingSet {
                 parentsLeft[id, default: []].insert(parent)
                 children[parent, default: []].insert(id)
             } else if parent == id || (history[parent]?.state ?? ended[parent] ?? .delivered) != .delivered {
-                isOrphan = true
+                isOrphan = isOrphan || !isExcused(parent, of: id)
             }
         }
         return !isOrphan
     }
+
+    /// A person has an entry sent that asks because of its parents: those that have ended need not be delivered any more.
+    mutating func excuseParents(of id: EntryID) {
+        guard let entry = entries[id], entry.why == .parentFailed || entry.why == .maybeApplied,
+            let parents = entry.ticket?.parents, !parents.isEmpty
+        else { return }
+        let left = parentsLeft[id] ?? []
+        excusedParents[id] = parents.filter { !left.contains($0) }
+    }
+
+    /// Whether a person had an entry sent without a parent.
+    func isExcused(_ parent: EntryID, of id: EntryID) -> Bool { excusedParents[id]?.contains(parent) ?? false }
 
     private func successor(of id: EntryID) -> EntryID {
         var id = id
@@ -32,6 +44,7 @@ extension PendingSet {
 
     /// An entry has ended: its parents need not know of it any more.
     mutating func leaveParents(_ id: EntryID) {
+        excusedParents[id] = nil
         for parent in parentsLeft.removeValue(forKey: id) ?? [] {
             children[parent]?.remove(id)
             if children[parent]?.isEmpty == true { children[parent] = nil }

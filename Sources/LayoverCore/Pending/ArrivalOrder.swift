@@ -33,10 +33,20 @@ struct ArrivalOrder: Sendable {
 
     /// The first place behind a sequence, among items that are sorted.
     static func index(behind sequence: Int, in items: [Item]) -> Int {
+        firstIndex(in: items) { $0 > sequence }
+    }
+
+    /// The first place of a sequence or behind it, among items that are sorted.
+    static func index(notBefore sequence: Int, in items: [Item]) -> Int {
+        firstIndex(in: items) { $0 >= sequence }
+    }
+
+    /// - Parameter isFound: False up to some sequence, and true from there on.
+    private static func firstIndex(in items: [Item], where isFound: (Int) -> Bool) -> Int {
         var (low, high) = (0, items.count)
         while low < high {
             let middle = (low + high) / 2
-            if items[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
+            if isFound(items[middle].sequence) { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -15,6 +15,7 @@ package struct Entry: Sendable {
         }
     }
 
+    /// The address of its ticket too, and so a secret of its client: it is shown by another one (`EntryNaming`).
     package let id: EntryID
     /// Grows with every change.
     package internal(set) var revision = 1
@@ -59,6 +60,8 @@ package struct Entry: Sendable {
     package internal(set) var attempts = AttemptLog()
     /// The newer request that took its place.
     @Boxed package internal(set) var supersededBy: EntryID?
+    /// Why it does not go on although its client has left under `clientGone: adopt`.
+    package internal(set) var adoptionObstacle: AdoptionObstacle?
     /// When it came to its end.
     package internal(set) var endedAt: Timestamp?
 
@@ -98,6 +101,8 @@ package struct Entry: Sendable {
     var isHeldByClient = true
     /// Whether a person set its deadline, so that a policy does not.
     var hasOwnDeadline = false
+    /// Whether a person or its client set its priority, so that a policy does not.
+    var hasOwnPriority = false
     /// Whether its client wants a ticket when its time on the connection is over.
     var ticketWish = TicketWish.none
     /// Grows whenever the entry is put somewhere else, so that what a heap says of it can be known for stale.
@@ -126,6 +131,9 @@ package struct Entry: Sendable {
     /// Whether sending it once more might act twice, and nothing and nobody takes that upon itself.
     var isRisky: Bool { mayHaveBeenApplied && !isForced && !isRepeatable }
 
+    /// Whether a person asked for an attempt that is still to be made, or is under way.
+    var isAttemptAskedFor: Bool { eligibleBy == .admin || isWanted || state == .attempting && isAskedFor }
+
     /// Whether reachability ends its wait.
     var isWokenByReachability: Bool { policy.wakeOnReachable && !waitsForStatus }
 
@@ -138,5 +146,12 @@ package struct Entry: Sendable {
         case .undecided: why == .maybeApplied ? [.force, .cancel] : [.retry, .cancel]
         case .delivered, .cancelled, .expired, .failed: []
         }
+    }
+
+    /// About so many bytes of memory, for limits: what it holds in a row and the texts and attempts beside it.
+    package var memoryByteCount: Int {
+        let texts = [url, lane, client.userAgent, lastFailure?.message].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        return MemoryLayout<Entry>.size + texts + attempts.records.count * (MemoryLayout<AttemptRecord>.stride + 128)
+            + (ticket?.parents.count ?? 0) * MemoryLayout<EntryID>.stride
     }
 }

@@ -1,34 +1,38 @@
 /// The newest entries that came to their end, so that a late command gets a true answer.
+///
+/// The entries lie in one array that grows to `countMax` and no further; a dictionary of them, or an array that
+/// doubles, keeps room for entries that never come.
 struct EntryHistory: Sendable {
     private let countMax: Int
-    private var entries: [EntryID: Entry] = [:]
     /// A ring: the oldest is overwritten.
-    private var order: [EntryID] = []
+    private var entries: [Entry] = []
+    private var places: [EntryID: Int32] = [:]
     private var next = 0
 
-    init(countMax: Int = 0) { self.countMax = countMax }
+    init(countMax: Int = 0) { self.countMax = min(countMax, Int(Int32.max)) }
 
-    subscript(id: EntryID) -> Entry? { entries[id] }
+    subscript(id: EntryID) -> Entry? { places[id].map { entries[Int($0)] } }
 
     /// In no order.
-    var all: some Collection<Entry> & Sendable { entries.values }
+    var all: some Collection<Entry> & Sendable { entries }
 
     mutating func change(_ id: EntryID, _ work: (inout Entry) -> Void) {
-        if var entry = entries[id] {
-            work(&entry)
-            entries[id] = entry
-        }
+        if let place = places[id] { work(&entries[Int(place)]) }
     }
 
     mutating func remember(_ entry: Entry) {
         guard countMax > 0 else { return }
-        if order.count < countMax {
-            order.append(entry.id)
+        if let place = places[entry.id] {
+            entries[Int(place)] = entry
+        } else if entries.count < countMax {
+            if entries.count == entries.capacity { entries.reserveCapacity(min(countMax, max(16, entries.count * 2))) }
+            places[entry.id] = Int32(entries.count)
+            entries.append(entry)
         } else {
-            entries[order[next]] = nil
-            order[next] = entry.id
+            places[entries[next].id] = nil
+            places[entry.id] = Int32(next)
+            entries[next] = entry
             next = (next + 1) % countMax
         }
-        entries[entry.id] = entry
     }
 }

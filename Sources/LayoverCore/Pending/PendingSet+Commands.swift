@@ -73,6 +73,7 @@ extension PendingSet {
 
     private mutating func retry(_ id: EntryID, now: Timestamp) {
         guard let origin = entries[id]?.origin else { return }
+        excuseParents(of: id)
         change(id) { entry in
             entry.state = .waiting
             entry.why = nil

@@ -159,7 +159,7 @@ extension PendingSet {
         history.remember(entry)
         dropStaleTimers()
         actions.append(.report(.ended, id))
-        if lastPuts[entry.url]?.id == id { lastPuts[entry.url] = nil }
+        dropMark(of: entry)
         leaveParents(id)
         parentEnded(id, as: state, now: now)
         leaveLane(id, entry.lane, now: now)

@@ -26,6 +26,7 @@ extension PendingSet {
                 entry.requestByteCount = byteCount
                 entry.isBodyReplayable = isReplayable
             }
+            set.takePlaces(id, now: now)
             // It will leave the window as a big one, so it has to be in it as one.
             guard entry.state == .attempting, set.entries[id]?.isBig != entry.isBig else { return }
             set.line(of: entry.origin) { $0.grewBig() }
@@ -192,7 +193,7 @@ extension PendingSet {
             set.change(id) { entry in
                 entry.route = route
                 // What the request itself said, or a person, stays.
-                if entry.priority == entry.policy.priority { entry.priority = policy.priority }
+                if !entry.hasOwnPriority { entry.priority = policy.priority }
                 entry.sharedPolicy = shared
                 entry.automaticLeft = automaticLeft
                 entry.expiresAt = expiresAt

@@ -13,7 +13,7 @@ extension PendingSet {
             if new.parking.asks == nil {
                 set.coalesce(new.id, preconditions: new.preconditions, now: now)
             } else {
-                _ = set.noteForCoalescing(new.id, preconditions: new.preconditions)
+                set.noteForCoalescing(new.id, preconditions: new.preconditions)
             }
             if let failure = new.failure {
                 set.learn(
@@ -44,6 +44,11 @@ extension PendingSet {
 
     private mutating func paysForStatus(_ new: NewEntry) -> Bool {
         guard new.parking.rule == .status else { return true }
+        let hold = min(new.policy.holdMax, new.policy.lifetime)
+        guard new.ticket != nil || new.wantsTicket || new.parking.retryAfter ?? .zero <= hold else {
+            actions.append(.deliverAnswer(new.id, .holdMax))
+            return false
+        }
         let (isPaid, grant) = pay(for: new.policy, to: new.origin)
         if isPaid {
             newGrant = grant
@@ -82,6 +87,7 @@ extension PendingSet {
             ticketWish: new.wantsTicket ? .ticket : .none)
         entries[new.id]?.attempts.append(contentsOf: new.attempts)
         entries[new.id]?.hasIdempotencyKey = new.hasIdempotencyKey
+        entries[new.id]?.hasOwnPriority = new.priority != nil
         entries[new.id]?.mayHaveBeenApplied = new.mayHaveBeenApplied || new.ticket?.counts.mayHaveBeenApplied ?? false
         entries[new.id]?.grant = newGrant
         newGrant = nil
@@ -175,6 +181,11 @@ extension PendingSet {
         }
         // Held back it goes only when a person says so, and that is free.
         guard parking.rule == .status, !entry.isHeldBack else { return true }
+        // Nobody would wait for it any more when the origin wants to be asked.
+        if entry.ticket == nil, entry.ticketWish == .none, parking.retryAfter ?? .zero > entry.expiresAt - now {
+            deliverAnswer(id, .holdMax, attemptCount, now: now)
+            return false
+        }
         let (isPaid, grant) = pay(for: entry.policy, to: entry.origin)
         entries[id]?.grant = grant
         if !isPaid { deliverAnswer(id, .budget, attemptCount, now: now) }

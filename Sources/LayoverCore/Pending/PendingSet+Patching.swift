@@ -21,7 +21,10 @@ extension PendingSet {
         if movesLane, entry.state == .attempting { return (.conflict, []) }
         let actions = gather(now: now) { set in
             set.change(id) { entry in
-                if let priority { entry.priority = priority }
+                if let priority {
+                    entry.priority = priority
+                    entry.hasOwnPriority = true
+                }
                 if let expiresAt {
                     entry.expiresAt = expiresAt
                     entry.hasOwnDeadline = true
@@ -43,7 +46,7 @@ extension PendingSet {
         entries[id]?.lane = lane
         entries[id]?.isLinedUp = false
         // What counted as in between was said of its old lane.
-        if lastPuts[entry.url]?.id == id { lastPuts[entry.url] = nil }
+        if lastPuts[entry.url]?.contains(where: { $0.id == id }) == true { lastPuts[entry.url] = nil }
         leaveLane(id, entry.lane, now: now)
         joinLane(id, now: now)
         if let lane, entry.method != "PUT" {

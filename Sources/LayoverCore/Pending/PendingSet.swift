@@ -11,6 +11,7 @@ import Retry
 /// again; while a gate is shut at most one attempt is under way to its origin.
 package struct PendingSet: Sendable {
     package let limits: PendingLimits
+    let naming: EntryNaming
     package internal(set) var mode = ReachabilityMode.auto
     /// Whether the monitor says that the network as a whole is away. Only for what people are told.
     package var isNetworkAway = false
@@ -38,10 +39,13 @@ package struct PendingSet: Sendable {
     /// What the budget gave for the entry that is joining.
     var newGrant: RetryBudget.Grant?
     var lanes: [String: LaneLine] = [:]
-    /// The newest PUT to each URL, where policies say that it may be superseded.
-    var lastPuts: [String: PutMark] = [:]
+    /// The newest PUT to each URL whose body is there whole, and those after it whose bodies are still arriving, where
+    /// policies say that they may be superseded.
+    var lastPuts: [String: [PutMark]] = [:]
     /// The parents that a ticket still waits for; nothing for one that waits for none.
     var parentsLeft: [EntryID: Set<EntryID>] = [:]
+    /// The parents that were not delivered, and without which a person had a ticket sent; nothing where there are none.
+    var excusedParents: [EntryID: [EntryID]] = [:]
     /// The tickets that wait for a ticket.
     var children: [EntryID: Set<EntryID>] = [:]
     /// Origins of entries that the fact at hand set free.
@@ -53,8 +57,9 @@ package struct PendingSet: Sendable {
     /// Gathered while a fact is worked on.
     var actions: [PendingAction] = []
 
-    package init(limits: PendingLimits = .init()) {
+    package init(limits: PendingLimits = .init(), naming: EntryNaming = .plain) {
         self.limits = limits
+        self.naming = naming
         history = EntryHistory(countMax: limits.rememberedCountMax)
     }
 

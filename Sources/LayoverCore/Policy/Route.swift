@@ -30,14 +30,14 @@ package struct Route: Sendable, Hashable {
         package init() {}
     }
 
-    /// A field name and a value, both as they go on the wire.
+    /// A field name and a value, both as they go on the wire. The value may be a credential, whatever the name says.
     package struct Field: Sendable, Hashable {
         package var name: String
-        package var value: String
+        package var value: Secret
 
         package init(name: String, value: String) {
             self.name = name
-            self.value = value
+            self.value = Secret(value)
         }
     }
 
@@ -59,6 +59,9 @@ package struct Route: Sendable, Hashable {
     /// Whether `Prefer: respond-async` and `wait` are honoured (RFC 7240). False: `Prefer` goes on untouched.
     /// A policy with the mode `defer` defers all the same. Default: true.
     package var allowsAsync = true
+    /// What a request has to give before the route is for it: in the path of its base URL, or as `Layover-Key`. Nil: nothing.
+    /// Default: nil.
+    package var key: Secret?
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
 

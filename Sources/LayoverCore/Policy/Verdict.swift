@@ -21,10 +21,14 @@ package enum Verdict: Sendable, Hashable {
         /// Why a person has to decide; nil while it goes on by itself.
         package var asks: UndecidedReason?
         package var rule: ParkingRule
+        /// The wait that the origin asked for. Nil: it did not say.
+        package var retryAfter: Duration?
 
         package init(
-            delay: Duration, shutsGate: Bool, asks: UndecidedReason? = nil, rule: ParkingRule = .retryOn
+            delay: Duration, shutsGate: Bool, asks: UndecidedReason? = nil, rule: ParkingRule = .retryOn,
+            retryAfter: Duration? = nil
         ) {
+            self.retryAfter = retryAfter
             self.delay = delay
             self.shutsGate = shutsGate
             self.asks = asks
@@ -66,6 +70,8 @@ package enum Verdict: Sendable, Hashable {
         case exhausted
         /// The origin wants a longer wait than `retryAfterMax`.
         case retryAfterMax
+        /// The origin wants a longer wait than is left of the hold.
+        case holdMax
         /// The origin says that another attempt is of no use.
         case originForbids
         /// The retry budget of the origin is spent.

@@ -19,6 +19,18 @@ extension Entry {
         isNeverSent = !record.counts.mayHaveBeenApplied && (record.lastFailure?.evidence ?? .neverSent) == .neverSent
         endedAt = record.endedAt
         supersededBy = record.supersededBy
+        isForced = record.decisions.isForced
+        hasOwnDeadline = record.decisions.hasOwnDeadline
+        hasOwnPriority = record.decisions.hasOwnPriority
+    }
+
+    fileprivate var decisions: TicketDecisions {
+        var decisions = TicketDecisions()
+        decisions.isForced = isForced
+        decisions.isAskedFor = isAttemptAskedFor
+        decisions.hasOwnDeadline = hasOwnDeadline
+        decisions.hasOwnPriority = hasOwnPriority
+        return decisions
     }
 }
 
@@ -36,7 +48,9 @@ extension PendingSet {
     /// What is to be kept of a ticket as it stands now, live or remembered; nil if it is none.
     package func record(of id: EntryID) -> TicketRecord? {
         guard let entry = entries[id] ?? history[id], let ticket = entry.ticket else { return nil }
-        return TicketRecord(entry, ticket)
+        var record = TicketRecord(entry, ticket)
+        record.decisions.excusedParents = excusedParents[id] ?? []
+        return record
     }
 }
 
@@ -54,6 +68,7 @@ extension TicketRecord {
             notAfter: ticket.notAfter, endedAt: entry.endedAt, lastFailure: entry.lastFailure,
             lastFailureAt: entry.lastFailureAt, attempts: entry.attempts, status: ticket.status,
             preconditions: ticket.preconditions, supersededBy: entry.supersededBy)
+        decisions = entry.decisions
     }
 
     /// The record of a ticket that is about to be accepted.
@@ -67,5 +82,6 @@ extension TicketRecord {
             requestByteCount: new.requestByteCount, createdAt: new.createdAt, parkedAt: now, dueAt: now,
             expiresAt: now + new.policy.lifetime, notAfter: ticket.notAfter,
             preconditions: ticket.preconditions)
+        decisions.hasOwnPriority = new.priority != nil
     }
 }

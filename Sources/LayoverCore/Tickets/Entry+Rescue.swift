@@ -3,10 +3,12 @@ extension Entry {
     /// made its attempt ended before it could write down what came of it, so it may have been applied.
     ///
     /// The attempt gets its line in the timeline: begun when it was due, as far as is known, and over when it was found.
-    mutating func rescue(now: Timestamp) {
+    ///
+    /// - Parameter wasAskedFor: Whether a person asked for that attempt.
+    mutating func rescue(wasAskedFor: Bool, now: Timestamp) {
         let verdict = Verdict.park(
             .init(delay: .zero, shutsGate: false, asks: isRepeatable ? nil : .maybeApplied, rule: .rescued))
-        var record = cutOffAttempt(now: now)
+        var record = cutOffAttempt(by: wasAskedFor ? .admin : nil, now: now)
         record.endedAt = now
         record.failure = .cutOff
         record.verdict = verdict
@@ -16,6 +18,8 @@ extension Entry {
         state = !isRepeatable ? .undecided : isHeldBack ? .held : .waiting
         why = isRepeatable ? nil : .maybeApplied
         mayHaveBeenApplied = true
+        // The word of a person was for this attempt.
+        isForced = false
         isNeverSent = false
         ticket?.counts.mayHaveBeenApplied = true
         dueAt = now
@@ -23,7 +27,9 @@ extension Entry {
 
     /// The attempt that was under way. It was counted when its note was made; where a later change of the ticket took that
     /// back, it is counted now.
-    private mutating func cutOffAttempt(now: Timestamp) -> AttemptRecord {
+    ///
+    /// - Parameter trigger: Nil where no person asked for it. Which of the automatic ones it was is not on disk.
+    private mutating func cutOffAttempt(by trigger: AttemptTrigger?, now: Timestamp) -> AttemptRecord {
         let counts = ticket?.counts ?? AttemptCounts()
         let last = attempts.records.last
         // Its answer had begun, and was written down already.
@@ -31,19 +37,15 @@ extension Entry {
         let number = max(counts.all, (last?.number ?? 0) + 1)
         if number > counts.all {
             ticket?.counts.all = number
-            ticket?.counts.automatic += 1
             attemptCount = number
-            automaticLeft = automaticLeft.map { max(0, $0 - 1) }
+            if trigger == nil {
+                ticket?.counts.automatic += 1
+                automaticLeft = automaticLeft.map { max(0, $0 - 1) }
+            }
         }
         let began = max(dueAt, lastFailureAt ?? parkedAt)
-        return AttemptRecord(number: number, trigger: cutOffTrigger(number), startedAt: min(began, now))
-    }
-
-    /// Why it was made is not on disk. An attempt of a person is the one that is not among the automatic ones.
-    private func cutOffTrigger(_ number: Int) -> AttemptTrigger {
-        let automaticCount = attempts.records.count(where: \.trigger.isAutomatic)
-        if attempts.droppedCount == 0, automaticCount == ticket?.counts.automatic { return .admin }
-        return number == 1 ? .arrival : .dueTime
+        return AttemptRecord(
+            number: number, trigger: trigger ?? (number == 1 ? .arrival : .dueTime), startedAt: min(began, now))
     }
 }
 

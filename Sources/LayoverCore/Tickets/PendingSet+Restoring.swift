@@ -26,7 +26,7 @@ extension PendingSet {
             for (record, _) in records { set.stopIfRisky(record.id, now: now) }
             for (record, _) in records { set.restoreParents(of: record, ended: ended, now: now) }
             for (record, _) in records { set.rejoinIncident(record.id, now: now, using: &generator) }
-            for (record, _) in records { set.settleRestored(record.id, now: now) }
+            for (record, _) in records { set.settleRestored(record, now: now) }
         }
     }
 
@@ -35,15 +35,9 @@ extension PendingSet {
         sequence = max(sequence, record.sequence)
         var entry = Entry(record, policy: policies.shared(policy))
         let wasUnderWay = record.state == .attempting
-        if wasUnderWay {
-            entry.rescue(now: now)
-        } else if entry.isRisky, !record.isRepeatable, entry.why != .maybeApplied {
-            // Nor could it be sent twice when it was written down: it goes by the word of a person.
-            entry.isForced = true
-        }
-        // Who set it is not kept. An earlier one may be the word of a person, which no policy moves; a later one
-        // stands in any case.
-        entry.hasOwnDeadline = entry.expiresAt < entry.parkedAt + policy.lifetime
+        if wasUnderWay { entry.rescue(wasAskedFor: record.decisions.isAskedFor, now: now) }
+        // Held back it goes only when a person asks for it, and nobody has.
+        if entry.state == .waiting, entry.isHeldBack, !record.decisions.isAskedFor { entry.state = .held }
         // A million copies of the same words would be a lot of room.
         if let lane = entry.lane, let known = lanes.index(forKey: lane) { entry.lane = lanes[known].key }
         entries[record.id] = entry
@@ -54,7 +48,7 @@ extension PendingSet {
         lineUp(record.id)
         if let lane = record.lane { lanes[lane]?.entryCount += 1 }
         watchDeadlines(record.id, now: now)
-        _ = noteForCoalescing(record.id, preconditions: record.preconditions)
+        noteForCoalescing(record.id, preconditions: record.preconditions)
         if wasUnderWay { change(record.id) { _ in } }
     }
 
@@ -62,21 +56,27 @@ extension PendingSet {
         of record: TicketRecord, ended: [EntryID: EntryState], now: Timestamp
     ) {
         guard !record.parents.isEmpty else { return }
-        let isOrphan = record.parents.contains { entries[$0] == nil && ended[$0] != .delivered }
+        if !record.decisions.excusedParents.isEmpty { excusedParents[record.id] = record.decisions.excusedParents }
+        let isOrphan = record.parents.contains {
+            entries[$0] == nil && ended[$0] != .delivered && !isExcused($0, of: record.id)
+        }
         let isDependable = joinParents(record.id, ended: ended)
-        // Who is asked about already, or was under way, had its parents or the word of a person.
+        // One that was under way had its parents, or was sent without them by a person.
         guard isOrphan || !isDependable, record.state == .waiting || record.state == .held else { return }
         parentFailed(of: record.id, now: now)
     }
 
-    private mutating func settleRestored(_ id: EntryID, now: Timestamp) {
+    private mutating func settleRestored(_ record: TicketRecord, now: Timestamp) {
+        let id = record.id
         guard let entry = entries[id] else { return }
         // Portions need not come in the order of the lane: those that depend on others come last.
         if let lane = entry.lane, let line = lanes[lane], line.first != line.front { laneChanged(lane, now: now) }
         announce(entry.origin)
         expire(id, now: now)
         guard let entry = entries[id], entry.state == .waiting else { return }
-        if entry.dueAt <= now, entry.hasGoodCredentials(at: now), lines[entry.origin]?.gate.isShut == false {
+        if record.decisions.isAskedFor, record.state == .waiting {
+            makeEligible(id, by: .admin)
+        } else if entry.dueAt <= now, entry.hasGoodCredentials(at: now), lines[entry.origin]?.gate.isShut == false {
             makeEligible(id, by: .dueTime)
         } else {
             place(id, now: now)

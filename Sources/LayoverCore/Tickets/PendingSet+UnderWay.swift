@@ -17,7 +17,7 @@ extension PendingSet {
             guard set.entries[new.id] == nil else { return }
             set.sequence += 1
             set.join(new, sequence: set.sequence, now: now)
-            _ = set.noteForCoalescing(new.id, preconditions: new.preconditions)
+            set.noteForCoalescing(new.id, preconditions: new.preconditions)
             let isBig = set.entries[new.id]?.isBig ?? false
             set.line(of: new.origin) { $0.started(isBig: isBig) }
             set.change(new.id) { entry in

@@ -1,3 +1,20 @@
+/// What people decided about a ticket, as far as its state does not say it. Stored as such: no combination of other facts
+/// means any of it, because a reload or a crash in between can bring the same combination about.
+package struct TicketDecisions: Sendable, Hashable {
+    /// Whether a person took the risk that it acts twice, and no attempt has come of that yet.
+    package var isForced = false
+    /// Whether a person asked for an attempt that is still to be made, or is under way.
+    package var isAskedFor = false
+    /// Whether a person set its deadline.
+    package var hasOwnDeadline = false
+    /// Whether a person or its client set its priority.
+    package var hasOwnPriority = false
+    /// The parents that were not delivered, and without which a person had it sent.
+    package var excusedParents: [EntryID] = []
+
+    package init() {}
+}
+
 /// All that is kept of a ticket besides its request and its answer: enough to go on after a restart.
 ///
 /// Its times are nanoseconds since 1970 (UTC), not since boot: `shifted(by:)` translates between the two. The deadline is
@@ -58,6 +75,8 @@ package struct TicketRecord: Sendable, Hashable {
     package var preconditions: String?
     /// The newer ticket that took its place; not nil only when it is cancelled.
     package var supersededBy: EntryID?
+    /// What people decided about it.
+    package var decisions = TicketDecisions()
 
     package init(
         id: EntryID, sequence: Int, revision: Int = 1, state: EntryState, why: UndecidedReason? = nil,

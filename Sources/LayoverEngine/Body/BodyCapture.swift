@@ -64,7 +64,8 @@ struct BodyCapture {
     private var wantsPersistence = false
     private var reader: Reader?
 
-    private var isOverItsLimit: Bool { receivedCount > limits.byteCountMax }
+    /// Whether it is longer than a body that can be sent again.
+    var isOverItsLimit: Bool { receivedCount > limits.byteCountMax }
     private var isLimitReached: Bool { isOverItsLimit || isDiskFull }
 
     init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {

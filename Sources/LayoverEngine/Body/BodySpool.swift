@@ -1,13 +1,14 @@
 package import NIOPosix
 import Synchronization
 
-/// The folder of spool files, the threads that touch them, and the limit on all of them together.
+/// The folder of spool files, the threads that touch them, and the limit on all bodies that are kept together, be it in files
+/// or in rows of the store.
 ///
 /// Files have no name as long as their request waits on its client's connection: nothing of it may outlive the
 /// process. The body of a ticket, or of its answer, is given one.
 package final class BodySpool: Sendable {
     package let folder: String
-    /// Most bytes in all spool files together. Default: 1 GiB (`limits.spoolTotal`).
+    /// Most bytes of bodies in spool files and in rows together. Default: 1 GiB (`limits.spoolTotal`).
     package let byteCountMax: Int
     let threads: NIOThreadPool
     private let used = Atomic<Int>(0)
@@ -18,7 +19,7 @@ package final class BodySpool: Sendable {
         self.threads = threads
     }
 
-    /// Bytes in spool files now.
+    /// Bytes of bodies in spool files and in rows now.
     package var usedByteCount: Int { used.load(ordering: .relaxed) }
 
     func reserve(_ count: Int) -> Bool {
@@ -30,9 +31,9 @@ package final class BodySpool: Sendable {
 
     func release(_ count: Int) { used.subtract(count, ordering: .relaxed) }
 
-    /// A named file was there at the start.
+    /// A body is there that nobody asks about: it was there at the start.
     package func countStored(_ count: Int) { used.add(count, ordering: .relaxed) }
 
-    /// A named file is gone.
+    /// A body in a named file or in a row is gone.
     package func removedStored(_ count: Int) { release(count) }
 }

@@ -8,6 +8,13 @@ extension CapturedBody {
     ///   - byteCountMax: More than zero; there may come fewer, but always some.
     /// - Returns: Nil when they are not kept any more, or cannot be read.
     package func peek(at offset: Int, upTo byteCountMax: Int) async -> ByteBuffer? {
+        let (bytes, inFileCount) = copied(at: offset, upTo: byteCountMax)
+        guard let inFileCount else { return bytes }
+        return await fetched(at: offset, count: min(inFileCount, byteCountMax))
+    }
+
+    /// - Returns: The bytes, or how many lie in the file from there on; neither where they are gone.
+    private func copied(at offset: Int, upTo byteCountMax: Int) -> (bytes: ByteBuffer?, inFileCount: Int?) {
         var bytes = ByteBuffer()
         var inFileCount: Int?
         bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCountMax) { target in
@@ -19,7 +26,17 @@ extension CapturedBody {
             }
             return 0
         }
-        guard let inFileCount else { return bytes.readableBytes > 0 ? bytes : nil }
-        return await fetched(at: offset, count: min(inFileCount, byteCountMax))
+        return (bytes.readableBytes > 0 ? bytes : nil, inFileCount)
+    }
+}
+
+/// A whole body that several clients are given, each at its own pace.
+extension CapturedBody: CachedBody {
+    package var byteCount: Int { receivedByteCount }
+
+    package func read(at offset: Int, count: Int, done: @escaping @Sendable (ByteBuffer?) -> Void) {
+        let (bytes, inFileCount) = copied(at: offset, upTo: count)
+        guard let inFileCount else { return done(bytes) }
+        fetch(at: offset, count: min(inFileCount, count), done: done)
     }
 }

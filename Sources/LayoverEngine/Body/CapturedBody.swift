@@ -37,7 +37,13 @@ package final class CapturedBody: Sendable {
     private let wake = Mutex<(@Sendable () -> Void)?>(nil)
     private let clientResumed: @Sendable () -> Void
     private let file: SpoolFile
-    private let persisting = Mutex<(name: String, done: @Sendable (StoredBody?) -> Void)?>(nil)
+    private struct Persisting {
+        var name: String
+        var isForced: Bool
+        var done: @Sendable (StoredBody?) -> Void
+    }
+
+    private let persisting = Mutex<Persisting?>(nil)
     private let stuck: @Sendable () -> Void
 
     /// - Parameters:
@@ -80,10 +86,12 @@ package final class CapturedBody: Sendable {
     /// Makes the body outlive the process, once it is whole: in memory if it is small, else in a file of that name,
     /// synced together with its folder.
     ///
-    /// - Parameter done: Called once, from any thread, maybe from within. Nil: the disk or a limit forbids it, or it
-    ///   will never be whole.
-    package func persist(as name: String, done: @escaping @Sendable (StoredBody?) -> Void) {
-        persisting.withLock { $0 = (name, done) }
+    /// - Parameters:
+    ///   - isForced: Whether a small one is kept although `limits.spoolTotal` is reached. Default: no.
+    ///   - done: Called once, from any thread, maybe from within. Nil: the disk or a limit forbids it, or it will never be
+    ///     whole.
+    package func persist(as name: String, isForced: Bool = false, done: @escaping @Sendable (StoredBody?) -> Void) {
+        persisting.withLock { $0 = Persisting(name: name, isForced: isForced, done: done) }
         perform(capture.withLock { $0.persistenceWanted() })
     }
 
@@ -131,6 +139,9 @@ package final class CapturedBody: Sendable {
     /// Why it could not be kept; nil: it could, or its own limit was in the way.
     package var keepingFailure: SpoolFailure? { file.failure }
 
+    /// Whether it is over its own limit. It may still be there whole, but not for two attempts.
+    package var isTooLong: Bool { capture.withLock { $0.isOverItsLimit } }
+
     package var receivedByteCount: Int { capture.withLock { $0.receivedCount } }
 
     /// The body in the eyes of the rules.
@@ -154,8 +165,12 @@ package final class CapturedBody: Sendable {
     /// From the spool file; nil on an error.
     func fetched(at offset: Int, count: Int) async -> ByteBuffer? {
         await withCheckedContinuation { continuation in
-            file.read(at: offset, count: count) { continuation.resume(returning: $0) }
+            fetch(at: offset, count: count) { continuation.resume(returning: $0) }
         }
+    }
+
+    func fetch(at offset: Int, count: Int, done: @escaping @Sendable (ByteBuffer?) -> Void) {
+        file.read(at: offset, count: count, done: done)
     }
 
     // MARK: The upstream's side
@@ -212,7 +227,11 @@ package final class CapturedBody: Sendable {
     }
 
     private func persist(_ prefix: ByteBuffer, isInFile: Bool) {
-        guard isInFile, let name = persisting.withLock({ $0?.name }) else { return persisted(.inline(prefix)) }
+        let (name, isForced) = persisting.withLock { ($0?.name, $0?.isForced ?? false) }
+        guard isInFile, let name else {
+            let isKept = file.keepInRow(byteCount: prefix.readableBytes, isForced: isForced)
+            return persisted(isKept ? .inline(prefix) : nil)
+        }
         let byteCount = receivedByteCount
         file.persist(prefix, as: name) { [self] isKept in
             persisted(isKept ? .file(name: name, byteCount: byteCount) : nil)

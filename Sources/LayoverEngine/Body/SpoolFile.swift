@@ -15,6 +15,10 @@ final class SpoolFile: Sendable {
         var name: String?
         /// Whether the start that was kept in memory has been filled in.
         var isFilledIn = false
+        /// The error of a sync that failed. From then on nobody can say that the file is on disk, so it is never named.
+        var syncFailure: SpoolFailure?
+        /// Bytes of a body that goes into a row of the store. They belong to the store, and stay counted.
+        var inRowByteCount = 0
         /// What the last of our calls that failed met.
         var failure: SpoolFailure?
     }
@@ -45,10 +49,27 @@ final class SpoolFile: Sendable {
         submit { done(self.persistNow(prefix, as: name)) } orElse: { done(false) }
     }
 
-    /// Takes the name away again, in the background: the file is only ours once more.
+    /// Counts the bytes of a body that goes into a row of the store instead of a file: it takes room all the same.
+    ///
+    /// - Parameter isForced: Whether they are kept although `limits.spoolTotal` is reached.
+    /// - Returns: False when it is reached.
+    func keepInRow(byteCount: Int, isForced: Bool) -> Bool {
+        state.withLock { state in
+            // A second call for the same body, because the outcome of the first one is unknown.
+            if state.inRowByteCount > 0 { return true }
+            if isForced { spool.countStored(byteCount) } else if !reserve(byteCount, &state) { return false }
+            state.inRowByteCount = byteCount
+            return true
+        }
+    }
+
+    /// Takes back, in the background, what was given to the store: a name, so that the file is only ours once more, or the
+    /// bytes of a row.
     func disown() {
         submit {
             self.state.withLock { state in
+                self.spool.release(state.inRowByteCount)
+                state.inRowByteCount = 0
                 guard let name = state.name, unlink(self.spool.folder + "/" + name) == 0 else { return }
                 state.name = nil
             }
@@ -112,15 +133,24 @@ final class SpoolFile: Sendable {
 
     private func persistNow(_ prefix: ByteBuffer, as name: String) -> Bool {
         state.withLock { state in
-            // Whoever asks again, as nobody knows what became of the first time.
+            // A second call for the same body, because the outcome of the first one is unknown.
             if state.name == name { return true }
-            guard state.descriptor >= 0, fillIn(prefix, &state) else { return false }
-            guard SpoolNaming.name(state.descriptor, name, in: spool.folder) else {
-                state.failure = .system(errno)
+            if let failure = state.syncFailure {
+                state.failure = failure
                 return false
             }
-            state.name = name
-            return true
+            guard state.descriptor >= 0, fillIn(prefix, &state) else { return false }
+            switch SpoolNaming.name(state.descriptor, name, in: spool.folder) {
+            case .named:
+                state.name = name
+                return true
+            case .notSynced:
+                state.syncFailure = .system(errno)
+                state.failure = state.syncFailure
+            case .refused:
+                state.failure = .system(errno)
+            }
+            return false
         }
     }
 

@@ -4,11 +4,20 @@ import Glibc
 
 /// Gives nameless spool files their names, so that they outlive the process.
 enum SpoolNaming {
+    enum Outcome {
+        case named
+        /// The disk could not name it. It may be asked again.
+        case refused
+        /// A sync failed. The kernel reports that once and may have thrown away what it could not write, so a second sync that
+        /// succeeds says nothing of these bytes (fsync(2), "Linux's fsync() error reporting").
+        case notSynced
+    }
+
     /// Syncs the file, names it, and syncs the folder; only then it is there after a power cut (fsync(2)).
     ///
-    /// - Returns: False when the disk says no, as errno tells; the file stays nameless then.
-    static func name(_ descriptor: CInt, _ name: String, in folder: String) -> Bool {
-        guard fdatasync(descriptor) == 0 else { return false }
+    /// - Returns: Whether all of that was done. If not, errno tells why, and the file stays nameless.
+    static func name(_ descriptor: CInt, _ name: String, in folder: String) -> Outcome {
+        guard fdatasync(descriptor) == 0 else { return .notSynced }
         let path = folder + "/" + name
         // open(2) on O_TMPFILE: this is how a file without a name is given one.
         let isLinked =
@@ -18,9 +27,9 @@ enum SpoolNaming {
             let code = errno
             if isLinked { unlink(path) }
             errno = code
-            return false
+            return isLinked ? .notSynced : .refused
         }
-        return true
+        return .named
     }
 
     /// Where the file system cannot name it afterwards.

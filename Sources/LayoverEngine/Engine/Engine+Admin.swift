@@ -121,18 +121,32 @@ extension Engine {
         return reachability.view
     }
 
-    /// Starts to watch. With the number of the last event seen, those since then come first; otherwise, or
-    /// when they are forgotten, `snapshot` holds all live entries.
-    package func watch(
-        after number: UInt64?
-    ) -> (id: Int, snapshot: [Entry]?, missed: [EngineEvent], last: UInt64, stream: AsyncStream<EngineEvent>)
-    {
-        let missed = number.flatMap { events.events(after: $0) }
-        let (id, stream) = events.watch()
-        return (id, missed == nil ? liveEntries() : nil, missed ?? [], events.lastNumber, stream)
+    // MARK: Events
+
+    /// The number of the newest event.
+    package var lastEventNumber: UInt64 { events.lastNumber }
+
+    /// Whether nothing that happened after an event is forgotten.
+    package func knowsEvents(after number: UInt64) -> Bool { events.knows(after: number) }
+
+    /// Starts to watch. `unwatch` ends it.
+    package func watch() -> Int { events.watch() }
+
+    /// Waits for what happens after an event. A task that is cancelled meanwhile watches no longer.
+    ///
+    /// - Parameter watcher: What `watch` returned; one call at a time.
+    package func nextEvents(of watcher: Int, after number: UInt64) async -> EventTurn {
+        await withTaskCancellationHandler {
+            while true {
+                if let turn = events.turn(of: watcher, after: number) { return turn }
+                await withCheckedContinuation { events.wait(watcher, $0) }
+            }
+        } onCancel: {
+            Task { await self.unwatch(watcher) }
+        }
     }
 
-    package func unwatch(_ id: Int) { events.unwatch(id) }
+    package func unwatch(_ watcher: Int) { events.unwatch(watcher) }
 
     /// Ends what waits and parks nothing any more. Attempts under way go on.
     package func drain() {
@@ -140,6 +154,6 @@ extension Engine {
         finishFact()
     }
 
-    /// Ends the streams of all watchers.
+    /// Ends the watches of now, once they have got what has happened so far.
     package func finishWatching() { events.finish() }
 }

@@ -62,6 +62,11 @@ extension Engine {
             if !tickets.isTouched(id) { tickets.untold.remove(id) }
         case .untold(let id):
             if pending.isLive(id) { tickets.untold.insert(id) } else { save([(id, .unmark(id))]) }
+        case .notAdopted(let id, let obstacle):
+            logger.notice(
+                "a request whose client has left cannot go on without it",
+                metadata: ["exchange": "\(id)", "reason": "\(obstacle.rawValue)"])
+            pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):
             learn(failure, tally, of: id, now: now)
         case .rerouted(let id, let route, let policy, let automaticLeft):
@@ -179,7 +184,7 @@ extension Engine {
         events.append(.entry(kind, entry))
         logger.debug(
             "entry", metadata: [
-                "event": "\(kind.rawValue)", "exchange": "\(id)", "origin": "\(entry.origin)",
+                "event": "\(kind.rawValue)", "exchange": "\(naming.shown(id))", "origin": "\(entry.origin)",
                 "state": "\(entry.state)",
             ])
     }

@@ -78,7 +78,7 @@ extension Engine {
         case .success(let results):
             for (index, (id, change)) in changes.enumerated() where results[index] == .stale {
                 // A ticket whose insertion failed leaves nothing to change.
-                logger.debug("a change found no row", metadata: ["ticket": "\(id)", "change": "\(change.name)"])
+                logger.debug("a change found no row", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
             }
             if tickets.unsaved.isEmpty { tickets.savingFailure = nil } else { saveUnsaved() }
             storeTook()

@@ -2,6 +2,7 @@ package import LayoverCore
 package import Logging
 package import NIOCore
 import NIOPosix
+import Synchronization
 
 /// Feeds facts to the core's machines and performs their actions.
 ///
@@ -13,6 +14,8 @@ package actor Engine {
     package nonisolated let clock: any EngineClock
     package nonisolated let startedAt: Timestamp
     nonisolated let logger: Logger
+    /// By what ids entries are shown.
+    package nonisolated let naming: EntryNaming
 
     var pending: PendingSet
     var reachability: Reachability
@@ -29,6 +32,9 @@ package actor Engine {
     /// Where tickets are kept. Nil: there are none.
     package nonisolated let store: (any PendingStore)?
     var tickets = TicketBook()
+    var keys: KeyReservations
+    var claimants: [KeyReservations.Claim: Claimant] = [:]
+    nonisolated let claimNumbers = Atomic<Int>(0)
     var isSavingAgain = false
     var isRemovingOld = false
     var totals = EngineTotals()
@@ -42,10 +48,12 @@ package actor Engine {
 
     /// - Parameters:
     ///   - eventLoop: The engine's own; nothing else should run there.
+    ///   - naming: By what ids entries are shown. Default: their own, which is for tests only.
     ///   - generator: Source of jitter. Tests pass a seeded one.
     package init(
         eventLoop: any EventLoop, clock: any EngineClock = SystemClock(),
         limits: PendingLimits = .init(), reachability: Reachability, store: (any PendingStore)? = nil,
+        naming: EntryNaming = .plain,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         logger: Logger
     ) {
@@ -55,7 +63,9 @@ package actor Engine {
         self.reachability = reachability
         self.store = store
         self.logger = logger
-        pending = PendingSet(limits: limits)
+        self.naming = naming
+        pending = PendingSet(limits: limits, naming: naming)
+        keys = KeyReservations(joinedCountMax: limits.heldClientCountMax)
         startedAt = clock.now()
         if store?.isOpen == false {
             // What a store that comes late holds was accepted before all that waits until then, and a sequence is
@@ -111,8 +121,9 @@ package actor Engine {
         guard let next else { return }
         // NIO's clock stands still during suspend; a long sleep must not make due times late by as much.
         let wait = min(max(.zero, next - clock.now()), Self.timerMax)
-        timer = eventLoop.scheduleTask(in: .nanoseconds(wait.nanosecondsSaturating)) {
-            self.assumeIsolated { $0.timerFired() }
+        // Weakly: an engine that nobody has any more does not go on for the sake of its timer.
+        timer = eventLoop.scheduleTask(in: .nanoseconds(wait.nanosecondsSaturating)) { [weak self] in
+            self?.assumeIsolated { $0.timerFired() }
         }
     }
 

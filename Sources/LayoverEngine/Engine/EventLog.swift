@@ -1,58 +1,139 @@
 import LayoverCore
 
-/// The newest events and those who watch.
+/// The newest events, once for all who watch.
 ///
-/// A watcher that reads too slowly is dropped: its stream ends, and it comes back to a snapshot. Nothing
-/// here ever waits for a watcher.
+/// A watcher is a place in the log and takes what is behind it when it can. So a thousand watchers keep no more in
+/// memory than one, however slowly they read, and nothing here ever waits for a watcher. Behind the oldest event that is
+/// kept there is a gap: who comes from there has lost events, is told so, and looks at everything anew.
 struct EventLog {
-    /// Events that a watcher who lost its connection can catch up on. Default: 1 000.
-    private static let rememberedCountMax = 1000
-    /// Events that may wait for one watcher. Default: 10 000.
-    private static let backlogCountMax = 10_000
+    /// Bytes of the events that are kept, for watchers that are slow or were away. Default: 4 MiB, which is some
+    /// thousand events of entries.
+    private let byteCountMax: Int
+    /// Bytes of the events that one watcher is handed at once. Default: 64 KiB.
+    private static let portionByteCountMax = 64 << 10
+
+    private struct Kept {
+        var event: EngineEvent
+        var byteCount: Int
+    }
+
+    private struct Watcher {
+        /// Not nil while it waits for the next event.
+        var waiting: CheckedContinuation<Void, Never>?
+        /// The last event that it is to get; nil while there is no end.
+        var lastNumber: UInt64?
+    }
 
     private(set) var lastNumber: UInt64 = 0
-    private var remembered: [EngineEvent] = []
-    private var watchers: [Int: AsyncStream<EngineEvent>.Continuation] = [:]
+    /// In order, without a gap. Nil below `oldest`.
+    private var kept: [Kept?] = []
+    private var oldest = 0
+    private(set) var byteCount = 0
+    private var watchers: [Int: Watcher] = [:]
     private var nextWatcher = 0
+
+    init(byteCountMax: Int = 4 << 20) { self.byteCountMax = byteCountMax }
 
     mutating func append(_ content: EngineEvent.Content) {
         lastNumber += 1
-        let event = EngineEvent(number: lastNumber, content: content)
-        remembered.append(event)
-        if remembered.count > 2 * Self.rememberedCountMax {
-            remembered.removeFirst(remembered.count - Self.rememberedCountMax)
+        let event = Kept(event: EngineEvent(number: lastNumber, content: content), byteCount: content.byteCount)
+        kept.append(event)
+        byteCount += event.byteCount
+        while byteCount > byteCountMax, oldest < kept.count - 1 {
+            byteCount -= kept[oldest]?.byteCount ?? 0
+            kept[oldest] = nil
+            oldest += 1
         }
-        for (number, watcher) in watchers {
-            guard case .enqueued = watcher.yield(event) else {
-                watcher.finish()
-                watchers[number] = nil
-                continue
-            }
+        if oldest > 1000, oldest > kept.count / 2 {
+            kept.removeFirst(oldest)
+            oldest = 0
         }
+        for number in watchers.keys { wake(number) }
     }
 
-    /// The events after a number; nil when some of them are forgotten or the number is from another run.
+    /// Whether all events after a number are kept. A number from another run is refused where it can be told.
+    func knows(after number: UInt64) -> Bool {
+        number <= lastNumber && lastNumber - number <= UInt64(kept.count - oldest)
+    }
+
+    /// Some of the events after a number, oldest first; nil when some of them are not kept any more.
     func events(after number: UInt64) -> [EngineEvent]? {
-        guard number <= lastNumber else { return nil }
-        let first = remembered.first?.number ?? lastNumber + 1
-        guard number + 1 >= first else { return nil }
-        return remembered.filter { $0.number > number }
+        guard knows(after: number) else { return nil }
+        var events: [EngineEvent] = []
+        var byteCount = 0
+        for event in kept.suffix(Int(lastNumber - number)).lazy.compactMap(\.self) {
+            if !events.isEmpty, byteCount + event.byteCount > Self.portionByteCountMax { break }
+            events.append(event.event)
+            byteCount += event.byteCount
+        }
+        return events
     }
 
-    mutating func watch() -> (number: Int, stream: AsyncStream<EngineEvent>) {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: EngineEvent.self, bufferingPolicy: .bufferingOldest(Self.backlogCountMax))
+    // MARK: Watchers
+
+    mutating func watch() -> Int {
         nextWatcher += 1
-        watchers[nextWatcher] = continuation
-        return (nextWatcher, stream)
+        watchers[nextWatcher] = Watcher()
+        return nextWatcher
     }
 
     mutating func unwatch(_ number: Int) {
-        watchers.removeValue(forKey: number)?.finish()
+        wake(number)
+        watchers[number] = nil
     }
 
+    /// All watchers of now get what has happened so far, and then their end.
     mutating func finish() {
-        for watcher in watchers.values { watcher.finish() }
-        watchers = [:]
+        for number in watchers.keys {
+            watchers[number]?.lastNumber = lastNumber
+            wake(number)
+        }
+    }
+
+    /// What a watcher gets next; nil: it has to wait.
+    func turn(of watcher: Int, after number: UInt64) -> EventTurn? {
+        guard let watcher = watchers[watcher] else { return .ended }
+        if let last = watcher.lastNumber, number >= last { return .ended }
+        guard let events = events(after: number) else { return .lost }
+        let wanted = events.filter { $0.number <= watcher.lastNumber ?? .max }
+        return wanted.isEmpty ? nil : .events(wanted)
+    }
+
+    /// - Parameter continuation: Resumed at the next event, or when the watch ends.
+    mutating func wait(_ watcher: Int, _ continuation: CheckedContinuation<Void, Never>) {
+        wake(watcher)
+        guard watchers[watcher] != nil else { return continuation.resume() }
+        watchers[watcher]?.waiting = continuation
+    }
+
+    private mutating func wake(_ watcher: Int) {
+        guard let waiting = watchers[watcher]?.waiting else { return }
+        watchers[watcher]?.waiting = nil
+        waiting.resume()
+    }
+}
+
+/// What a watcher gets.
+package enum EventTurn: Sendable {
+    /// Never empty.
+    case events([EngineEvent])
+    /// Events in between are not kept any more.
+    case lost
+    /// There will be nothing more.
+    case ended
+}
+
+extension EngineEvent.Content {
+    /// About so many bytes of memory.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .entry(_, let entry): entry.memoryByteCount
+        case .incident: 512
+        case .reachability(let view):
+            512 + (view.reason?.utf8.count ?? 0) + (view.detail?.utf8.count ?? 0)
+                + (view.links?.links.count ?? 0) * 256 + (view.links?.defaultRoutes.count ?? 0) * 128
+        case .reloaded(let report):
+            256 + (report.appliedKeys + report.restartKeys + report.errors).reduce(0) { $0 + $1.utf8.count + 16 }
+        }
     }
 }

@@ -31,6 +31,14 @@ package enum AcceptanceResult: Sendable, Hashable {
     /// Its entry came to its end meanwhile.
     case gone
 
+    /// The ticket that the client is told of; nil: there is none.
+    package var ticket: EntryID? {
+        switch self {
+        case .accepted(let id, _), .duplicate(let id, _): id
+        case .keyReused, .refused, .draining, .unknownParent, .notStored, .gone: nil
+        }
+    }
+
     /// Whether the body that was kept for it has no ticket, and never will. Where the store has said no, it has let go
     /// of the body itself.
     package var abandonsBody: Bool {

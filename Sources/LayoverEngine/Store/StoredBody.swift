@@ -18,6 +18,9 @@ package enum StoredBody: Sendable, Hashable {
         }
     }
 
+    /// Nil where it lies in no file.
+    package var fileName: String? { if case .file(let name, _) = self { name } else { nil } }
+
     /// Whether a name is one that a row may hold: the ticket's id, and what the body belongs to. Other files of the
     /// spool folder are not ours, and nobody touches them.
     package static func isFileName(_ name: String) -> Bool {

@@ -9,6 +9,8 @@ package struct UpstreamRequest: Sendable {
         case transfer
         /// Make a connection and hand it over (CONNECT).
         case dial
+        /// The same; the exchange sends the request on the dialled socket, which may become a tunnel (`Upgrade`).
+        case upgrade
     }
 
     /// How the body is framed on the wire.

@@ -6,6 +6,8 @@ struct ConnectionOptions: Sendable {
     /// Whether fields are nominated that are not hop-by-hop anyway. Rarely true, so the fast path
     /// need not make a set of names.
     private(set) var nominatesOthers = false
+    /// Whether a field is nominated that says where a request goes, where it ends or who sends it.
+    private(set) var nominatesEssentials = false
 
     /// Adds what one field value says. Members that are no tokens can name no field.
     mutating func read(_ value: Range<Int>, in bytes: UnsafeRawBufferPointer) {
@@ -17,6 +19,8 @@ struct ConnectionOptions: Sendable {
             } else {
                 switch KnownField.recognise(bytes, member) {
                 case .upgrade: upgrades = true
+                case let known where KnownField.refusedInNomination.contains(known):
+                    nominatesEssentials = true
                 case let known where KnownField.hopByHop.contains(known): break
                 case let known where KnownField.protectedFromNomination.contains(known): break
                 default: nominatesOthers = true

@@ -11,6 +11,11 @@ extension KnownField {
             .transferEncoding, .proxyAuthorization, .proxyAuthenticate, .proxyAuthenticationInfo)
     }
 
+    /// Fields that no honest client nominates: a request whose `Connection` does is refused.
+    static var refusedInNomination: KnownFieldSet {
+        KnownFieldSet(.host, .contentLength, .transferEncoding, .authorization, .cookie)
+    }
+
     /// Fields that stay even if `Connection` nominates them. A sender must not nominate what is
     /// meant for all recipients, and whoever does wants somebody's framing, routing or
     /// authorization to disappear.

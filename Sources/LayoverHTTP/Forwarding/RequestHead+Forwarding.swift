@@ -7,7 +7,7 @@ extension RequestHead {
     /// Left out are: hop-by-hop fields and those that `Connection` nominates (RFC 9110 section
     /// 7.6.1); `Host`, `Content-Length` and `Expect`, which belong to the sender of the next
     /// message; `Layover-*`; and `Via`, see `writeVia(into:own:)`. `Max-Forwards` of OPTIONS and
-    /// TRACE is written one less.
+    /// TRACE is written one less. Of `TE` only the wish for trailers goes on (`TrailersWish`).
     package func writeForwardedFields(
         into out: inout ByteBuffer, options: ForwardingOptions = .init()
     ) {
@@ -34,6 +34,7 @@ extension RequestHead {
             }
         }
         writeMaxForwards(into: &out)
+        TrailersWish.write(of: self, into: &out, removedNames: options.removedNames)
         if options.keepsUpgrade, upgradeRequested { out.writeStaticString("Connection: Upgrade\0") }
     }
 

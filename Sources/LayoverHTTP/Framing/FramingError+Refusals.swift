@@ -67,6 +67,9 @@ extension FramingError {
         bad("An HTTP/1.0 message has a Transfer-Encoding field.")
     }
     static var bodyOnConnect: Self { bad("A CONNECT request has a body.") }
+    static var essentialFieldNominated: Self {
+        bad("The Connection field nominates Host, Authorization, Cookie or a framing field.")
+    }
     static var malformedMaxForwards: Self { bad("The Max-Forwards field is invalid.") }
 
     // MARK: Chunks (RFC 9112 section 7.1)
@@ -88,7 +91,7 @@ extension FramingError {
     // MARK: Responses (RFC 9112 section 4, RFC 9110 section 15)
 
     static var malformedStatusLine: Self { broken("The status line is malformed.") }
-    static var statusOutOfRange: Self { broken("The status is not between 100 and 599.") }
+    static var statusOutOfRange: Self { broken("The status is not between 100 and 999.") }
     static var unexpectedUpgrade: Self { broken("The upstream switched protocols unasked.") }
     static var tooManyInterimHeads: Self { broken("The upstream sent too many interim responses.") }
     static var bodyWithoutPlace: Self {

@@ -14,20 +14,15 @@ struct FramingFields: Sendable {
         length = number
     }
 
-    /// Exactly `chunked`, once. Another single coding is understood but not supported; everything
-    /// else is an attempt to be read in two ways.
-    ///
-    /// - Parameter ignoringCase: Names of codings have no case (RFC 9112 section 7), and servers
-    ///   make use of that. Clients do not, but for those who hope that somebody reads it otherwise.
+    /// `chunked` in any case (RFC 9112 section 7), once. Another single coding is understood but not
+    /// supported; everything else is an attempt to be read in two ways.
     mutating func readEncoding(
-        _ field: FieldRange, in bytes: UnsafeRawBufferPointer, ignoringCase: Bool
+        _ field: FieldRange, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
         let value = field.value
         guard !isChunked else { throw .severalEncodings }
         guard !Self.hasTabAround(field, in: bytes) else { throw .malformedEncoding }
-        if ByteText.equals("chunked", in: bytes, value)
-            || (ignoringCase && ByteText.equalsIgnoringCase("chunked", in: bytes, value))
-        {
+        if ByteText.equalsIgnoringCase("chunked", in: bytes, value) {
             isChunked = true
             return
         }

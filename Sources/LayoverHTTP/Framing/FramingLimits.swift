@@ -1,14 +1,11 @@
 /// Limits on what one message may make us keep. Nothing of a message is buffered without one.
 package struct FramingLimits: Sendable, Equatable {
-    /// Most bytes of a head: request or status line, fields and the empty line. More is a 431.
-    /// Default: 64 KiB.
+    /// Most bytes of a head: request or status line, fields and the empty line. More is a 431, or
+    /// a 414 where the request line alone is too long. Default: 64 KiB.
     package var headByteCountMax = 64 << 10
 
     /// Most fields in a head. More is a 431. Default: 1 000.
     package var fieldCountMax = 1_000
-
-    /// Most bytes of a request line without its CRLF. More is a 414. Default: 16 KiB.
-    package var requestLineByteCountMax = 16 << 10
 
     /// Most bytes of one chunk-size line with its extensions and CRLF. More is a 400.
     /// Default: 1 KiB; extensions seen in practice have a few dozen bytes.

@@ -53,10 +53,9 @@ extension RequestDecoder {
     /// Line by line, so that a wrong one is refused when it is there and not when all are.
     private mutating func scanHead(_ bytes: UnsafeRawBufferPointer) throws(FramingError) -> Bool {
         if requestLine == nil {
-            let endMax = min(limits.requestLineByteCountMax + 2, limits.headByteCountMax)
             guard
                 let line = try lines.nextLine(
-                    in: bytes, endMax: endMax, tooLong: .requestLineTooLong)
+                    in: bytes, endMax: limits.headByteCountMax, tooLong: .requestLineTooLong)
             else { return false }
             requestLine = try RequestLine(line, in: bytes)
         }

@@ -20,9 +20,8 @@ struct RequestFacts: Sendable {
         switch field.known {
         case .host: try readHost(field.value, in: bytes)
         case .contentLength: try framing.readLength(field, in: bytes)
-        case .transferEncoding:
-            try framing.readEncoding(field, in: bytes, ignoringCase: false)
-        case .connection: connection.read(field.value, in: bytes)
+        case .transferEncoding: try framing.readEncoding(field, in: bytes)
+        case .connection: try readConnection(field.value, in: bytes)
         case .proxyConnection: proxyConnection.read(field.value, in: bytes)
         case .expect: readExpectation(field.value, in: bytes)
         case .upgrade: hasUpgrade = true
@@ -30,6 +29,16 @@ struct RequestFacts: Sendable {
             try readMaxForwards(field.value, in: bytes)
         default: break
         }
+    }
+
+    /// RFC 9110 section 7.6.1 forbids to nominate what is meant for all recipients. To remove it
+    /// would change where the request goes, where it ends or who sends it; to keep it would be to
+    /// ignore what the section says of nominated fields.
+    private mutating func readConnection(
+        _ value: Range<Int>, in bytes: UnsafeRawBufferPointer
+    ) throws(FramingError) {
+        connection.read(value, in: bytes)
+        guard !connection.nominatesEssentials else { throw .essentialFieldNominated }
     }
 
     /// RFC 9112 section 3.2: a second Host, or one that is no authority, is a 400.

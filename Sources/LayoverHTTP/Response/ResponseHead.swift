@@ -8,6 +8,9 @@ package struct ResponseHead: Sendable {
     package let framing: ResponseFraming
     /// The value of Content-Length, also where no body follows (HEAD, 304).
     package let contentLength: Int?
+    /// Whether a body is announced where there can be none (204). Its bytes may still come: the connection must
+    /// not be used again.
+    package let announcesImpossibleBody: Bool
     /// Whether there is a Via field. It is passed on; ours is for the caller to append.
     package let hasVia: Bool
 

@@ -34,7 +34,7 @@ extension ResponseHeadAssembler {
             try framing.readLength(field, in: line)
             return isHeadRequest || statusLine.status == 304
         case .transferEncoding:
-            try framing.readEncoding(field, in: line, ignoringCase: true)
+            try framing.readEncoding(field, in: line)
             return false
         case .connection:
             connection.read(field.value, in: line)
@@ -58,7 +58,8 @@ extension ResponseHeadAssembler {
         if statusLine.status == 101 { out.writeStaticString("Connection: Upgrade\r\n") }
         let head = ResponseHead(
             status: statusLine.status, minorVersion: statusLine.minorVersion, framing: bodyFraming,
-            contentLength: framing.length, hasVia: hasVia, bytes: out)
+            contentLength: framing.length, announcesImpossibleBody: statusLine.status == 204 && announcesBody,
+            hasVia: hasVia, bytes: out)
         if head.isInterim {
             interimHeadCount += 1
             guard interimHeadCount <= limits.interimHeadCountMax else { throw .tooManyInterimHeads }
@@ -71,17 +72,20 @@ extension ResponseHeadAssembler {
     }
 
     private func bodyFraming(of line: StatusLine) throws(FramingError) -> ResponseFraming {
-        if line.status < 200 || line.status == 204 {
-            // RFC 9110 section 8.6 and RFC 9112 section 6.1 forbid both fields here. A length of 0
-            // is common and harmless; anything else announces bytes that nobody would read.
-            if framing.isChunked || framing.length ?? 0 > 0 { throw .bodyWithoutPlace }
+        // RFC 9110 section 8.6 and RFC 9112 section 6.1 forbid both fields in 1xx and 204. A length of 0 is common
+        // and harmless. Behind an interim head announced bytes would be read as the head of the answer; behind a
+        // 204 the message has ended, and only its connection is spoilt.
+        if line.status < 200 {
+            if announcesBody { throw .bodyWithoutPlace }
             return .none
         }
-        if isHeadRequest || line.status == 304 { return .none }
+        if isHeadRequest || line.status == 204 || line.status == 304 { return .none }
         if isConnect, line.status < 300 { return .none }
         if framing.isChunked { return .chunked }
         return framing.length.map { .length($0) } ?? .untilClose
     }
+
+    private var announcesBody: Bool { framing.isChunked || framing.length ?? 0 > 0 }
 
     /// Writes the head again without the nominated fields. `Connection` may come after what it
     /// nominates, so this can only be done at the end; it is rare.

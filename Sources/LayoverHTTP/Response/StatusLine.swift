@@ -2,7 +2,8 @@
 struct StatusLine: Sendable {
     /// 0 or 1.
     let minorVersion: Int
-    /// 100 to 599.
+    /// 100 to 999. RFC 9110 section 15 leaves 600 and above invalid and tells a client to take them for a 5xx;
+    /// what they mean is between the two ends, so they pass as they are.
     let status: Int
 
     /// `HTTP/1.x SP 3DIGIT [SP reason]`. Many servers leave out the space when they have no reason.
@@ -19,7 +20,7 @@ struct StatusLine: Sendable {
         guard let status = DecimalNumber.value(of: (start + 9)..<(start + 12), in: bytes),
             line.count == 12 || bytes[start + 12] == ASCII.space
         else { throw .malformedStatusLine }
-        guard (100...599).contains(status) else { throw .statusOutOfRange }
+        guard (100...999).contains(status) else { throw .statusOutOfRange }
         if ByteScan.hasControl(in: bytes, (start + 12)..<line.upperBound) {
             throw .malformedStatusLine
         }

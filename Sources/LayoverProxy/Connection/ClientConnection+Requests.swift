@@ -68,7 +68,7 @@ extension ClientConnection {
         let closes = closes || !head.keepAlive || head.framing.hasBody || loop.isDraining
         loop.metrics.ownResponseCount.increment()
         loop.metrics.countAnswer(status: response.status)
-        write(response.encoded(closes: closes, sendsBody: head.method != .head))
+        write(response.encoded(closes: closes, sendsBody: head.method != .head, isOnOwnOrigin: head.isOnOwnOrigin))
         if closes {
             flushNow()
             linger()
@@ -126,11 +126,12 @@ extension ClientConnection {
 
     /// Whether `tick` may have something to do.
     func wantsTick(now: NIODeadline) -> Bool {
-        stallDeadline != nil || writtenByteCountLeft > 0 || deadline.map { $0 <= now } == true
+        isNotRead || stallDeadline != nil || writtenByteCountLeft > 0 || deadline.map { $0 <= now } == true
     }
 
     /// Once a second, if it is wanted: does what is overdue.
     func tick(now: NIODeadline) {
+        if isNotRead, isAbandoned { return closeNow() }
         if hasStalled(now: now) { return breakOff(isCloseDelimited: true) }
         guard let deadline, deadline <= now else { return }
         // Bytes of an answer that still wait for the client are no idleness.
@@ -171,7 +172,7 @@ extension ClientConnection {
         return switch error.status {
         case 431:
             "\(reason) limits.headerBytes is \(limits.headByteCountMax), and there may be \(limits.fieldCountMax) fields."
-        case 414: "\(reason) It may have \(limits.requestLineByteCountMax) bytes."
+        case 414: "\(reason) limits.headerBytes is \(limits.headByteCountMax)."
         default: reason
         }
     }

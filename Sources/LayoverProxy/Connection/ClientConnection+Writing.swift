@@ -79,7 +79,7 @@ extension ClientConnection {
         loop.metrics.ownResponseCount.increment()
         loop.metrics.countAnswer(status: response.status)
         let keepsAlive = client.keepAlive && isComplete && !loop.isDraining && mayHaveMore
-        write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead))
+        write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead, isOnOwnOrigin: client.isOnOwnOrigin))
         exchangeFinished(keepsAlive: keepsAlive)
         flushNow()
     }

@@ -24,8 +24,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case closed
     }
 
-    /// Bytes that a client may send ahead of its turn before we stop reading. Default: 64 KiB.
-    static let inputByteCountMax = 64 << 10
+    /// Bytes that a client may send ahead of its turn before we stop reading. A head stays in the
+    /// input until it is complete, so it must fit. Default: 64 KiB.
+    private var inputByteCountMax: Int { max(64 << 10, loop.rules.framing.headByteCountMax) }
     /// How long a connection lingers at most. Default: 5 s.
     static let lingerMax: TimeAmount = .seconds(5)
 
@@ -145,10 +146,20 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Asks for more bytes, unless the client is far enough ahead.
     func readMore() {
         guard !isReading, !isBodyPaused, !isInputClosed, phase != .closed,
-            input.readableBytes < Self.inputByteCountMax
+            input.readableBytes < inputByteCountMax
         else { return }
         isReading = true
         context?.read()
+    }
+
+    /// Whether what the client sends stays with the kernel, its FIN included.
+    var isNotRead: Bool {
+        phase == .exchanging && !isInputClosed && (isBodyPaused || input.readableBytes >= inputByteCountMax)
+    }
+
+    /// Whether the client has left all the same.
+    var isAbandoned: Bool {
+        PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
     }
 
     /// What stands before a path of ours, for this client: where it reached us.

@@ -6,6 +6,7 @@ struct ClientFacts {
     var isHTTP10: Bool
     var keepAlive: Bool
     var expectsContinue: Bool
+    var isOnOwnOrigin: Bool
 
     init(_ head: RequestHead) {
         isHead = head.method == .head
@@ -13,6 +14,7 @@ struct ClientFacts {
         // What a client sends behind a CONNECT is the tunnel's; after a refusal it must not be read as requests.
         keepAlive = head.keepAlive && head.method != .connect
         expectsContinue = head.expectsContinue
+        isOnOwnOrigin = head.isOnOwnOrigin
     }
 }
 

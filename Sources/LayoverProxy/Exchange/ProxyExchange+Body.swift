@@ -104,7 +104,12 @@ extension ProxyExchange {
 
     /// Aborts the attempt under way. Its last event finds nobody.
     func cancelAttempt() {
-        if let attempt { loop.worker?.cancel(attempt) }
+        if let handshake {
+            handshake.cancel()
+        } else if let attempt {
+            loop.worker?.cancel(attempt)
+        }
+        handshake = nil
         attempt = nil
         endFresh()
     }

@@ -76,7 +76,7 @@ extension ProxyExchange {
     }
 
     private func head(of cached: CachedAnswer, _ occasion: CacheOccasion) -> ByteBuffer {
-        var out = cached.head.bytes
+        var out = client.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         let identity = loop.rules.identity

@@ -6,7 +6,14 @@ import Synchronization
 extension ProxyExchange {
     func cutOff() -> Bool {
         switch phase {
-        case .responding, .done: return true
+        case .responding, .done:
+            // Those that asked for the same must not wait for what will not come.
+            claim?.end(KeyOutcome(OwnResponse(.cutOff(mayHaveBeenSent: true), identity: loop.rules.identity)))
+            return true
+        case .looking where hasJoined:
+            // What becomes of the one that goes is the last word here, too.
+            ticket?.isCutOff = true
+            return false
         case .attempting, .offering, .parked, .looking: break
         }
         guard let turn = ticket, !turn.isHeard, !isReceivingRequest, phase != .looking, request.purpose == .transfer

@@ -1,44 +1,87 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 
-/// A request with an `Idempotency-Key` whose client takes a ticket: whether there is one already is looked for before
-/// the first attempt, so that nothing is sent twice.
+/// How a request stands with its `Idempotency-Key`.
+enum KeyStanding {
+    /// It has none, or the engine was not asked yet.
+    case unasked
+    /// The engine was asked which request of the key goes.
+    case asked
+    /// It waits for the outcome of another request. `isDue`: its client has waited as long as it wants.
+    case joined(isDue: Bool)
+    /// It is the one that goes.
+    case going
+    /// It has the outcome of the request with this payload. Its own body may still be arriving.
+    case given(KeyOutcome, payload: [UInt8])
+}
+
+/// A request with an `Idempotency-Key` whose client takes a ticket: the key is reserved before the first attempt, so that of
+/// equal requests one goes, also where they come at the same time.
 extension ProxyExchange {
-    /// - Returns: False where there is nothing to look for.
+    /// - Returns: False where there is nothing to ask for.
     func looksForItsKey() -> Bool {
-        guard let key = ticket?.digest?.key, let store = loop.engine.store else { return false }
+        guard let digest = ticket?.digest else { return false }
         phase = .looking
-        // What is on its way to the disk counts too.
-        store.commit([]) { [self] _ in
-            store.ticket(ofKey: key) { result in
-                self.loop.eventLoop.execute { self.lookedForKey(result) }
-            }
-        }
+        ticket?.key = .asked
+        let claim = KeyClaim(engine: loop.engine)
+        self.claim = claim
+        claim.ask(key: digest.key, payload: isReceivingRequest ? nil : digest.mark.payload, looks: true, by: self)
         return true
     }
 
-    private func lookedForKey(_ result: Result<MarkedTicket?, StoreFailure>) {
+    /// Whether it waits for the outcome of another request.
+    var hasJoined: Bool {
+        if case .joined? = ticket?.key { return phase == .looking }
+        return false
+    }
+
+    private func keyIsReserved() {
         guard phase == .looking else { return }
-        // A store that cannot be read makes no tickets; requests go through all the same.
-        guard case .success(let found?) = result else { return beginTrying() }
-        ticket?.known = found
-        // Whether it is the same request says all of its body, of which nothing need be kept.
+        var wasDue = false
+        if case .joined(let isDue)? = ticket?.key { wasDue = isDue }
+        ticket?.key = .going
+        if ticket?.isCutOff == true { return tellIfCutOff() }
+        beginTrying()
+        if wasDue { becomeTicket() }
+    }
+
+    private func joins() {
+        guard phase == .looking else { return }
+        ticket?.key = .joined(isDue: false)
+        startTicketTimer()
+        // Whether it is the same request says all of its body.
+        sendContinue()
+    }
+
+    private func isGiven(_ outcome: KeyOutcome, _ payload: [UInt8]) {
+        guard phase == .looking else { return }
+        ticket?.key = .given(outcome, payload: payload)
+        ticket?.timer?.cancel()
+        // Its body is only to be compared, so nothing of it need be kept.
         request.body?.breakOff()
         request.body = nil
         sendContinue()
-        if isReceivingRequest { connection?.resumeBody() } else { answerKnownKey() }
+        if isReceivingRequest { connection?.resumeBody() } else { useOutcome() }
     }
 
-    func answerKnownKey() {
-        guard phase == .looking, let known = ticket?.known else { return }
-        guard ticket?.digest?.mark.payload == known.payload else {
-            if let problem = Problem(.keyReused) { fail(problem) }
-            return
-        }
-        Task { [self] in
-            let result = await TicketLook(engine: loop.engine, id: known.id).look()
-            loop.eventLoop.execute { self.answerAgain(known.id, result) }
+    /// The request is complete, and another one with its key has come to something.
+    func useOutcome() {
+        guard phase == .looking, case .given(let outcome, let payload)? = ticket?.key else { return }
+        guard ticket?.digest?.mark.payload == payload else { return fail(.keyReused) }
+        switch outcome {
+        case .ticket(let id):
+            Task { [self] in
+                let result = await TicketLook(engine: loop.engine, id: id).look()
+                loop.eventLoop.execute { self.answerAgain(id, result) }
+            }
+        case .own(let status, let fields, let body):
+            answer(OwnResponse(status: status, fields: fields, body: body))
+        case .answer(let shared) where shared.isBodyLost:
+            fail(.answerNotKept)
+        case .answer(let shared):
+            give(shared)
         }
     }
 
@@ -48,5 +91,46 @@ extension ProxyExchange {
             .accepted(
                 id, base: ticket?.base ?? "", applied: ticket?.wish.applied ?? "",
                 document: .acceptedBefore(id, result) { [loop] in loop.wall($0) }))
+    }
+
+    private func give(_ shared: SharedAnswer) {
+        guard let connection else { return ended(as: .cancelled) }
+        phase = .responding
+        claim?.end(nil)
+        loop.settled(self)
+        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: client)
+        given = sending
+        sending.begin()
+    }
+
+    // MARK: For others
+
+    /// Keeps an answer that is being passed on, as others may have asked for the same.
+    func keepForOthers(_ head: ResponseHead) {
+        guard claim != nil, case .going? = ticket?.key else { return }
+        sharing = AnswerSharing(head, loop: loop) { [weak self] count in
+            if let both = self?.sharing?.captureTook(count) { self?.tellTaken(both) }
+        }
+    }
+}
+
+extension ProxyExchange: KeyedExchange {
+    func keyDecided(_ decision: KeyDecision) {
+        loop.eventLoop.execute {
+            switch decision {
+            case .go: self.keyIsReserved()
+            case .join: self.joins()
+            case .offerTicket: self.becomeTicket()
+            case .outcome(let outcome, let payload): self.isGiven(outcome, payload)
+            case .reused: if self.phase == .looking { self.fail(.keyReused) }
+            case .refused(let limit, let value): if self.phase == .looking { self.fail(.limit(limit, value)) }
+            }
+        }
+    }
+}
+
+extension KeyOutcome {
+    init(_ response: OwnResponse) {
+        self = .own(status: response.status, fields: response.fields, body: response.body)
     }
 }

@@ -72,6 +72,7 @@ extension ProxyExchange {
         isClientGone = true
         loop.settled(self)
         if isReceivingRequest { request.body?.breakOff() }
+        given?.stop()
         if adoptsItself() { return }
         switch phase {
         case .parked, .looking:
@@ -174,7 +175,7 @@ extension ProxyExchange: HeldExchange {
 
     /// Cuts off an attempt that may be hanging on a network that is gone. Its verdict makes another.
     func abandonIfConnecting() {
-        guard let attempt, phase == .attempting, rules.policy.mode != .pass,
+        guard let attempt, handshake == nil, phase == .attempting, rules.policy.mode != .pass,
             connection?.isInputClosed == false
         else { return }
         rules.isAbandoned = true
@@ -203,6 +204,10 @@ extension ProxyExchange: HeldExchange {
         let id = entry
         entry = nil
         if ticket?.isAsked == true, let id { loop.engine.post(.untold(id)) }
+        if phase == .done || phase == .responding {
+            // Nobody is answered any more; those that asked for the same are.
+            claim?.end(KeyOutcome(OwnResponse(.ended(end, lastFailure: lastFailure), identity: loop.rules.identity)))
+        }
         if phase == .done {
             // Its client has left, and its attempt was to be let finish.
             if let attempt, let id { aborted = (attempt, id) }
@@ -220,7 +225,7 @@ extension ProxyExchange: HeldExchange {
             return
         }
         var problem = Problem.ended(end, lastFailure: lastFailure)
-        problem.entry = id
+        problem.entry = id.map(loop.engine.naming.shown)
         problem.recall(rules.counts)
         // Whom somebody has given up is not asked to come back, and nobody with what may have been done.
         switch end {

@@ -22,6 +22,8 @@ extension ProxyExchange {
         if sendings > 1 { rules.sentAgainWithinAttempt(sendings - 1) }
         guard phase != .attempting || !retries(head) else { return }
         tellOriginAnswered(status: head.status, .deliver(.answered))
+        // Its client has left, but others may have asked for the same.
+        if phase == .done { keepForOthers(head) }
         guard phase == .attempting else { return }
         passOn(head)
     }
@@ -29,11 +31,12 @@ extension ProxyExchange {
     func passOn(_ head: ResponseHead) {
         phase = .responding
         if caching != nil { keepInCache(head) }
+        keepForOthers(head)
         guard let connection else { return }
         loop.metrics.countAnswer(status: head.status)
         framing = Self.framing(of: head, for: client)
         saysClose = !keepsAlive
-        var out = head.bytes
+        var out = client.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
         writeOwnFields(after: head, into: &out)
         connection.write(out)
     }
@@ -58,7 +61,7 @@ extension ProxyExchange {
         }
     }
 
-    private func writeOwnFields(after head: ResponseHead, into out: inout ByteBuffer) {
+    func writeOwnFields(after head: ResponseHead, into out: inout ByteBuffer) {
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeStaticString("\r\n")
@@ -88,6 +91,8 @@ extension ProxyExchange {
     }
 
     func received(_ bytes: ByteBuffer) {
+        let capture = sharing?.capture
+        capture?.append(bytes)
         if phase == .responding { caching?.writer?.append(bytes) }
         // Where no body can follow, the client would take one for its next answer.
         guard let connection, phase == .responding, framing != .none else {
@@ -118,12 +123,19 @@ extension ProxyExchange {
     /// The client has caught up.
     func clientTookBytes() {
         caching?.sending?.goOn()
+        handshake?.readMore()
+        given?.goOn()
         let count = untakenByteCount
         untakenByteCount = 0
         took(count)
     }
 
     private func took(_ count: Int) {
+        tellTaken(sharing?.clientTook(count) ?? count)
+    }
+
+    /// So many bytes of the answer need not be waited for any more.
+    func tellTaken(_ count: Int) {
         guard let attempt, count > 0 else { return }
         let left = attempt.bytesOutstanding.subtract(count, ordering: .acquiringAndReleasing).newValue
         if left < Self.resumeBelow, attempt.isReceivingPaused.load(ordering: .acquiring) {
@@ -135,6 +147,8 @@ extension ProxyExchange {
         attempt = nil
         endFresh()
         caching?.writer?.commit()
+        if let sharing { claim?.end(.answer(sharing.finished())) }
+        sharing = nil
         let wasResponding = phase == .responding
         ended(as: isClientGone ? .cancelled : .delivered)
         guard wasResponding, let connection else { return }

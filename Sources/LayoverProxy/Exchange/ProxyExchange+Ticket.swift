@@ -6,7 +6,7 @@ import NIOCore
 /// From hold to ticket: the client has waited as long as it wants, or has left what is to be done all the same.
 extension ProxyExchange {
     func startTicketTimer() {
-        guard let wait = ticket?.wish.wait else { return }
+        guard let wait = ticket?.wish.wait, ticket?.timer == nil else { return }
         ticket?.timer = loop.eventLoop.scheduleTask(in: TimeAmount(wait)) { [weak self] in self?.becomeTicket() }
     }
 
@@ -16,17 +16,25 @@ extension ProxyExchange {
             && request.purpose == .transfer
     }
 
+    /// Why it cannot go on without its client. Nil: all of its body is kept for as many attempts as it takes.
+    private var adoptionObstacle: AdoptionObstacle? {
+        guard let body = request.body else { return nil }
+        if body.isTooLong { return .bodyTooLong }
+        return body.summary == .captured ? nil : .bodyNotKept
+    }
+
     /// Whether its client has closed its side while it could still be answered, and what is left of that is to go on
     /// without it.
     var isLeftBehind: Bool {
-        connection?.isInputClosed == true && takesOverWhenClientLeaves && !isReceivingRequest
+        connection?.isInputClosed == true && takesOverWhenClientLeaves && !isReceivingRequest && adoptionObstacle == nil
     }
 
     /// The request is complete.
     func requestCompleted(trailers: ByteBuffer?) {
         self.trailers = trailers
         if ticket?.isReadFirst == true { return wasReadFirst() }
-        if ticket?.known != nil { return answerKnownKey() }
+        if case .given? = ticket?.key { return useOutcome() }
+        if let digest = ticket?.digest { claim?.completed(payload: digest.mark.payload) }
         // What waits was told of while its body was still on the way. Told before it asks for a ticket.
         if let entry, let body = request.body {
             loop.engine.post(
@@ -40,6 +48,11 @@ extension ProxyExchange {
     /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it.
     func becomeTicket(isLast: Bool = false) {
         guard ticket?.isAsked != true else { return }
+        if hasJoined {
+            ticket?.key = .joined(isDue: true)
+            claim?.waitEnded()
+            return
+        }
         guard phase == .parked || phase == .attempting || phase == .offering, request.purpose == .transfer else {
             return declineTicket()
         }
@@ -77,7 +90,7 @@ extension ProxyExchange {
     }
 
     private func declineTicket() {
-        if let entry { loop.engine.post(.declinesTicket(entry)) }
+        if let id = entry ?? successor?.id { loop.engine.post(.declinesTicket(id)) }
     }
 
     /// Its place in the set. It joins now if its first attempt is still under way.
@@ -111,6 +124,11 @@ extension ProxyExchange {
         guard takesOverWhenClientLeaves, !isReceivingRequest,
             phase == .parked || phase == .attempting || phase == .offering
         else { return false }
+        if let adoptionObstacle {
+            // It ends as under `cancel`, but not without a word: somebody expects to find it.
+            loop.engine.post(.notAdopted(joinedEntry(), adoptionObstacle))
+            return false
+        }
         becomeTicket()
         handOver(isStored: false)
         return true
@@ -125,6 +143,8 @@ extension ProxyExchange {
             loop: loop, id: entry, rules: rules, route: route, wish: wish, hasIdempotencyKey: hasIdempotencyKey, mark: nil)
         successor.takeOver(from: self)
         successor.isStored = isStored
+        successor.claim = claim
+        claim = nil
         self.successor = successor
         self.entry = nil
         attempt = nil
@@ -148,16 +168,21 @@ extension ProxyExchange: AcceptingExchange {
             ticket?.isHeard = true
         }
         defer { tellIfCutOff() }
-        if let successor { return successor.heard(result) }
+        if let successor {
+            if let id = result.ticket { successor.claim?.end(.ticket(id)) }
+            return successor.heard(result)
+        }
         switch result {
         case .accepted(let id, let standing):
             // A head that came first has won.
             guard phase == .parked || phase == .attempting || phase == .offering else { return }
+            claim?.end(.ticket(id))
             if phase == .parked { entry = nil } else { handOver(isStored: true) }
             phase = .parked
             answerWithTicket(id, standing)
         case .duplicate(let id, let standing):
             guard phase == .parked || phase == .attempting || phase == .offering else { return }
+            claim?.end(.ticket(id))
             answerWithTicket(id, standing)
             cancelAttempt()
             ended(as: .cancelled)

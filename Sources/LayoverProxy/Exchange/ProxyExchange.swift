@@ -51,8 +51,16 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// The trailers of the request, as they are forwarded.
     var trailers: ByteBuffer?
     var caching: CacheTurn?
+    /// Its place among those with its `Idempotency-Key`.
+    var claim: KeyClaim?
+    /// The answer that is being passed on, for those that have asked for the same.
+    var sharing: AnswerSharing?
+    /// The answer of the origin to an equal request, on its way to the client.
+    var given: SharedAnswerSending?
     /// Who goes on with the request once it is a ticket that is not at rest.
     var successor: TicketExchange?
+    /// The attempt that has its own connection and asks there for another protocol.
+    var handshake: UpgradeHandshake?
     /// The answer in hand while `offering`.
     var offered: OfferedAnswer?
     /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
@@ -160,7 +168,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         case .head(let head, let sendings): received(head, sendings: sendings)
         case .body, .end, .failed:
             if phase == .offering { offered?.rest.append(event) } else { receiveRest(event) }
-        case .dialled(let socket): dialled(socket)
+        case .dialled(let socket): if request.purpose == .upgrade { shakeHands(on: socket) } else { dialled(socket) }
         }
     }
 
@@ -243,7 +251,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// What the client is told of a failure.
     func problem(_ failure: Failure, _ reason: Verdict.FailReason) -> Problem {
         Problem(
-            failure, reason: reason, attemptCount: rules.attemptCount, entry: entry,
+            failure, reason: reason, attemptCount: rules.attemptCount, entry: entry.map(loop.engine.naming.shown),
             bodyByteCountMax: loop.rules.body.byteCountMax)
     }
 
@@ -278,6 +286,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     func ended(as state: EntryState, failure: Failure? = nil) {
         phase = .done
         ticket?.timer?.cancel()
+        defer { claim?.end(nil) }
         guard let entry else { return }
         self.entry = nil
         if ticket?.isAsked == true { loop.engine.post(.untold(entry)) }
@@ -287,7 +296,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// Answers the client with a problem of our own.
     func fail(_ problem: Problem) {
         var problem = problem
-        problem.entry = entry
+        problem.entry = entry.map(loop.engine.naming.shown)
         problem.recall(rules.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity))
         ended(as: .failed, failure: lastFailure)
@@ -297,6 +306,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     func answer(_ response: OwnResponse) {
         guard phase != .done, phase != .responding else { return }
         phase = .done
+        claim?.end(KeyOutcome(response))
         defer { loop.settled(self) }
         guard let connection else { return loop.metrics.ownResponseCount.increment() }
         connection.answer(response, to: client, isComplete: !isReceivingRequest)

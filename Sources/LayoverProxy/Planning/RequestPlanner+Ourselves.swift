@@ -3,7 +3,7 @@ import LayoverHTTP
 
 /// Requests that are addressed to the proxy itself, in origin form.
 extension RequestPlanner {
-    private static let routePrefix = "/.layover/route/"
+    static let routePrefix = "/.layover/route/"
 
     func planForOurselves(_ head: RequestHead, reachedAt: OwnAddress?) throws(Refusal) -> RequestPlan {
         let target = head.targetString
@@ -24,6 +24,7 @@ extension RequestPlanner {
         try refuseForeign(head, isKnownHost: routeOfHost != nil || isOwnHost)
         if target.hasPrefix(Self.routePrefix) { return try planBaseURL(head, target) }
         if let routeOfHost, let authority = head.hostAuthority {
+            try checkKey(of: routeOfHost, in: head, isInPath: false)
             let origin = Origin(scheme: .http, host: authority.host, port: authority.port)
             return try planForward(
                 head, to: RequestAddress(origin: origin, host: origin.hostField), target: target,
@@ -54,7 +55,7 @@ extension RequestPlanner {
         }
     }
 
-    /// `/.layover/route/{name}/…`: the rest goes to the route's upstream.
+    /// `/.layover/route/{name}/…` or `/.layover/route/{name}/~{key}/…`: the rest goes to the route's upstream.
     private func planBaseURL(_ head: RequestHead, _ target: String) throws(Refusal) -> RequestPlan {
         let rest = target.dropFirst(Self.routePrefix.count)
         let name = rest.prefix { $0 != "/" && $0 != "?" }
@@ -63,13 +64,15 @@ extension RequestPlanner {
                 404, "unknown_route", "No route with an upstream has this name.",
                 error: .proxyConfigurationError)
         }
+        let tail = rest.dropFirst(name.count)
+        let behindKey = Self.behindKey(of: route, in: tail)
+        try checkKey(of: route, in: head, isInPath: behindKey != nil)
         if let methods = route.methods, !methods.contains(head.methodString) {
             throw Refusal(405, "method", "The route is not for this method.", error: .httpRequestDenied)
         }
-        let tail = rest.dropFirst(name.count)
-        let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        let path = behindKey ?? tail
         let address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
-        return try planForward(head, to: address, target: path, by: route)
+        return try planForward(head, to: address, target: path.hasPrefix("/") ? String(path) : "/" + path, by: route)
     }
 
     private func planTicket(_ head: RequestHead, _ path: Substring) throws(Refusal) -> RequestPlan {
@@ -117,7 +120,7 @@ extension RequestPlanner {
     /// `Max-Forwards: 0`: we are the final recipient (RFC 9110 section 7.6.2).
     func answerAsLastHop(_ head: RequestHead) -> OwnResponse {
         guard head.method == .trace else { return Self.options }
-        var echo = "TRACE \(head.targetString) HTTP/1.\(head.minorVersion)\r\n"
+        var echo = "TRACE \(shown(head.targetString)) HTTP/1.\(head.minorVersion)\r\n"
         for range in head.fields.ranges where !Self.secret.contains(range.known) {
             echo += "\(head.fields.string(range.name)): \(head.fields.string(range.value))\r\n"
         }
@@ -129,7 +132,7 @@ extension RequestPlanner {
 
     /// Never echoed (RFC 9110 section 9.3.8).
     private static let secret: Set<KnownField> = [
-        .authorization, .cookie, .proxyAuthorization, .proxyAuthenticate,
+        .authorization, .cookie, .proxyAuthorization, .proxyAuthenticate, .layover,
     ]
 }
 

@@ -24,8 +24,12 @@ extension RequestPlanner {
 
     /// The fields to send: as they came, less what is only for us, plus what a route asks for.
     ///
-    /// - Parameter honoursPrefer: Whether what the client prefers about waiting is done here.
-    func fields(of head: RequestHead, route: Route?, honoursPrefer: Bool = false) -> ByteBuffer {
+    /// - Parameters:
+    ///   - honoursPrefer: Whether what the client prefers about waiting is done here.
+    ///   - keepsUpgrade: Whether the wish for another protocol goes on.
+    func fields(
+        of head: RequestHead, route: Route?, honoursPrefer: Bool = false, keepsUpgrade: Bool = false
+    ) -> ByteBuffer {
         var out = ByteBuffer()
         out.reserveCapacity(head.bytes.readableBytes + viaMember.count + 8)
         var options = ForwardingOptions()
@@ -34,6 +38,7 @@ extension RequestPlanner {
             options.removedNames = names.map { Array($0.lowercased().utf8) }
         }
         options.keepsPrefer = !honoursPrefer
+        options.keepsUpgrade = keepsUpgrade
         head.writeForwardedFields(into: &out, options: options)
         if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
             out.writeString("Prefer: \(others.joined(separator: ", "))\0")
@@ -50,9 +55,9 @@ extension RequestPlanner {
 
     /// With a UUID where the configuration has `~uuid~`: the same for all attempts of the request.
     private static func filledIn(_ field: Route.Field) -> Route.Field {
-        guard field.value.contains("~uuid~") else { return field }
+        guard field.value.revealed.contains("~uuid~") else { return field }
         var generator = SystemRandomNumberGenerator()
-        let value = field.value.replacing("~uuid~", with: RequestUUID.text(using: &generator))
+        let value = field.value.revealed.replacing("~uuid~", with: RequestUUID.text(using: &generator))
         return Route.Field(name: field.name, value: value)
     }
 

@@ -36,6 +36,7 @@ struct RequestPlanner {
         if let address = cache.address(of: head) {
             let target = Self.target(of: head)
             let route = matchingRoute(head, address, target)
+            if let route { try checkKey(of: route, in: head, isInPath: false) }
             let plan = try planForward(
                 head, to: address, target: target, by: route, isCleared: cache.isCleared && route == nil)
             // Not if it was refused just now: then it is looked at, and refused, again.
@@ -58,12 +59,16 @@ struct RequestPlanner {
         if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
         let wish = try wish(of: head)
         let policy = try policy(wish, route: route)
-        let ticket = try ticketWish(of: head, policy, route)
+        let isUpgrade = Self.isRelayed(upgradeOf: head, to: address.origin)
+        // Nobody collects a tunnel later.
+        let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
         let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
         let twice = hasKey || policy.repeatable || head.method.isIdempotent
         let request = UpstreamRequest(
-            purpose: .transfer, origin: address.origin, method: head.methodString, target: target,
-            host: address.host, fields: fields(of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty),
+            purpose: isUpgrade ? .upgrade : .transfer, origin: address.origin, method: head.methodString, target: target,
+            host: address.host,
+            fields: fields(
+                of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade),
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: twice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
@@ -80,6 +85,14 @@ struct RequestPlanner {
         // What waits for another ticket is not tried first.
         let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
         return isLater ? .accept(plan, ticket.now(isLater: isLater)) : .forward(plan)
+    }
+
+    /// Whether the connection may become a tunnel: a WebSocket (RFC 6455 section 4.1) to an origin without TLS. Other
+    /// protocols are not offered to the origin, which then answers in this one (RFC 9110 section 7.8).
+    private static func isRelayed(upgradeOf head: RequestHead, to origin: Origin) -> Bool {
+        guard head.upgradeRequested, head.method == .get, head.framing == .none, origin.scheme == .http else { return false }
+        let values = head.fields.values(.upgrade)
+        return values.count == 1 && head.fields.equalsIgnoringCase(values[0], "websocket")
     }
 
     private func planTunnel(

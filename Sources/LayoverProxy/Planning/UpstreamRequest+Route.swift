@@ -10,7 +10,7 @@ extension UpstreamRequest {
     /// attempt: it comes beside what the client sent, and cannot be told from it.
     mutating func takeFields(of route: Route?) {
         guard let route else { return }
-        let set = route.setFields.filter { !$0.value.contains("~uuid~") }
+        let set = route.setFields.filter { !$0.value.revealed.contains("~uuid~") }
         let added = Set(route.addFields.map { $0.name.lowercased() })
         let removed = Set(route.removeFields.map { $0.lowercased() }).subtracting(added)
         let replaced = Set(set.map { $0.name.lowercased() })
@@ -36,5 +36,5 @@ extension UpstreamRequest {
 
 extension Route.Field {
     /// As it goes to libcurl: an empty value needs a semicolon (CURLOPT_HTTPHEADER).
-    var line: String { value.isEmpty ? "\(name);" : "\(name): \(value)" }
+    var line: String { value.revealed.isEmpty ? "\(name);" : "\(name): \(value.revealed)" }
 }

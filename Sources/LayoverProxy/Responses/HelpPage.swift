@@ -3,7 +3,8 @@ enum HelpPage {
     static let response = OwnResponse(
         status: 200,
         fields: [
-            ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
+            ("Content-Type", "text/plain; charset=utf-8"), ("Content-Security-Policy", "sandbox"),
+            ("X-Content-Type-Options", "nosniff"),
         ],
         body: """
             This is Layover, a local HTTP proxy that waits out the trouble.

@@ -29,7 +29,7 @@ struct OwnResponse {
     /// The answer that a policy has in place of the origin's.
     init(_ standIn: StandInResponse, lastFailure: Failure?, attemptCount: Int, identity: String) {
         status = standIn.status
-        fields = standIn.fields.map { ($0.name, $0.value) }
+        fields = standIn.fields.map { ($0.name, $0.value.revealed) }
         let error = lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
         fields.append(
             (
@@ -41,10 +41,13 @@ struct OwnResponse {
 
     /// The bytes for a client.
     ///
-    /// - Parameter sendsBody: False for an answer to HEAD, which announces the length all the same.
-    func encoded(closes: Bool, sendsBody: Bool) -> ByteBuffer {
+    /// - Parameters:
+    ///   - sendsBody: False for an answer to HEAD, which announces the length all the same.
+    ///   - isOnOwnOrigin: Whether it was asked for at the proxy's own web origin.
+    func encoded(closes: Bool, sendsBody: Bool, isOnOwnOrigin: Bool = false) -> ByteBuffer {
         var out = ByteBuffer()
         out.writeString("HTTP/1.1 \(status) \(StatusText.reason(of: status))\r\n")
+        if isOnOwnOrigin { OwnOrigin.write(into: &out) }
         for field in fields { out.writeString("\(field.name): \(field.value)\r\n") }
         if !fields.contains(where: { $0.name.lowercased() == "cache-control" }) {
             out.writeString("Cache-Control: no-store\r\n")

@@ -13,6 +13,7 @@ struct Problem {
     var phase: FailurePhase?
     var evidence: Evidence?
     var attemptCount = 0
+    /// As the admin port shows it (`EntryNaming`).
     var entry: EntryID?
     var retryAfter: Duration?
 

@@ -25,7 +25,7 @@ package struct ProxyServer: Sendable {
     /// Where it listens now; nil for a Unix socket.
     package var localPort: Int? { channel.localAddress?.port }
 
-    /// Binds the listener. Every loop has its worker when the first connection comes.
+    /// Binds the listener, so that the port is ours. Connections wait in the kernel until `accept` is called.
     package static func bind(
         to address: Address, group: MultiThreadedEventLoopGroup, loops: [ProxyLoop]
     ) async throws -> ProxyServer {
@@ -33,6 +33,7 @@ package struct ProxyServer: Sendable {
             uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: CInt(backlog))
+            .serverChannelOption(.autoRead, value: false)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -58,6 +59,10 @@ package struct ProxyServer: Sendable {
         }
         return ProxyServer(loops: loops, group: group, channel: channel)
     }
+
+    /// Takes connections from now on, those that came since `bind` first. Once all that a request needs is there: the workers
+    /// of the loops, the tickets of an earlier run, and the addresses of our own that must not be reached.
+    package func accept() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
     /// Stops accepting, lets exchanges under way finish, and closes what is left when the time is over.
     ///

@@ -22,9 +22,7 @@ extension Problem {
         case .accepted, .duplicate, .gone:
             return nil
         case .keyReused:
-            self.init(
-                status: 422, kind: "idempotency_key_reused",
-                detail: "This Idempotency-Key was used for another request.", error: .httpRequestError)
+            self = .keyReused
         case .refused(let limit, let value):
             self = .limit(limit, value)
         case .draining:
@@ -41,6 +39,14 @@ extension Problem {
             retryAfter = .seconds(10)
         }
     }
+
+    static let keyReused = Problem(
+        status: 422, kind: "idempotency_key_reused", detail: "This Idempotency-Key was used for another request.",
+        error: .httpRequestError)
+
+    static let answerNotKept = Problem(
+        status: 507, kind: "answer_not_kept", detail: "The origin answered, but the body of its answer could not be kept.",
+        error: .proxyInternalError)
 
     /// The store could not be opened so far.
     init(notOpen failure: StoreFailure) {

@@ -10,20 +10,25 @@ final class AnswerCapture: @unchecked Sendable {
     private let fields: ByteBuffer
     private let loop: ProxyLoop
     private let took: (Int) -> Void
+    /// Nil where none can follow, or once it is lost.
     private var body: CapturedBody?
+    private let hasBody: Bool
     private var isLost = false
     /// Bytes that the worker is not yet told of as taken.
     private var untaken = 0
 
-    /// - Parameter took: Called on the loop when so many bytes need not be waited for any more.
-    init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void) {
+    /// - Parameters:
+    ///   - byteCountMax: A longer body is not kept.
+    ///   - took: Called on the loop when so many bytes need not be waited for any more.
+    init(_ head: ResponseHead, loop: ProxyLoop, byteCountMax: Int = .max, took: @escaping (Int) -> Void) {
         status = head.status
         fields = Self.fieldLines(of: head)
         self.loop = loop
         self.took = took
+        hasBody = head.framing != .none
         guard head.framing != .none else { return }
         var limits = loop.rules.body
-        limits.byteCountMax = .max
+        limits.byteCountMax = byteCountMax
         body = CapturedBody(
             length: head.contentLength, mayBeSentTwice: true, limits: limits, spool: loop.spool,
             clientResumed: { [weak self] in loop.eventLoop.execute { [weak self] in self?.resumed() } },
@@ -59,6 +64,7 @@ final class AnswerCapture: @unchecked Sendable {
         guard !isLost else { return }
         isLost = true
         body?.breakOff()
+        body = nil
         resumed()
     }
 
@@ -69,7 +75,8 @@ final class AnswerCapture: @unchecked Sendable {
         // Called on the loop, where it came from.
         nonisolated(unsafe) let done = done
         body.finish()
-        body.persist(as: name) { stored in
+        // What the origin did must not be lost for a few bytes: a small answer counts, and is kept in any case.
+        body.persist(as: name, isForced: true) { stored in
             loop.eventLoop.execute {
                 done(
                     StoredAnswer(
@@ -78,11 +85,17 @@ final class AnswerCapture: @unchecked Sendable {
         }
     }
 
+    /// All of it has come, and is given to those that asked for the same.
+    func shared(_ head: ResponseHead) -> SharedAnswer {
+        body?.finish()
+        return SharedAnswer(status: status, head: head.bytes, body: body, isBodyLost: isLost)
+    }
+
     /// Nobody wants it any more.
     func discard() { body?.disown() }
 
     /// What is known without the body.
     func withoutBody() -> StoredAnswer {
-        StoredAnswer(status: status, fields: fields, body: .none, isBodyLost: body != nil)
+        StoredAnswer(status: status, fields: fields, body: .none, isBodyLost: hasBody)
     }
 }

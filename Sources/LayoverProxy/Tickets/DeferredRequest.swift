@@ -20,6 +20,12 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private let namedParents: [EntryID]
     private var trailers: ByteBuffer?
     private var isDone = false
+    /// Its place among those with its `Idempotency-Key`.
+    private var claim: KeyClaim?
+    /// The body in place of the captured one, once its tokens are replaced; nil: as it was captured.
+    private var replaced: CapturedBody?
+    /// The answer of the origin to an equal request, on its way to the client.
+    private var given: SharedAnswerSending?
     private(set) var isReceivingRequest = true
 
     init(
@@ -121,14 +127,26 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
             let found = try TicketTokens.found(
                 in: draft.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
             draft.take(found)
-            keep(found.body.map { CapturedBody(.inline($0), trailers: trailers, limits: loop.rules.body, spool: loop.spool) })
+            replaced = found.body.map {
+                CapturedBody(.inline($0), trailers: trailers, limits: loop.rules.body, spool: loop.spool)
+            }
+            reserveKey()
         } catch {
             fail(Problem(error))
         }
     }
 
+    /// An equal request may be on its way already, of a client that waits for the answer first. The store need not be asked
+    /// for the key: it looks when it takes the ticket.
+    private func reserveKey() {
+        guard let digest else { return keep() }
+        let claim = KeyClaim(engine: loop.engine)
+        self.claim = claim
+        claim.ask(key: digest.key, payload: digest.mark.payload, looks: false, by: self)
+    }
+
     /// Makes the body outlive us, and asks for the ticket.
-    private func keep(_ replaced: CapturedBody?) {
+    private func keep() {
         let id = EntryID(using: &loop.generator)
         guard let body = replaced ?? draft.request.body else { return accept(id, .none) }
         body.persist(as: "\(id).request") { [self] stored in
@@ -182,13 +200,14 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private func answer(_ response: OwnResponse) {
         guard !isDone else { return }
         isDone = true
+        claim?.end(KeyOutcome(response))
         loop.settled(self)
         connection?.answer(response, to: client, isComplete: !isReceivingRequest)
     }
 
     // MARK: The client
 
-    func clientTookBytes() {}
+    func clientTookBytes() { given?.goOn() }
 
     /// It has said all that it has to say, and still waits for our word; or it broke off.
     func clientClosedInput() {
@@ -200,6 +219,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     func clientLeft() {
         if isReceivingRequest { draft.request.body?.breakOff() }
         isDone = isDone || isReceivingRequest
+        given?.stop()
         loop.settled(self)
     }
 
@@ -222,12 +242,11 @@ extension DeferredRequest: AcceptingExchange {
         if result.abandonsBody { draft.request.body?.disown() }
         switch result {
         case .accepted(let id, let standing):
+            claim?.end(.ticket(id))
             answer(.accepted(id, base: base, applied: applied, document: document(id, standing)))
         case .duplicate(let id, _):
-            Task { [self] in
-                let result = await TicketLook(engine: loop.engine, id: id).look()
-                loop.eventLoop.execute { self.answerAgain(id, result) }
-            }
+            claim?.end(.ticket(id))
+            lookAndAnswer(id)
         default:
             if var problem = Problem(result) {
                 if case .unknownParent(let id) = result, !namedParents.contains(id) {
@@ -235,6 +254,13 @@ extension DeferredRequest: AcceptingExchange {
                 }
                 fail(problem)
             }
+        }
+    }
+
+    private func lookAndAnswer(_ id: EntryID) {
+        Task { [self] in
+            let result = await TicketLook(engine: loop.engine, id: id).look()
+            loop.eventLoop.execute { self.answerAgain(id, result) }
         }
     }
 
@@ -246,5 +272,41 @@ extension DeferredRequest: AcceptingExchange {
 
     private func document(_ id: EntryID, _ standing: TicketStanding?) -> TicketDocument {
         TicketDocument(id: id, standing: standing) { [loop] in loop.wall($0) }
+    }
+}
+
+extension DeferredRequest: KeyedExchange {
+    func keyDecided(_ decision: KeyDecision) {
+        loop.eventLoop.execute {
+            switch decision {
+            case .go: self.keep()
+            // Its client wants to be told of a ticket at once, so the one that goes is to become one.
+            case .join: self.claim?.waitEnded()
+            case .offerTicket: break
+            case .outcome(let outcome, let payload): self.use(outcome, payload)
+            case .reused: self.fail(.keyReused)
+            case .refused(let limit, let value): self.fail(.limit(limit, value))
+            }
+        }
+    }
+
+    private func use(_ outcome: KeyOutcome, _ payload: [UInt8]) {
+        guard digest?.mark.payload == payload else { return fail(.keyReused) }
+        switch outcome {
+        case .ticket(let id): lookAndAnswer(id)
+        case .own(let status, let fields, let body): answer(OwnResponse(status: status, fields: fields, body: body))
+        case .answer(let shared) where shared.isBodyLost: fail(.answerNotKept)
+        case .answer(let shared): give(shared)
+        }
+    }
+
+    private func give(_ shared: SharedAnswer) {
+        guard !isDone else { return }
+        isDone = true
+        loop.settled(self)
+        guard let connection else { return }
+        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: client)
+        given = sending
+        sending.begin()
     }
 }

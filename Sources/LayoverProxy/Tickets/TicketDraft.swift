@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 
 /// All that is known of a request that is to become a ticket, but for its body.
@@ -46,9 +47,10 @@ struct TicketDraft {
         new.lane = order.lane
         new.priority = order.priority
         new.preconditions = request.preconditions
+        // The answer is stored without its trailers.
         let stored = StoredRequest(
             origin: request.origin, method: request.method, target: request.target, host: request.host,
-            fields: request.fields, body: body, hasBody: request.framing != .none, trailers: trailers,
+            fields: TrailersWish.removed(from: request.fields), body: body, hasBody: request.framing != .none, trailers: trailers,
             hasTokens: hasTokens)
         return Acceptance(new: new, request: stored, mark: mark)
     }
@@ -57,7 +59,7 @@ struct TicketDraft {
 extension UpstreamRequest {
     /// Whether whoever answers in the origin's place would learn something: a body, or credentials.
     var isExposed: Bool {
-        guard purpose == .transfer, origin.scheme == .http else { return false }
+        guard purpose != .dial, origin.scheme == .http else { return false }
         return framing != .none || carriesCredentials
     }
 
@@ -81,7 +83,7 @@ extension UpstreamRequest {
     var shownURL: String {
         switch purpose {
         case .dial: origin.authority
-        case .transfer: origin.description + (target == "*" ? "" : target)
+        case .transfer, .upgrade: origin.description + (target == "*" ? "" : target)
         }
     }
 }

@@ -37,7 +37,7 @@ extension TicketExchange {
             phase = .done
             loop.logger.warning(
                 "a ticket cannot be sent as it is; a person decides",
-                metadata: ["ticket": "\(id)", "reason": "\(failure.message)"])
+                metadata: ["ticket": "\(loop.engine.naming.shown(id))", "reason": "\(MaskedTicketIDs.text(failure.message))"])
             loop.engine.post(.refusedToSend(id, .rejected, failure, takeTally()))
             loop.closed(self)
         }

@@ -46,6 +46,8 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var offered: OfferedAnswer?
     /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
     var aborted: UpstreamAttempt?
+    /// Not nil where the exchange before us has reserved its `Idempotency-Key`, until the ticket is on disk.
+    var claim: KeyClaim?
     /// The answer that is being kept.
     var answer: AnswerCapture?
 
@@ -190,8 +192,13 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var summary: RequestSummary {
         RequestSummary(
             method: request?.method ?? "", hasIdempotencyKey: hasIdempotencyKey,
-            declaredRepeatable: rules.policy.repeatable,
-            body: request?.body == nil ? .none : .captured)
+            declaredRepeatable: rules.policy.repeatable, body: bodySummary)
+    }
+
+    /// What the store has of it can be sent as often as it takes; before that it is what was kept of it.
+    private var bodySummary: RequestSummary.Body {
+        guard let body = request?.body else { return .none }
+        return isStored ? .captured : body.summary
     }
 
     func takeTally() -> AttemptTally {

@@ -58,10 +58,7 @@ extension Problem {
                 detail: "The origin answered with status \(standing.record.status ?? 0), but its answer broke off.",
                 error: .httpResponseIncomplete)
         } else if isBodyLost {
-            self.init(
-                status: 507, kind: "answer_not_kept",
-                detail: "The origin answered, but the body of its answer could not be kept.",
-                error: .proxyInternalError)
+            self = .answerNotKept
         } else if !state.isFinal {
             self.init(
                 status: 409, kind: "pending", detail: "The ticket is \(state.rawValue): there is no answer yet.",

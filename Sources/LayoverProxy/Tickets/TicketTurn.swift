@@ -21,6 +21,5 @@ struct TicketTurn {
     var isHeard = false
     /// Whether the proxy ends, and this is the last thing that is done for its client.
     var isCutOff = false
-    /// The ticket that was made with its `Idempotency-Key` before. Then no attempt is made.
-    var known: MarkedTicket?
+    var key = KeyStanding.unasked
 }

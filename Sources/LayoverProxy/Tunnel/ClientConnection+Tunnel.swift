@@ -31,7 +31,7 @@ extension ClientConnection {
             .whenComplete { result in
                 let (connection, far, done) = bound.value
                 switch result {
-                case .success(let channel): done(connection.handOver(to: far, channel, head: head))
+                case .success(let channel): done(connection.becomeTunnel(to: far, channel, head: head))
                 case .failure:
                     // NIO has closed the descriptor or never owned it; either way the client is told.
                     connection.closeNow()
@@ -41,7 +41,12 @@ extension ClientConnection {
     }
 
     /// Swaps the handlers. From here on the bytes pass by without us.
-    private func handOver(to far: TunnelRelay, _ channel: any Channel, head: ByteBuffer) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - far: The other half, which is in the pipeline of its channel already.
+    ///   - head: What the client is sent first.
+    /// - Returns: Whether it stands. If not, both connections are closed.
+    func becomeTunnel(to far: TunnelRelay, _ channel: any Channel, head: ByteBuffer) -> Bool {
         guard phase == .handingOver, let context else {
             channel.close(promise: nil)
             return false

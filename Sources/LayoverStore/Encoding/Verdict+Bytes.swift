@@ -21,7 +21,7 @@ extension ByteWriter {
             write(response.fields.count)
             for field in response.fields {
                 write(field.name)
-                write(field.value)
+                write(field.value.revealed)
             }
             write(response.body)
         case .fail(let reason):

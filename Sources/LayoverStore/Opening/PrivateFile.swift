@@ -28,7 +28,7 @@ enum PrivateFile {
         try sync(folder: folder(of: path))
     }
 
-    /// All of a small file; nil if there is none. Others who might read it cannot from now on, where that is ours to say.
+    /// All of a small file; nil if there is none. Changes nothing about it: it may be anybody's.
     static func read(_ path: String, byteCountMax: Int = 1 << 20) throws(StoreFailure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -36,8 +36,6 @@ enum PrivateFile {
             throw failure("read", path)
         }
         defer { Glibc.close(file) }
-        var facts = stat()
-        if fstat(file, &facts) == 0, facts.st_mode & 0o077 != 0 { fchmod(file, 0o600) }
         var bytes = [UInt8](repeating: 0, count: byteCountMax)
         var count = 0
         while count < byteCountMax {
@@ -50,6 +48,15 @@ enum PrivateFile {
             count += got
         }
         return Array(bytes[..<count])
+    }
+
+    /// Keeps others from reading a file that is ours, where that is for us to say: 0600.
+    static func restrict(_ path: String) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        defer { Glibc.close(file) }
+        var facts = stat()
+        if fstat(file, &facts) == 0, facts.st_mode & 0o077 != 0 { fchmod(file, 0o600) }
     }
 
     /// Puts a new file in the place of an old one, or leaves the old one: never anything in between, also not after

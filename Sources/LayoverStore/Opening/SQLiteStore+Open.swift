@@ -1,4 +1,6 @@
+import FoundationEssentials
 import GRDB
+import LayoverCore
 package import LayoverEngine
 import Logging
 
@@ -28,7 +30,7 @@ extension SQLiteStore {
                 pool: pool, sealing: sealing, spool: spool, folder: folder,
                 limits: .init(changeCountMax: options.groupCountMax), logger: options.logger)
             return SQLiteStore(
-                path: options.path, bodyByteCount: bodyByteCount, pool: pool, sealing: sealing, writer: writer,
+                path: options.path, naming: try naming(pool), bodyByteCount: bodyByteCount, pool: pool, sealing: sealing, writer: writer,
                 lock: lock, owner: owner)
         } catch let failure as StoreFailure {
             throw failure
@@ -37,14 +39,26 @@ extension SQLiteStore {
         }
     }
 
+    /// Who can read what tells this store from others can read its tickets as well.
+    private static func naming(_ pool: DatabasePool) throws -> EntryNaming {
+        let store = try pool.read { try Data.fetchOne($0, sql: "SELECT storeID FROM facts") }
+        guard let store, store.count == 16 else { throw StoreError.malformedRow }
+        return EntryNaming(secret: Array(store))
+    }
+
     private static func spoolOwner(_ options: StoreOptions, _ pool: DatabasePool) throws -> SpoolOwner {
         let store = try pool.read { try String.fetchOne($0, sql: "SELECT lower(hex(storeID)) FROM facts") ?? "" }
         return try SpoolOwner(of: options.spoolFolder, store: store, database: options.path)
     }
 
+    /// What somebody wrote there by hand must not overflow.
+    private static func sum(_ all: Int, _ count: Int64) -> Int {
+        min(all + Int(min(max(0, count), Int64(RowReader.countMax))), RowReader.countMax)
+    }
+
     /// Removes the bodies that no row names, if they are this store's.
     ///
-    /// - Returns: The bytes of those that rows name.
+    /// - Returns: The bytes of all that rows keep, in files or by themselves.
     private static func sweep(
         _ spool: SpoolFolder, _ owner: SpoolOwner, _ pool: DatabasePool, _ logger: Logger
     ) throws -> Int {
@@ -59,8 +73,13 @@ extension SQLiteStore {
                     """)
             while let file = try files.next() {
                 names.insert(file[0])
-                // What somebody wrote there by hand must not overflow.
-                byteCount = min(byteCount + min(max(0, file[1] as Int), RowReader.countMax), RowReader.countMax)
+                byteCount = sum(byteCount, file[1])
+            }
+            // From their indexes: the rows themselves may be big.
+            for table in ["request", "answer"] {
+                let inRows = try Int64.fetchCursor(
+                    db, sql: "SELECT bodyByteCount FROM \(table) WHERE bodyFile IS NULL AND bodyByteCount > 0")
+                while let count = try inRows.next() { byteCount = sum(byteCount, count) }
             }
         }
         let spared = try spool.bodyNames().subtracting(names)

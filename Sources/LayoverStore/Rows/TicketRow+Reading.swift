@@ -29,6 +29,11 @@ extension TicketRow {
         record.status = row.optionalInt()
         record.preconditions = row.optionalText()
         record.supersededBy = try ids(row.bytes()).first
+        record.decisions.isForced = row.bool()
+        record.decisions.isAskedFor = row.bool()
+        record.decisions.hasOwnDeadline = row.bool()
+        record.decisions.hasOwnPriority = row.bool()
+        record.decisions.excusedParents = try ids(row.bytes())
         return record
     }
 

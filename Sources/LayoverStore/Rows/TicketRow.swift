@@ -11,7 +11,7 @@ enum TicketRow {
         "automaticCount", "mayHaveBeenApplied", "isRepeatable", "hasIdempotencyKey", "isExposed", "isHeldBack",
         "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "endedMeasured",
         "lastFailure", "lastFailureAt", "attempts", "status", "preconditions",
-        "supersededBy",
+        "supersededBy", "isForced", "isAskedFor", "hasOwnDeadline", "hasOwnPriority", "excusedParents",
     ]
 
     static let insertion = """
@@ -58,7 +58,7 @@ enum TicketRow {
         binder.bind(record.policy)
         binder.bind(record.priority)
         binder.bind(record.lane)
-        if record.parents.isEmpty { binder.bindNull() } else { binder.bind(record.parents.flatMap(\.bytes)) }
+        bind(record.parents, to: &binder)
         binder.bind(record.client.address)
         binder.bind(record.client.isConnected)
         binder.bind(record.client.userAgent)
@@ -83,6 +83,11 @@ enum TicketRow {
         binder.bind(record.status)
         binder.bind(record.preconditions)
         if let newer = record.supersededBy { binder.bind(newer) } else { binder.bindNull() }
+        binder.bind(record.decisions.isForced)
+        binder.bind(record.decisions.isAskedFor)
+        binder.bind(record.decisions.hasOwnDeadline)
+        binder.bind(record.decisions.hasOwnPriority)
+        bind(record.decisions.excusedParents, to: &binder)
     }
 
     static func bindLesson(_ record: TicketRecord, to binder: inout StatementBinder) {
@@ -93,6 +98,10 @@ enum TicketRow {
         bind(record.lastFailure, to: &binder)
         binder.bind(record.lastFailureAt)
         bind(record.attempts, to: &binder)
+    }
+
+    private static func bind(_ ids: [EntryID], to binder: inout StatementBinder) {
+        if ids.isEmpty { binder.bindNull() } else { binder.bind(ids.flatMap(\.bytes)) }
     }
 
     private static func bind(_ attempts: AttemptLog, to binder: inout StatementBinder) {

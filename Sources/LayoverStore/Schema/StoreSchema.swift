@@ -30,6 +30,12 @@ enum StoreSchema {
             try db.execute(
                 sql: "CREATE INDEX childTicket ON ticket (parents) WHERE endedAt IS NULL AND parents IS NOT NULL")
         }
+        migrator.registerMigration("6") { db in
+            try db.execute(sql: decisions)
+        }
+        migrator.registerMigration("7") { db in
+            try db.execute(sql: bytesInRows)
+        }
         return migrator
     }
 
@@ -156,6 +162,24 @@ enum StoreSchema {
         UPDATE ticket SET endedMeasured = endedAt WHERE endedAt IS NOT NULL;
         DROP INDEX endedTicket;
         CREATE INDEX endedTicket ON ticket (endedMeasured) WHERE endedMeasured IS NOT NULL;
+        """
+
+    /// What people decided (`TicketDecisions`). Of tickets of earlier versions nobody knows it: nothing was forced then, so
+    /// what may have been applied asks again; and no policy moves their deadline and priority, as a person may have set them.
+    private static let decisions = """
+        ALTER TABLE ticket ADD COLUMN isForced INTEGER NOT NULL DEFAULT 0 CHECK (isForced IN (0, 1));
+        ALTER TABLE ticket ADD COLUMN isAskedFor INTEGER NOT NULL DEFAULT 0 CHECK (isAskedFor IN (0, 1));
+        ALTER TABLE ticket ADD COLUMN hasOwnDeadline INTEGER NOT NULL DEFAULT 0 CHECK (hasOwnDeadline IN (0, 1));
+        ALTER TABLE ticket ADD COLUMN hasOwnPriority INTEGER NOT NULL DEFAULT 0 CHECK (hasOwnPriority IN (0, 1));
+        ALTER TABLE ticket ADD COLUMN excusedParents BLOB
+            CHECK (length(excusedParents) > 0 AND length(excusedParents) % 16 = 0);
+        UPDATE ticket SET hasOwnDeadline = 1, hasOwnPriority = 1 WHERE endedAt IS NULL;
+        """
+
+    /// The bytes of bodies that lie in rows, so that a start can add them up without reading the bodies.
+    private static let bytesInRows = """
+        CREATE INDEX requestBytes ON request (bodyByteCount) WHERE bodyFile IS NULL AND bodyByteCount > 0;
+        CREATE INDEX answerBytes ON answer (bodyByteCount) WHERE bodyFile IS NULL AND bodyByteCount > 0;
         """
 
     private static let indexes = """

@@ -6,7 +6,7 @@ import LayoverEngine
 struct StoreKeyFile {
     let path: String
 
-    /// The keys; nil when there is no file.
+    /// The keys; nil when there is no file. One that holds keys is for its owner alone from now on.
     func read() throws(StoreFailure) -> StoreKeys? {
         guard let bytes = try PrivateFile.read(path) else { return nil }
         var keys: [Int: SymmetricKey] = [:]
@@ -20,6 +20,8 @@ struct StoreKeyFile {
         guard let keys = StoreKeys(keys) else {
             throw StoreFailure(.other, "\(path) holds no key. Put the right key file in its place.")
         }
+        // Only now is it known to be ours.
+        PrivateFile.restrict(path)
         return keys
     }
 

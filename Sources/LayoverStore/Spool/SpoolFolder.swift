@@ -5,30 +5,36 @@ import LayoverEngine
 /// The folder of the bodies that are too big for a row. Files are removed on a thread of its own, after the commit
 /// that let go of them: a crash in between leaves a file that no row names, which the next start sweeps away.
 final class SpoolFolder: Sendable {
-    /// A file that was let go of.
+    /// A body that was let go of.
     struct Released: Equatable {
-        var name: String
+        /// Its file; nil: it was in a row.
+        var name: String?
         var byteCount: Int
+
+        var takesRoom: Bool { name != nil || byteCount > 0 }
     }
 
     let path: String
     private let removed: @Sendable (Int) -> Void
     private let remover = DispatchQueue(label: "layover.store.spool")
 
-    /// - Parameter removed: Told the bytes of each file that is gone.
+    /// - Parameter removed: Told the bytes of each body that is gone, those in rows too.
     init(path: String, removed: @escaping @Sendable (Int) -> Void) {
         self.path = path
         self.removed = removed
     }
 
-    /// Removes files, later and in order. What is not there is fine: whoever reads one has it open.
-    func remove(_ files: [Released]) {
-        guard !files.isEmpty else { return }
+    /// Removes bodies, later and in order. A file that is not there is fine: whoever reads one has it open.
+    func remove(_ bodies: [Released]) {
+        guard !bodies.isEmpty else { return }
         remover.async { [path, removed] in
             // A name from a damaged row must not lead out of the folder.
-            for file in files where StoredBody.isFileName(file.name) {
-                unlink("\(path)/\(file.name)")
-                removed(file.byteCount)
+            for body in bodies {
+                if let name = body.name {
+                    guard StoredBody.isFileName(name) else { continue }
+                    unlink("\(path)/\(name)")
+                }
+                removed(body.byteCount)
             }
         }
     }

@@ -4,7 +4,7 @@ import LayoverEngine
 
 /// Applies changes within a transaction that somebody else begins and ends. Confined to whoever has the database.
 final class ChangeWriter {
-    /// Files that nobody needs once the transaction is committed.
+    /// Bodies that nobody needs once the transaction is committed.
     private(set) var released: [SpoolFolder.Released] = []
 
     private let sealing: FieldSealing
@@ -21,6 +21,8 @@ final class ChangeWriter {
     private let endedTicket: Statement
     private let noteTime: Statement
     private let rowOfFile: Statement
+    private let knownTicket: Statement
+    private let knownAnswer: Statement
 
     init(_ db: Database, sealing: FieldSealing) throws {
         self.sealing = sealing
@@ -53,6 +55,9 @@ final class ChangeWriter {
             sql: """
                 SELECT 1 FROM request WHERE bodyFile = ?1 UNION ALL SELECT 1 FROM answer WHERE bodyFile = ?1
                 """)
+        knownTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ?")
+        knownAnswer = try db.makeStatement(
+            sql: "SELECT 1 FROM answer WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)")
     }
 
     func takeReleased() -> [SpoolFolder.Released] {
@@ -79,7 +84,7 @@ final class ChangeWriter {
         _ record: TicketRecord, _ request: StoredRequest, _ mark: IdempotencyMark?
     ) throws(StoreError) -> StoreResult {
         if let mark, let duplicate = try duplicate(of: mark) {
-            try releaseUnlessNamed(request.body)
+            try releaseUnlessKept(request.body, of: record.id, by: knownTicket)
             return duplicate
         }
         var ticket = StatementBinder(insertTicket)
@@ -94,7 +99,7 @@ final class ChangeWriter {
             ticket.bindNull()
         }
         guard try ticket.run() == 1 else {
-            try releaseUnlessNamed(request.body)
+            try releaseUnlessKept(request.body, of: record.id, by: knownTicket)
             return .stale
         }
         var row = StatementBinder(insertRequest)
@@ -149,7 +154,7 @@ final class ChangeWriter {
 
     private func deliver(_ record: TicketRecord, _ answer: StoredAnswer) throws(StoreError) -> StoreResult {
         guard record.state.isFinal, try update(record) == .done else {
-            try releaseUnlessNamed(answer.body)
+            try releaseUnlessKept(answer.body, of: record.id, by: knownAnswer)
             return .stale
         }
         var row = StatementBinder(insertAnswer)
@@ -182,24 +187,36 @@ final class ChangeWriter {
         return .done
     }
 
-    // MARK: Files
+    // MARK: Bodies
 
     private func release(_ deletion: Statement, of id: EntryID) throws(StoreError) {
         var row = StatementBinder(deletion)
         row.bind(id)
         try row.run { row in
             var row = row
-            if let name = row.optionalText() { released.append(.init(name: name, byteCount: row.int())) }
+            let body = SpoolFolder.Released(name: row.optionalText(), byteCount: row.int())
+            if body.takesRoom { released.append(body) }
         }
     }
 
-    /// A change that did not apply leaves its file behind; if it was applied before, a row names the file.
-    private func releaseUnlessNamed(_ body: StoredBody) throws(StoreError) {
-        guard case .file(let name, let byteCount) = body else { return }
-        var isNamed = false
-        var query = StatementBinder(rowOfFile)
-        query.bind(name)
-        try query.run { _ in isNamed = true }
-        if !isNamed { released.append(.init(name: name, byteCount: byteCount)) }
+    /// A change that did not apply leaves its body behind; if it was applied before, a row has the body.
+    ///
+    /// - Parameter known: Finds the row that says that it was applied before, where no file says so.
+    private func releaseUnlessKept(
+        _ body: StoredBody, of id: EntryID, by known: Statement
+    ) throws(StoreError) {
+        let left = SpoolFolder.Released(name: body.fileName, byteCount: body.byteCount)
+        guard left.takesRoom else { return }
+        var isKept = false
+        var query: StatementBinder
+        if case .file(let name, _) = body {
+            query = StatementBinder(rowOfFile)
+            query.bind(name)
+        } else {
+            query = StatementBinder(known)
+            query.bind(id)
+        }
+        try query.run { _ in isKept = true }
+        if !isKept { released.append(left) }
     }
 }

@@ -7,7 +7,7 @@ enum EndedRemoval {
     struct Removal {
         var count = 0
         /// Bodies of answers that nobody needs any more.
-        var files: [SpoolFolder.Released] = []
+        var bodies: [SpoolFolder.Released] = []
     }
 
     static func remove(before time: Timestamp, limit: Int, _ db: Database) throws -> Removal {
@@ -29,7 +29,8 @@ enum EndedRemoval {
             let id = try row.id()
             guard sequences.count < limit, !wanted.contains(id) else { return }
             sequences.append(sequence)
-            if let name = row.optionalText() { removal.files.append(.init(name: name, byteCount: row.int())) }
+            let body = SpoolFolder.Released(name: row.optionalText(), byteCount: row.int())
+            if body.takesRoom { removal.bodies.append(body) }
         }
         guard !sequences.isEmpty else { return removal }
         // A number is never used again, not even when its ticket is forgotten.

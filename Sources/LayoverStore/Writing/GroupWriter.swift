@@ -14,7 +14,7 @@ final class GroupWriter {
     struct Outcome {
         /// One for each call, in order.
         var results: [Result<[StoreResult], StoreFailure>] = []
-        /// Files that nobody needs any more.
+        /// Bodies that nobody needs any more.
         var released: [SpoolFolder.Released] = []
     }
 

@@ -128,7 +128,7 @@ final class StoreWriter: Sendable {
         guard group != nil else { return .failure(StoreHealth.closed) }
         do {
             let removal = try pool.write { try EndedRemoval.remove(before: time, limit: limit, $0) }
-            spool.remove(removal.files)
+            spool.remove(removal.bodies)
             // What was removed is still in the log; nothing else would overwrite it before the next burst.
             if removal.count > 0, removal.count < limit { truncateLog() }
             return .success(removal.count)

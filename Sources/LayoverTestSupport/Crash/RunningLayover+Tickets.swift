@@ -19,6 +19,32 @@ extension RunningLayover {
         try await exchange("DELETE /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\r\n")
     }
 
+    /// The ids by which the admin port shows the entries of tickets.
+    package func entries(of tickets: [String]) async throws -> Set<String> {
+        var ids: Set<String> = []
+        for ticket in tickets { ids.insert(try await entry(of: ticket)) }
+        return ids
+    }
+
+    /// The id by which the admin port shows the entry of a ticket.
+    package func entry(of ticket: String) async throws -> String { try await entry(ticket).id }
+
+    /// The id by which the client of an entry asks for its ticket, as the admin port tells whoever has the token.
+    package func ticketID(of entry: String) async throws -> String {
+        let token = try String(contentsOf: folder.file("admin-token"), encoding: .utf8).trimmingCharacters(in: .newlines)
+        guard let ticket = try await self.entry(entry, token: token).ticket else {
+            throw ProcessError("\(entry) is no ticket.")
+        }
+        return ticket
+    }
+
+    private func entry(_ id: String, token: String? = nil) async throws -> PendingListing.Entry {
+        let admin = admin
+        let answer = try await onOwnThread { try admin.call("GET", "/v1/pending/\(id)", token: token) }
+        guard answer.status == 200 else { throw ProcessError("Entry \(id): \(answer.status) \(answer.text)") }
+        return try JSONDecoder().decode(PendingListing.Entry.self, from: answer.body)
+    }
+
     private var own: String { "Host: 127.0.0.1:\(proxyPort)\r\nConnection: close\r\n" }
 }
 

@@ -1,10 +1,12 @@
 import Foundation
+import Glibc
 
 /// A TLS server that answers each request of one connection at a time: `openssl s_server`, whose standard
 /// input goes to the client and whose standard output is what the client sent.
+///
+/// It is killed with its last user, and with the test process, however that ends (`TestGuardian`).
 package final class TLSOrigin: @unchecked Sendable {
-    // `@unchecked`: constants after init; Process and its pipes are used from one thread, and `stop` only
-    // sends a signal.
+    // `@unchecked`: constants after init; the pipes are used from one thread, and `stop` only sends a signal.
     package let port: Int
     private let process = Process()
     private let input = Pipe()
@@ -21,25 +23,45 @@ package final class TLSOrigin: @unchecked Sendable {
                 "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-quiet", "-cert",
                 certificates.serverFile, "-key", certificates.serverKeyFile,
             ] + arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .merging([TestGuardian.mark.name: TestGuardian.mark.value]) { _, new in new }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        OriginThreads.start { [self] in answerAll(with: Data(answer.utf8)) }
+        // The thread must not keep the origin alive: it ends with it, at the end of what the client sent.
+        let (received, sent) = (output.fileHandleForReading, input.fileHandleForWriting)
+        let ends = PipeEnds(received: received, sent: sent)
+        OriginThreads.start { ends.answerAll(with: Data(answer.utf8)) }
         try waitUntilListening()
     }
 
-    package func stop() { process.terminate() }
+    package var pid: Int32 { process.processIdentifier }
 
-    private func answerAll(with answer: Data) {
-        var received = Data()
-        while true {
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { return }
-            received += more
-            while let end = received.range(of: Data("\r\n\r\n".utf8)) {
-                received.removeSubrange(..<end.upperBound)
-                try? input.fileHandleForWriting.write(contentsOf: answer)
+    deinit { stop() }
+
+    /// SIGTERM would stay pending: a child inherits the signals that the thread blocks which made it, and those of the
+    /// Swift runtime block nearly all.
+    package func stop() {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+
+    /// Our ends of the pipes, for one thread.
+    private struct PipeEnds: @unchecked Sendable {
+        // `@unchecked`: only the thread of the answers uses them.
+        let received: FileHandle
+        let sent: FileHandle
+
+        func answerAll(with answer: Data) {
+            var head = Data()
+            while true {
+                let more = received.availableData
+                if more.isEmpty { return }
+                head += more
+                while let end = head.range(of: Data("\r\n\r\n".utf8)) {
+                    head.removeSubrange(..<end.upperBound)
+                    try? sent.write(contentsOf: answer)
+                }
             }
         }
     }

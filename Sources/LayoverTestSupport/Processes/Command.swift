@@ -57,6 +57,7 @@ package struct Command: Sendable {
             !name.lowercased().hasSuffix("_proxy") && !name.hasPrefix("LAYOVER_")
         }
         result["LC_ALL"] = "C.UTF-8"
+        result[TestGuardian.mark.name] = TestGuardian.mark.value
         result.merge(environment) { _, new in new }
         return result
     }

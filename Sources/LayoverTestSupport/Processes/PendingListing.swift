@@ -9,6 +9,7 @@ package struct PendingListing: Sendable, Codable {
         }
 
         package var id: String
+        package var ticket: String?
         package var state: String
         package var waitingFor: String?
         package var why: String?

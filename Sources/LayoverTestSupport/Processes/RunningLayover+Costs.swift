@@ -16,6 +16,10 @@ extension RunningLayover {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/fd").count) ?? 0
     }
 
+    package var threadCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/task").count) ?? 0
+    }
+
     private func statusByteCount(_ name: String) -> Int {
         let text = (try? String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name) }

@@ -42,14 +42,17 @@ package final class RunningLayover: Sendable {
     /// Starts it with the `config.json` of a folder, on the store that an earlier run may have left there, and waits
     /// until both ports listen.
     ///
-    /// - Parameter prefix: What its command line begins with, such as a tracer that runs it.
+    /// - Parameters:
+    ///   - binary: nil = `binary`.
+    ///   - prefix: What its command line begins with, such as a tracer that runs it.
     package static func start(
-        in folder: TemporaryFolder, under prefix: [String] = [], environment: [String: String] = [:],
-        namespace: String? = nil
+        in folder: TemporaryFolder, binary: String? = nil, under prefix: [String] = [],
+        environment: [String: String] = [:], namespace: String? = nil, within limit: Duration = .seconds(30)
     ) async throws -> RunningLayover {
-        let process = try launch(in: folder, under: prefix, environment: environment, namespace: namespace)
+        let process = try launch(
+            in: folder, binary: binary, under: prefix, environment: environment, namespace: namespace)
         let portFile = folder.file("ports.json")
-        let ports = try await FolderWatch(folder.url).first("Layover listens") {
+        let ports = try await FolderWatch(folder.url).first("Layover listens", within: limit) {
             if process.hasEnded { throw ProcessError("Layover ended: \(process.errors)\(process.output)") }
             return (try? Data(contentsOf: portFile)).flatMap { try? JSONDecoder().decode(Ports.self, from: $0) }
         }
@@ -58,13 +61,13 @@ package final class RunningLayover: Sendable {
 
     /// Starts it and waits for nothing.
     package static func launch(
-        in folder: TemporaryFolder, under prefix: [String] = [], environment: [String: String] = [:],
-        namespace: String? = nil
+        in folder: TemporaryFolder, binary: String? = nil, under prefix: [String] = [],
+        environment: [String: String] = [:], namespace: String? = nil
     ) throws -> RunningProcess {
         let portFile = folder.file("ports.json").path
         try? FileManager.default.removeItem(atPath: portFile)
         let words = prefix + [
-            binary, "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0",
+            binary ?? Self.binary, "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0",
             "--admin", "127.0.0.1:0", "--port-file", portFile,
         ]
         return try Command(words[0], Array(words.dropFirst()))

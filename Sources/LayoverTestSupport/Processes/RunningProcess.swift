@@ -4,7 +4,8 @@ import Synchronization
 
 /// A process that a test started. What it prints goes to files, so that a full pipe can never stop it.
 ///
-/// It is killed with its last user: no test leaves a process behind.
+/// It is killed with its last user, and with the test process, however that ends (`TestGuardian`): no test leaves a
+/// process behind.
 package final class RunningProcess: Sendable {
     package let pid: pid_t
     package let folder: TemporaryFolder
@@ -36,6 +37,9 @@ package final class RunningProcess: Sendable {
 
     deinit {
         signal(SIGKILL)
+        // What it has started itself: Foundation makes it the leader of a group, whose number stays taken as long as the
+        // group has members. A tracer leaves its program behind otherwise.
+        kill(-pid, SIGKILL)
     }
 
     package func signal(_ number: Int32) {

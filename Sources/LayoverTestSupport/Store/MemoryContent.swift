@@ -10,6 +10,17 @@ struct MemoryContent: Sendable {
         var answer: StoredAnswer?
     }
 
+    /// A body that was let go of, with its file if it has one.
+    struct Released: Sendable {
+        var name: String?
+        var byteCount: Int
+
+        init(_ body: StoredBody) {
+            name = body.fileName
+            byteCount = body.byteCount
+        }
+    }
+
     private(set) var tickets: [EntryID: Row] = [:]
     private(set) var lastSequence = 0
     var clock: (bootID: String, clock: TicketClock)?
@@ -21,26 +32,26 @@ struct MemoryContent: Sendable {
 
     /// All of a call or nothing of it.
     mutating func apply(
-        call: [StoreChange], released: inout [String]
+        call: [StoreChange], released: inout [Released]
     ) -> Result<[StoreResult], StoreFailure> {
         var draft = self
-        var names: [String] = []
+        var bodies: [Released] = []
         var results: [StoreResult] = []
         do {
-            for change in call { results.append(try draft.apply(change, &names)) }
+            for change in call { results.append(try draft.apply(change, &bodies)) }
         } catch { return .failure(error) }
         self = draft
-        released += names
+        released += bodies
         return .success(results)
     }
 
     private mutating func apply(
-        _ change: StoreChange, _ released: inout [String]
+        _ change: StoreChange, _ released: inout [Released]
     ) throws(StoreFailure) -> StoreResult {
         switch change {
         case .insert(let record, let request, let mark):
             let result = try insert(record, request, mark)
-            if result != .done { release(request.body, &released) }
+            if result != .done, tickets[record.id] == nil || request.body.fileName != nil { release(request.body, &released) }
             return result
         case .update(let record):
             return try update(record, &released) ? .done : .stale
@@ -50,7 +61,7 @@ struct MemoryContent: Sendable {
             return try learn(record) ? .done : .stale
         case .delivered(let record, let answer):
             guard record.state.isFinal, try update(record, &released) else {
-                release(answer.body, &released)
+                if tickets[record.id]?.answer == nil || answer.body.fileName != nil { release(answer.body, &released) }
                 return .stale
             }
             tickets[record.id]?.answer = answer
@@ -86,7 +97,7 @@ struct MemoryContent: Sendable {
         return .done
     }
 
-    private mutating func update(_ record: TicketRecord, _ released: inout [String]) throws(StoreFailure) -> Bool {
+    private mutating func update(_ record: TicketRecord, _ released: inout [Released]) throws(StoreFailure) -> Bool {
         guard var row = tickets[record.id], !row.record.state.isFinal, row.record.revision < record.revision else {
             return false
         }
@@ -125,7 +136,7 @@ struct MemoryContent: Sendable {
         return .done
     }
 
-    mutating func removeEnded(before time: Timestamp, limit: Int) -> (Int, [String]) {
+    mutating func removeEnded(before time: Timestamp, limit: Int) -> (Int, [Released]) {
         let wanted = Set(tickets.values.filter { !$0.record.state.isFinal }.flatMap(\.record.parents))
         let ended = tickets.values.filter { !wanted.contains($0.record.id) }
             .filter { $0.record.endedMeasured.map { $0 < time } ?? false }
@@ -134,13 +145,18 @@ struct MemoryContent: Sendable {
             }
             .prefix(max(0, limit))
         for row in ended { tickets[row.record.id] = nil }
-        return (ended.count, ended.compactMap { $0.answer?.body.fileName })
+        return (ended.count, ended.compactMap { $0.answer.map { Released($0.body) } })
     }
 
     /// Unless a row names it.
-    private func release(_ body: StoredBody, _ released: inout [String]) {
-        guard let name = body.fileName, !fileNames.contains(name) else { return }
-        released.append(name)
+    private func release(_ body: StoredBody, _ released: inout [Released]) {
+        if let name = body.fileName, fileNames.contains(name) { return }
+        released.append(Released(body))
+    }
+
+    /// Of all bodies, in files and in rows.
+    var bodyByteCount: Int {
+        tickets.values.reduce(0) { $0 + ($1.request?.body.byteCount ?? 0) + ($1.answer?.body.byteCount ?? 0) }
     }
 
     /// What the CHECKs of a database say.
@@ -151,8 +167,4 @@ struct MemoryContent: Sendable {
             && (0...7).contains(record.priority) && (0...max(0, record.counts.all)).contains(record.counts.automatic)
         if !isSound { throw StoreFailure(.other, "The record contradicts itself.") }
     }
-}
-
-extension StoredBody {
-    var fileName: String? { if case .file(let name, _) = self { name } else { nil } }
 }

@@ -13,6 +13,7 @@ package final class MemoryDisk: Sendable {
 
     private let state = Mutex(State())
     private let spoolFolder: String?
+    private let removed = Mutex<@Sendable (Int) -> Void>({ _ in })
 
     /// - Parameter spoolFolder: Where the files of bodies lie that are removed with their tickets. Default: nowhere.
     package init(spoolFolder: String? = nil) { self.spoolFolder = spoolFolder }
@@ -33,9 +34,9 @@ package final class MemoryDisk: Sendable {
     func commit(
         _ calls: [[StoreChange]], failure: StoreFailure?
     ) -> [Result<[StoreResult], StoreFailure>] {
-        let (results, released) = state.withLock { state -> ([Result<[StoreResult], StoreFailure>], [String]) in
+        let (results, released) = state.withLock { state -> ([Result<[StoreResult], StoreFailure>], [MemoryContent.Released]) in
             var draft = state.content
-            var released: [String] = []
+            var released: [MemoryContent.Released] = []
             let results = calls.map { draft.apply(call: $0, released: &released) }
             if let failure {
                 if failure.mayBeKept { state.ghost = draft }
@@ -67,6 +68,15 @@ package final class MemoryDisk: Sendable {
             state.content.seenAt = Timestamp(nanoseconds: now.nanoseconds &+ clock.offset)
             return clock
         }
+    }
+
+    /// Has somebody told the bytes of each body that is removed, in a file or in a row.
+    func tellRemoved(_ removed: @escaping @Sendable (Int) -> Void) { self.removed.withLock { $0 = removed } }
+
+    private func remove(_ bodies: [MemoryContent.Released]) {
+        remove(bodies.compactMap(\.name))
+        let removed = self.removed.withLock { $0 }
+        for body in bodies { removed(body.byteCount) }
     }
 
     private func remove(_ names: [String]) {

@@ -42,6 +42,12 @@ package final class MemoryStore: PendingStore {
         disk.open()
     }
 
+    /// Bytes of all bodies that are kept.
+    package var bodyByteCount: Int { disk.content.bodyByteCount }
+
+    /// Has somebody told the bytes of each body that is removed.
+    package func tellRemoved(_ removed: @escaping @Sendable (Int) -> Void) { disk.tellRemoved(removed) }
+
     /// Commits that were begun so far.
     package var commitCount: Int { state.withLock { $0.commitCount } }
 

@@ -63,7 +63,9 @@ extension Failure {
         let kind = progress.kind(of: row, phase: phase)
         // Before the request is sent libcurl's words name hosts, addresses and certificates only.
         let remark = phase.isBeforeSending && !progress.remark.isEmpty ? " (\(progress.remark))" : ""
-        return (kind, "\(row.reason)\(remark)")
+        let isHandshakeLate = phase == .securing && kind == .connectionTimeout
+        let reason = isHandshakeLate ? "The TLS handshake was not finished in time." : row.reason
+        return (kind, "\(reason)\(remark)")
     }
 }
 

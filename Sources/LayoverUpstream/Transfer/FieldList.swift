@@ -23,23 +23,23 @@ struct FieldList {
 
     /// - Parameters:
     ///   - fields: NUL-terminated lines.
-    ///   - expectation: How the body is framed, where `Expect: 100-continue` is to be sent; else nil.
+    ///   - expectsContinue: Whether `Expect: 100-continue` is to be sent.
     /// - Returns: The first node; valid until the next call.
     mutating func fill(
-        host: String, fields: ByteBuffer, expectation: UpstreamRequest.BodyFraming?
+        host: String, fields: ByteBuffer, framing: UpstreamRequest.BodyFraming, expectsContinue: Bool
     ) -> UnsafeMutablePointer<curl_slist>? {
         nodeCount = 0
         byteCount = 0
         var host = host
         let hostByteCount = host.utf8.count
-        reserve(bytes: hostByteCount + fields.readableBytes + 96)
+        reserve(bytes: hostByteCount + fields.readableBytes + 128)
         write("Host: ")
         host.withUTF8 { write(UnsafeRawBufferPointer($0)) }
         writeTerminator()
+        write(framing, expectsContinue: expectsContinue)
         fields.withUnsafeReadableBytes { write($0) }
         // Were the last NUL missing, libcurl would read on behind the lines.
         writeTerminator()
-        if let expectation { write(expectation) }
         addLines()
         // A line without a value keeps libcurl from adding a field of its own. Behind one of the client
         // it has no effect: the first line of a name decides.
@@ -76,20 +76,27 @@ struct FieldList {
         byteCount += source.count
     }
 
-    /// Hides `Expect` behind the framing field, in one line as libcurl sees it.
+    /// Writes the framing field where libcurl must not write it by itself.
     ///
-    /// Where libcurl knows of the expectation it repeats the request by itself after a 417 and throws the
-    /// body of that answer away (7.88.1). So it must not know; `Transfer` does the waiting.
-    private mutating func write(_ framing: UpstreamRequest.BodyFraming) {
+    /// Chunks are framed by `ChunkedReader`. libcurl asks the first line of the name whether it is to frame them,
+    /// and the one without a value says no and is not sent.
+    ///
+    /// `Expect` is hidden behind the framing field, in one line as libcurl sees it. Where libcurl knows of the
+    /// expectation it repeats the request by itself after a 417 and throws the body of that answer away
+    /// (7.88.1). So it must not know; `Transfer` does the waiting.
+    private mutating func write(_ framing: UpstreamRequest.BodyFraming, expectsContinue: Bool) {
         switch framing {
-        case .none: return
-        case .length(let count):
+        case .length(let count) where expectsContinue:
             write("Content-Length: ")
             var digits = String(count)
             digits.withUTF8 { write(UnsafeRawBufferPointer($0)) }
-        case .chunked: write("Transfer-Encoding: chunked")
+        case .chunked:
+            write("Transfer-Encoding:")
+            writeTerminator()
+            write("Transfer-Encoding: chunked")
+        case .length, .none: return
         }
-        write("\r\nExpect: 100-continue")
+        if expectsContinue { write("\r\nExpect: 100-continue") }
         writeTerminator()
     }
 

@@ -4,10 +4,6 @@ import LayoverHTTP
 struct ReceivingState {
     /// Nil until the final head is complete.
     var framing: ResponseFraming?
-    /// A head without a body is kept back until the transfer has ended: what arrives behind it spoils it.
-    var heldHead: ResponseHead?
-    /// Whether bytes followed where none may be.
-    var hasExcess = false
     /// Of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0

@@ -11,9 +11,11 @@ struct SendingState {
     /// The turn in which the request went out last.
     var turn: UInt64 = 0
     var reader: CapturedBody.Reader?
-    /// Bytes of the body that are still to be read; `Int.max` for a chunked one.
+    /// Bytes of a body with a length that are still to be read.
     var bytesLeft = 0
-    /// Whether the reader said that there is no more.
+    /// Frames a chunked body; nil for one with a length.
+    var chunks: ChunkedReader?
+    /// Whether libcurl has all of the body.
     var isBodyComplete = false
     /// Whether libcurl was told to wait: for the reader, or for a 100.
     var isPaused = false

@@ -17,7 +17,6 @@ struct SetOptions {
     var hasResolveEntry = false
     var forbidsReuse = false
     var connectMilliseconds = 0
-    var hasTrailers = false
     var maySeek = false
     var isVerbose = false
 }

@@ -26,20 +26,10 @@ extension Transfer {
         layover_set_pointer(easy, CURLOPT_DEBUGDATA, context)
     }
 
-    func setBodyCallbacks(isChunked: Bool, maySeek: Bool) {
-        if setOptions.maySeek != maySeek {
-            setOptions.maySeek = maySeek
-            layover_set_seek(easy, maySeek ? Self.rewindWanted : nil)
-        }
-        // libcurl forgets the function after each use, so it is set each time.
-        if isChunked {
-            layover_set_trailer(easy, Self.trailersWanted)
-            layover_set_pointer(
-                easy, CURLOPT_TRAILERDATA, Unmanaged.passUnretained(self).toOpaque())
-        } else if setOptions.hasTrailers {
-            layover_set_trailer(easy, nil)
-        }
-        setOptions.hasTrailers = isChunked
+    func setSeek(_ maySeek: Bool) {
+        guard setOptions.maySeek != maySeek else { return }
+        setOptions.maySeek = maySeek
+        layover_set_seek(easy, maySeek ? Self.rewindWanted : nil)
     }
 
     private static func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
@@ -69,11 +59,6 @@ extension Transfer {
         offset == 0 && origin == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
     }
 
-    private static let trailersWanted: curl_trailer_callback = { list, context in
-        guard let context, let list else { return CURL_TRAILERFUNC_ABORT }
-        return transfer(context).fillTrailers(list) ? CURL_TRAILERFUNC_OK : CURL_TRAILERFUNC_ABORT
-    }
-
     private static let nameWanted: curl_resolver_start_callback = { _, _, context in
         guard let context else { return 1 }
         return transfer(context).mayResolve() ? 0 : 1
@@ -96,7 +81,8 @@ extension Transfer {
         let key = ConnectionKey(
             remoteAddress: remoteAddress, remotePort: remotePort, localAddress: localAddress,
             localPort: localPort)
-        return transfer(context).sendingBegins(on: key, localPort: localPort)
+        let remote = Transfer.RemoteEnd(address: remoteAddress, port: remotePort)
+        return transfer(context).sendingBegins(on: key, localPort: localPort, remote: remote)
             ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }
 

@@ -29,7 +29,9 @@ extension Transfer {
         var entry = SocketTable.Entry()
         entry.isConnection = true
         entry.generation = generation
+        entry.user = serial
         loop.poller.sockets[descriptor] = entry
+        loop.poller.sockets.note(exceptions: request.allowAddresses, of: descriptor)
         return descriptor
     }
 
@@ -72,7 +74,7 @@ extension Transfer {
     ///
     /// The one place that every sending passes, also those that libcurl repeats on its own, so here they
     /// are counted, and here a second one that must not be is stopped.
-    func sendingBegins(on key: ConnectionKey, localPort: CInt) -> Bool {
+    func sendingBegins(on key: ConnectionKey, localPort: CInt, remote: RemoteEnd) -> Bool {
         guard let attempt else { return false }
         if isDial { return true }
         let isReused = noteConnection(key, localPort: localPort)
@@ -81,7 +83,7 @@ extension Transfer {
             guard attempt.request.mayBeSentTwice else { return stop(.secondSending) }
             openReader()
         }
-        if isReused, !isQuiet { return stop(.connectionSpoilt) }
+        if isReused, !isQuiet || !mayReach(remote) { return stop(.connectionSpoilt) }
         if let beforeSending = attempt.beforeSending, !beforeSending() { return stop(.notMarked) }
         // A refused address among several was not the last word.
         abortCause = nil
@@ -109,6 +111,7 @@ extension Transfer {
         sending.connectionCount = made
         if isReused {
             descriptor = loop.poller.sockets.descriptor(of: key) ?? -1
+            loop.poller.sockets.take(descriptor, for: serial)
         } else if let opened = openedSockets.last(where: { isOpen($0, localPort: localPort) }) {
             descriptor = opened
             loop.poller.sockets.identify(opened, as: key)
@@ -127,6 +130,22 @@ extension Transfer {
         }
         // The port is at the same place in sockaddr_in and sockaddr_in6.
         return result == 0 && CInt(UInt16(bigEndian: address.sin6_port)) == localPort
+    }
+
+    /// The other end of a connection, as PREREQFUNCTION tells it.
+    struct RemoteEnd {
+        var address: UnsafePointer<CChar>
+        var port: CInt
+    }
+
+    /// Whether this request may go to the address that an earlier one connected to. If not, it is made anew on a
+    /// connection of its own, where each address of the name is judged (`openSocket`).
+    private func mayReach(_ remote: RemoteEnd) -> Bool {
+        guard let allowed = attempt?.request.allowAddresses,
+            loop.poller.sockets.mayBeBeyond(allowed, descriptor)
+        else { return true }
+        let address = String(cString: remote.address)
+        return loop.options.addressGuard.refusal(of: address, port: Int(remote.port), allow: allowed) == nil
     }
 
     /// Whether nothing has arrived on the idle connection.

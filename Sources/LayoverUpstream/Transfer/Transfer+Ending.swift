@@ -10,18 +10,10 @@ extension Transfer {
     func conclude(_ code: CURLcode) -> UpstreamEvent {
         if isDial { return concludeDial(code) }
         if isComplete(code) {
-            releaseHead()
             releaseBody()
             let trailers = trailerAssembler.bytes
             return .end(trailers: trailers.readableBytes > 0 ? trailers : nil)
         }
-        if receiving.heldHead != nil, receiving.hasExcess {
-            abortCause = .malformedResponse(
-                .httpProtocolError, reason: "Bytes follow a response that has no body.")
-            receiving.heldHead = nil
-            receiving.framing = nil
-        }
-        releaseHead()
         releaseBody()
         return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
     }
@@ -29,8 +21,9 @@ extension Transfer {
     private func isComplete(_ code: CURLcode) -> Bool {
         guard let framing = receiving.framing else { return false }
         if case .length(let count) = framing, receiving.bodyByteCount != count { return false }
-        if framing == .none, receiving.hasExcess { return false }
         if case .answeredAlready? = abortCause { return true }
+        // Complete with its head, whatever became of the connection then.
+        if framing == .none, abortCause == nil { return true }
         return code == CURLE_OK && abortCause == nil
     }
 
@@ -63,7 +56,8 @@ extension Transfer {
         progress.isSecure = attempt?.request.origin.scheme == .https && !isDial
         guard resolving.wasAdded else { return progress }
         progress.isResolved = resolving.endsAt == nil && offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
-        progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0
+        // libcurl tells the time of the connect only once TLS stands (7.88.1), but counts the connection before.
+        progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0 || long(CURLINFO_NUM_CONNECTS) > 0
         progress.sendingCount = sending.count
         progress.isReused = sending.wasOnReusedConnection
         progress.isSendingFresh = sending.turn == loop.turn

@@ -71,12 +71,13 @@ extension Transfer {
         layover_set_list(
             easy, CURLOPT_HTTPHEADER,
             fieldList.fill(
-                host: request.host, fields: request.fields,
-                expectation: request.expectsContinue ? request.framing : nil))
+                host: request.host, fields: request.fields, framing: request.framing,
+                expectsContinue: request.expectsContinue))
         // libcurl sends a request again by itself when a reused connection dies before a response byte,
-        // so one that must not be sent twice never gets a reused connection.
+        // so one that must not be sent twice never gets a reused connection. Nor does it leave one: those of many such
+        // requests would pile up at the origin, and none of them would ever use one.
         setFreshConnect(attempt.needsFreshConnection || !request.mayBeSentTwice)
-        setForbidReuse(false)
+        setForbidReuse(!request.mayBeSentTwice)
         setVerbose(false)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if setOptions.isDial != isDial {
@@ -137,9 +138,9 @@ extension Transfer {
         if case .length(let count) = request.framing {
             layover_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count))
         } else if case .chunked = request.framing {
-            // An unknown size makes libcurl send `Transfer-Encoding: chunked`.
+            // Unknown: the body ends where `readBody` says so. `FieldList` keeps libcurl from framing it.
             layover_set_offset(easy, CURLOPT_INFILESIZE_LARGE, -1)
         }
-        setBodyCallbacks(isChunked: request.framing == .chunked, maySeek: request.mayBeSentTwice)
+        setSeek(request.mayBeSentTwice)
     }
 }

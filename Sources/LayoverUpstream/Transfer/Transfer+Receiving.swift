@@ -13,9 +13,10 @@ extension Transfer {
     func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         receiving.lastAt = loop.now
         do throws(FramingError) {
-            if receiving.framing != nil {
-                _ = try trailerAssembler.take(line: line)
-            } else {
+            switch receiving.framing {
+            case .some(.none): foundExcess()
+            case .some: _ = try trailerAssembler.take(line: line)
+            case nil:
                 receiving.headByteCount += line.count
                 receiving.headLineCount += 1
                 if let head = try headAssembler.take(line: line) { received(head) }
@@ -36,18 +37,15 @@ extension Transfer {
         receiving.framing = head.framing
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         // libcurl would speak HTTP/1.0 on a connection that did so before.
-        if head.minorVersion == 0 { setForbidReuse(true) }
+        if head.minorVersion == 0 || head.announcesImpossibleBody { setForbidReuse(true) }
         switch head.framing {
         case .none:
             setVerbose(true)
-            receiving.heldHead = head
             loop.touch(self)
-        case .chunked:
-            setVerbose(true)
-            loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
-        case .length, .untilClose:
-            loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
+        case .chunked: setVerbose(true)
+        case .length, .untilClose: break
         }
+        loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
         loop.noteDeadline(deadline)
     }
 
@@ -64,10 +62,12 @@ extension Transfer {
     /// DEBUGFUNCTION: libcurl 7.88.1 swallows bytes behind a response without a body and behind the last
     /// chunk, keeps the connection, and only says so. What follows them would be the next answer.
     func receivedRemark(_ text: UnsafeRawBufferPointer) {
-        guard Self.excessRemarks.contains(where: { text.starts(with: $0) }) else { return }
-        receiving.hasExcess = true
-        setForbidReuse(true)
+        if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
+
+    /// Bytes follow the end of the answer. The answer is whole and counts; they go with the connection
+    /// (RFC 9112 section 6.3: never a part of it, never the next one).
+    private func foundExcess() { setForbidReuse(true) }
 
     private static let excessRemarks: [[UInt8]] = [
         Array("Excess found".utf8), Array("Leftovers after chunking".utf8),
@@ -79,10 +79,13 @@ extension Transfer {
     ///
     /// - Returns: How many bytes were taken; too few end the transfer.
     func receivedBody(_ piece: UnsafeRawBufferPointer) -> Int {
-        guard let framing = receiving.framing, framing != .none else {
-            abortCause = .malformedResponse(
-                .httpProtocolError, reason: "A body came where none may be.")
+        guard let framing = receiving.framing else {
+            abortCause = .malformedResponse(.httpProtocolError, reason: "A body came before a head.")
             return 0
+        }
+        if framing == .none {
+            foundExcess()
+            return piece.count
         }
         if pausesReceiving() { return Int(CURL_WRITEFUNC_PAUSE) }
         receiving.lastAt = loop.now
@@ -119,7 +122,6 @@ extension Transfer {
     func handOver() {
         isTouched = false
         guard attempt != nil else { return }
-        releaseHead()
         releaseBody()
         // Complete, but the body of the request will not be: the client has its answer and may stop. And
         // where a HEAD has a body, libcurl does not know that its response has none.
@@ -138,12 +140,6 @@ extension Transfer {
         case .length(let count)?: receiving.bodyByteCount == count
         case nil, .chunked?, .untilClose?: false
         }
-    }
-
-    func releaseHead() {
-        guard let attempt, let head = receiving.heldHead else { return }
-        receiving.heldHead = nil
-        loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
     }
 
     func releaseBody() {

@@ -13,10 +13,9 @@ extension Transfer {
         sending.wantsResume = false
         sending.awaitsContinue = request.expectsContinue
         sending.continueAt = nil
-        if case .length(let count) = request.framing {
-            sending.bytesLeft = count
-        } else {
-            sending.bytesLeft = .max
+        switch request.framing {
+        case .length(let count): (sending.bytesLeft, sending.chunks) = (count, nil)
+        case .chunked, .none: (sending.bytesLeft, sending.chunks) = (0, ChunkedReader())
         }
         let mailbox = loop.mailbox
         let (slot, serial) = (slot, serial)
@@ -25,31 +24,43 @@ extension Transfer {
         }
     }
 
-    /// READFUNCTION: the next bytes of the body.
+    /// READFUNCTION: the next bytes of the body, chunked ones with their framing.
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let reader = sending.reader else { return Int(CURL_READFUNC_ABORT) }
         // Never more than was announced, whatever the body says of itself.
-        if sending.bytesLeft == 0 { return 0 }
+        if sending.chunks == nil, sending.bytesLeft == 0 { return 0 }
         if sending.awaitsContinue { return waitForContinue() }
-        let target = UnsafeMutableRawBufferPointer(
-            rebasing: buffer[..<min(buffer.count, sending.bytesLeft)])
-        switch reader.read(into: target) {
+        switch read(into: buffer, from: reader) {
         case .bytes(let count):
             sending.lastAt = loop.now
-            if sending.bytesLeft != .max { sending.bytesLeft -= count }
-            sending.isBodyComplete = sending.bytesLeft == 0
             return count
         case .wait:
             waitForBody()
             return Int(CURL_READFUNC_PAUSE)
-        case .end where sending.bytesLeft == .max:
-            sending.isBodyComplete = true
-            return 0
+        case .end where sending.isBodyComplete: return 0
         case .end, .brokenOff:
             // The second time it may only be that the start was not kept.
             abortCause = sending.count > 1 ? .secondSending : .bodyBrokenOff
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    private func read(
+        into buffer: UnsafeMutableRawBufferPointer, from reader: CapturedBody.Reader
+    ) -> CapturedBody.ReadResult {
+        if sending.chunks != nil {
+            let result = sending.chunks?.read(into: buffer, from: reader) ?? .end
+            sending.isBodyComplete = sending.chunks?.isComplete == true
+            return result
+        }
+        let target = UnsafeMutableRawBufferPointer(
+            rebasing: buffer[..<min(buffer.count, sending.bytesLeft)])
+        let result = reader.read(into: target)
+        if case .bytes(let count) = result {
+            sending.bytesLeft -= count
+            sending.isBodyComplete = sending.bytesLeft == 0
+        }
+        return result
     }
 
     /// RFC 9110 section 10.1.1: a client that waits for a 100 must not wait for ever.
@@ -88,25 +99,5 @@ extension Transfer {
         sending.lastAt = loop.now
         curl_easy_pause(easy, receiving.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
         loop.noteDeadline(deadline)
-    }
-
-    /// TRAILERFUNCTION: the trailers of a chunked body, in a list that libcurl frees.
-    func fillTrailers(_ list: UnsafeMutablePointer<UnsafeMutablePointer<curl_slist>?>) -> Bool {
-        guard let trailers = sending.reader?.trailers else { return true }
-        for line in trailers.readableBytesView.split(separator: 0) {
-            var text = Array(line)
-            // libcurl leaves out what does not read "Name: value"; an empty value comes as "Name;".
-            if text.last == UInt8(ascii: ";"), !text.contains(UInt8(ascii: ":")) {
-                text.removeLast()
-                text += [UInt8(ascii: ":"), UInt8(ascii: " ")]
-            }
-            text.append(0)
-            let appended = text.withUnsafeBytes { bytes in
-                curl_slist_append(list.pointee, bytes.bindMemory(to: CChar.self).baseAddress)
-            }
-            guard let appended else { return false }
-            list.pointee = appended
-        }
-        return true
     }
 }

@@ -131,19 +131,23 @@ final class Transfer {
     func end() -> UpstreamAttempt? {
         sending.reader?.close()
         sending.reader = nil
-        receiving.heldHead = nil
         pendingBody = ByteBuffer()
         defer { attempt = nil }
         attempt?.workerState = nil
         return attempt
     }
 
-    /// Whether the handle may carry another attempt. libcurl counts its silent resends in the handle
-    /// for ever (7.88.1: `state.retrycount`) and refuses the sixth.
-    var isReusable: Bool { sending.count <= 1 }
+    /// Whether the handle may carry another attempt, where libcurl has ended this one by itself: only after a good
+    /// end. What a handle keeps of a transfer that broke off is documented nowhere, and a new one costs little.
+    ///
+    /// libcurl counts its silent resends in the handle for ever (7.88.1: `state.retrycount`) and refuses the
+    /// sixth.
+    func isReusable(after code: CURLcode) -> Bool { code == CURLE_OK && abortCause == nil && sending.count <= 1 }
 
     var isDial: Bool {
-        if case .dial? = attempt?.request.purpose { return true }
-        return false
+        switch attempt?.request.purpose {
+        case .dial, .upgrade: true
+        case .transfer, nil: false
+        }
     }
 }

@@ -42,6 +42,11 @@ final class MultiGeneration {
     /// Lets libcurl work when its timer is due.
     func actIfDue(at now: UInt64) {
         guard let due = timerAt, due <= now else { return }
+        actAtOnce()
+    }
+
+    /// Lets libcurl do what its timers ask for.
+    func actAtOnce() {
         timerAt = nil
         var running: CInt = 0
         curl_multi_socket_action(handle, CURL_SOCKET_BAD, 0, &running)

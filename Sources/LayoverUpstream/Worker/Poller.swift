@@ -5,11 +5,14 @@ import Glibc
 ///
 /// libcurl stops and starts watching a connection with every request. Registrations stay while a
 /// connection is idle and change only when the interest really differs, so a kept-alive connection
-/// costs no system call here. What fires without being wanted is taken out then.
+/// costs no system call here. What fires without being wanted is taken out then; where it is an idle connection,
+/// it is of no use any more.
 final class Poller {
     private let descriptor: CInt
     private var events = [epoll_event](repeating: epoll_event(), count: 128)
     private var eventCount = 0
+    /// Whether idle connections have been given up since this was last set to false.
+    var hasRetired = false
     var sockets = SocketTable()
 
     static let readable = EPOLLIN.rawValue
@@ -67,16 +70,40 @@ final class Poller {
             let socket = events[index].data.fd
             let entry = sockets[socket]
             guard let generation = entry.generation else { continue }
+            let happened = events[index].events
             if entry.wanted == 0 {
-                control(EPOLL_CTL_DEL, socket, 0)
-                sockets[socket].registered = 0
+                fired(socket, entry, happened)
                 continue
             }
             // Errors and hang-ups are found out by the read or write that libcurl waits to make.
-            let happened = events[index].events
             let isTrouble = happened & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
             let useful = isTrouble ? entry.wanted : happened & entry.wanted
             if useful != 0 { act(socket, useful, generation) }
+        }
+    }
+
+    /// Something happened that libcurl does not wait for.
+    private func fired(_ socket: CInt, _ entry: SocketTable.Entry, _ happened: UInt32) {
+        if entry.isIdle, happened & ~Self.writable == 0 {
+            // It can be written to, which nobody asked; its end is still to be noticed.
+            control(EPOLL_CTL_MOD, socket, Self.readable)
+            sockets[socket].registered = Self.readable
+            return
+        }
+        control(EPOLL_CTL_DEL, socket, 0)
+        sockets[socket].registered = 0
+        if entry.isIdle { retire(socket) }
+    }
+
+    /// An idle connection has ended, or has bytes that nobody asked for: no request may go out on it. libcurl takes it
+    /// for alive as long as there is something to read, be it the farewell of TLS, so what came is taken away and the
+    /// end put behind it. The sending direction stays open for a farewell of ours.
+    private func retire(_ socket: CInt) {
+        hasRetired = true
+        shutdown(socket, CInt(SHUT_RD))
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
+            // More than any farewell; an origin that sends more loses its connection by age.
+            for _ in 0..<16 where recv(socket, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT)) <= 0 { return }
         }
     }
 

@@ -9,11 +9,20 @@ struct SocketTable {
         var registered: UInt32 = 0
         /// Whether we opened it, so that we also close it and know when its number is free again.
         var isConnection = false
+        /// Serial of the attempt that opened or uses the connection; 0 while it is kept for a later one.
+        var user: UInt64 = 0
         var key: ConnectionKey?
+
+        /// Whether it is kept for a later attempt and carries none now.
+        var isIdle: Bool { isConnection && user == 0 }
     }
 
     private var entries: [Entry] = []
+    /// Connections that no attempt uses.
+    private(set) var idleCount = 0
     private var descriptors: [ConnectionKey: CInt] = [:]
+    /// The exceptions under which a connection was opened, where there were any.
+    private var exceptions: [CInt: [String]] = [:]
 
     subscript(descriptor: CInt) -> Entry {
         get { descriptor >= 0 && descriptor < entries.count ? entries[Int(descriptor)] : Entry() }
@@ -32,9 +41,40 @@ struct SocketTable {
 
     func descriptor(of key: ConnectionKey) -> CInt? { descriptors[key] }
 
+    /// Remembers which addresses were allowed beyond the usual ones when a connection was opened.
+    mutating func note(exceptions allowed: [String], of descriptor: CInt) {
+        if !allowed.isEmpty { exceptions[descriptor] = allowed }
+    }
+
+    /// Whether a connection was opened under exceptions that are not `allowed`, so that its address may be one
+    /// that another route must not reach. Exceptions only ever add addresses: one opened without is for all.
+    func mayBeBeyond(_ allowed: [String], _ descriptor: CInt) -> Bool {
+        guard !exceptions.isEmpty, let own = exceptions[descriptor] else { return false }
+        return own != allowed
+    }
+
+    /// An attempt uses the connection from now on.
+    mutating func take(_ descriptor: CInt, for user: UInt64) {
+        guard descriptor >= 0, descriptor < entries.count else { return }
+        if entries[Int(descriptor)].isIdle { idleCount -= 1 }
+        entries[Int(descriptor)].user = user
+    }
+
+    /// An attempt has ended. Its connection is idle now, unless it is closed or another attempt has it already: the
+    /// number may be that of another connection by then.
+    mutating func release(_ descriptor: CInt, by user: UInt64) {
+        guard descriptor >= 0, descriptor < entries.count, entries[Int(descriptor)].isConnection,
+            entries[Int(descriptor)].user == user
+        else { return }
+        entries[Int(descriptor)].user = 0
+        idleCount += 1
+    }
+
     /// Forgets a descriptor that is about to be closed.
     mutating func remove(_ descriptor: CInt) {
         if let key = self[descriptor].key, descriptors[key] == descriptor { descriptors[key] = nil }
+        if !exceptions.isEmpty { exceptions[descriptor] = nil }
+        if self[descriptor].isIdle { idleCount -= 1 }
         self[descriptor] = Entry()
     }
 }

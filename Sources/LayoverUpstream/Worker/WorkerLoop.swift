@@ -27,7 +27,8 @@ final class WorkerLoop {
     /// By slot; nil where nobody runs.
     var transfers: [Transfer?] = []
     private var freeSlots: [Int] = []
-    private var spares: [Transfer] = []
+    /// Whose handles may carry other attempts.
+    private(set) var spares: [Transfer] = []
     private var nextSerial: UInt64 = 0
     private var liveCount = 0
     /// Transfers with something to hand over at the end of the turn.
@@ -41,6 +42,9 @@ final class WorkerLoop {
     private(set) var turn: UInt64 = 0
     /// When deadlines must be looked at again; nil when no transfer has one.
     private var deadlineCheckAt: UInt64?
+    private var sweeper: IdleSweeper?
+    /// When idle connections must be looked at again; nil when there are none.
+    private var sweepAt: UInt64?
 
     init(
         options: UpstreamOptions, trust: TrustBundle, resolver: NameResolver, mailbox: Mailbox,
@@ -54,6 +58,7 @@ final class WorkerLoop {
         poller = try Poller(wake: mailbox.descriptor)
         share = curl_share_init()
         layover_share(share, CURL_LOCK_DATA_SSL_SESSION)
+        sweeper = IdleSweeper(ageMax: options.idleConnectionAgeMax)
         guard beginGeneration() else {
             throw UpstreamError(code: .libcurlUnusable, context: "No multi handle can be made.")
         }
@@ -80,6 +85,7 @@ final class WorkerLoop {
 
     /// Drains results until nothing moves any more, then hands over what the turn produced.
     private func settle() {
+        sweepIfDue()
         repeat {
             for generation in generations { generation.actIfDue(at: now) }
         } while drainResults()
@@ -113,7 +119,7 @@ final class WorkerLoop {
     }
 
     private func millisecondsToSleep() -> CInt {
-        var next = deadlineCheckAt ?? .max
+        var next = min(deadlineCheckAt ?? .max, sweepAt ?? .max)
         for generation in generations { next = min(next, generation.timerAt ?? .max) }
         if next == .max { return -1 }
         let current = MonotonicClock.now
@@ -188,23 +194,29 @@ final class WorkerLoop {
     func abort(_ transfer: Transfer?, for cause: AbortCause) {
         guard let transfer, transfer.attempt != nil else { return }
         transfer.abortCause = transfer.abortCause ?? cause
-        finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+        finish(transfer, code: CURLE_ABORTED_BY_CALLBACK, isCutOff: true)
     }
 
     /// Says the last word of an attempt and makes its handle free.
-    func finish(_ transfer: Transfer, code: CURLcode) {
+    ///
+    /// - Parameter isCutOff: Whether libcurl was still at work on it. Then its handle is not used again.
+    func finish(_ transfer: Transfer, code: CURLcode, isCutOff: Bool = false) {
         let last = transfer.conclude(code)
         remove(transfer)
+        poller.sockets.release(transfer.descriptor, by: transfer.serial)
+        if sweepAt == nil { scheduleSweep() }
         stopWaiting(transfer)
         transfers[transfer.slot] = nil
         freeSlots.append(transfer.slot)
         liveCount -= 1
         if let attempt = transfer.end() { outbox.add(last, of: attempt) }
-        if transfer.isReusable, spares.count < options.spareTransferCountMax { spares.append(transfer) }
+        if !isCutOff, transfer.isReusable(after: code), spares.count < options.spareTransferCountMax {
+            spares.append(transfer)
+        }
     }
 
     /// The response is complete while libcurl still waits to send. The connection is closed.
-    func finishEarly(_ transfer: Transfer) { finish(transfer, code: CURLE_OK) }
+    func finishEarly(_ transfer: Transfer) { finish(transfer, code: CURLE_OK, isCutOff: true) }
 
     private func remove(_ transfer: Transfer) {
         guard let generation = transfer.generation else { return }
@@ -236,6 +248,23 @@ final class WorkerLoop {
         deadlineCheckAt = next
     }
 
+    // MARK: Idle connections
+
+    private func scheduleSweep() {
+        guard let sweeper, poller.sockets.idleCount > 0 else { return sweepAt = nil }
+        sweepAt = now + sweeper.interval
+    }
+
+    private func sweepIfDue() {
+        if poller.hasRetired {
+            poller.hasRetired = false
+            sweepAt = min(sweepAt ?? .max, now + IdleSweeper.delay)
+        }
+        guard let due = sweepAt, due <= now else { return }
+        for generation in generations { sweeper?.sweep(generation) }
+        scheduleSweep()
+    }
+
     // MARK: Generations
 
     private func beginGeneration() -> Bool {
@@ -259,6 +288,7 @@ final class WorkerLoop {
         }
         outbox.deliver()
         spares.removeAll()
+        sweeper = nil
         for generation in generations { generation.cleanUp() }
         generations.removeAll()
         curl_share_cleanup(share)

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -10,13 +11,13 @@ struct AdminClient: Sendable {
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
     let address: AdminAddress
-    let token: String?
+    let token: Secret?
     /// Longest wait for a connection. Default: 5 seconds.
     var connectMax = Duration.seconds(5)
     /// Longest silence. The event stream speaks every 15 seconds. Default: 60 seconds.
     var silenceMax = Duration.seconds(60)
 
-    init(address: AdminAddress, token: String?) {
+    init(address: AdminAddress, token: Secret?) {
         self.address = address
         self.token = token
     }
@@ -110,7 +111,7 @@ struct AdminClient: Sendable {
         var fields = HTTPHeaders([
             ("Host", address.authority), ("Accept", call.accept), ("Connection", "close"),
         ])
-        if let token { fields.add(name: "Authorization", value: "Bearer \(token)") }
+        if let token { fields.add(name: "Authorization", value: "Bearer \(token.revealed)") }
         if let body = call.body {
             fields.add(name: "Content-Type", value: "application/json")
             fields.add(name: "Content-Length", value: "\(body.count)")

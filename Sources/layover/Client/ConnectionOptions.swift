@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import LayoverCore
 
 /// How to reach a running Layover.
 struct ConnectionOptions: ParsableArguments {
@@ -8,15 +9,15 @@ struct ConnectionOptions: ParsableArguments {
         help: "Where the admin API listens. Default: LAYOVER_ADMIN_URL, or \(AdminAddress.standard).")
     var adminURL: String?
 
-    @Option(help: "The admin token. Default: LAYOVER_TOKEN.")
-    var token: String?
+    @Option(help: "The admin token. Default: LAYOVER_TOKEN.", transform: { Secret($0) })
+    var token: Secret?
 
     func client(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> AdminClient {
         let text = adminURL ?? environment.nonempty("LAYOVER_ADMIN_URL") ?? AdminAddress.standard
         return AdminClient(
-            address: try AdminAddress(text), token: token ?? environment.nonempty("LAYOVER_TOKEN"))
+            address: try AdminAddress(text), token: token ?? environment.nonempty("LAYOVER_TOKEN").map { Secret($0) })
     }
 }
 

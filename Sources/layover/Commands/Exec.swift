@@ -10,15 +10,11 @@ struct Exec: AsyncParsableCommand {
 
     @OptionGroup var options: ProxyURLOptions
 
-    @Argument(parsing: .captureForPassthrough, help: "The command and its arguments, after --.")
-    var command: [String] = []
+    @OptionGroup var passthrough: PassthroughCommand
 
-    /// Without the `--` before it.
-    var words: [String] { command.first == "--" ? Array(command.dropFirst()) : command }
+    var words: [String] { passthrough.words }
 
-    func validate() throws {
-        guard !words.isEmpty else { throw ValidationError("Name a command after --.") }
-    }
+    func validate() throws { try passthrough.check(for: Self.self) }
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LayoverAdmin
+import LayoverCore
 
 /// `layover show`
 struct Show: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct Show: AsyncParsableCommand {
         facts.add("request", "\(entry.method) \(entry.url)")
         let detail = entry.waitingFor.map { " for \($0)" } ?? entry.why.map { ": \($0)" } ?? ""
         facts.add("state", entry.state + detail)
-        facts.add("ticket", entry.ticket.map { "/.layover/tickets/\($0) on the proxy port" })
+        facts.add("ticket", entry.ticket.map(Self.address))
         facts.add("lane", entry.lane)
         for parent in entry.parents ?? [] { facts.add("after", parent) }
         facts.add("priority", entry.priority == 3 ? nil : "\(entry.priority) (0 first, 7 last)")
@@ -49,5 +50,12 @@ struct Show: AsyncParsableCommand {
         facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))
         facts.add("commands", entry.actions.isEmpty ? "none" : entry.actions.joined(separator: " "))
         return facts.lines
+    }
+
+    /// Where its client asks for its ticket. The server hides the id from callers without the token.
+    private static func address(of ticket: String) -> String {
+        ticket == MaskedURL.mask
+            ? "yes; its address is shown to whoever gives the admin token (--token)"
+            : "/.layover/tickets/\(ticket) on the proxy port"
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverCore
 
 /// The file `admin-token` beside the store: who can read it may see bodies where there is no `admin.token`.
 ///
@@ -7,11 +8,11 @@ enum AdminTokenFile {
     static let name = "admin-token"
 
     /// - Returns: The token; nil where it could not be written, and then nobody sees bodies.
-    static func make(in folder: String) -> String? {
+    static func make(in folder: String) -> Secret? {
         var generator = SystemRandomNumberGenerator()
         let words = (0..<4).map { _ in String(generator.next(), radix: 16) }
         let token = words.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
-        return write(Array("\(token)\n".utf8), to: path(in: folder)) ? token : nil
+        return write(Array("\(token)\n".utf8), to: path(in: folder)) ? Secret(token) : nil
     }
 
     /// Takes away what an earlier run left, where there is a token for everything.

@@ -52,7 +52,7 @@ struct Application {
         }
         let announcing = Task {
             for await port in ports {
-                try announce(
+                try await begin(
                     parts, server: server, address: address, adminHost: adminOptions.host, adminPort: port)
                 break
             }
@@ -123,6 +123,7 @@ struct Application {
         sources.metrics = parts.loops.map(\.metrics)
         sources.proxyURLs = { [address] }
         sources.isDraining = { draining.isDraining }
+        sources.droppedLogLineCount = { LogLines.standardError.droppedCount }
         sources.drain = { stop.request() }
         sources.reload = { await reloader.reload() }
         sources.configuration = { reloader.values }
@@ -158,12 +159,15 @@ struct Application {
         }
     }
 
-    private func announce(
+    /// Both ports are bound and tickets are restored: the first connection may come.
+    private func begin(
         _ parts: ProxyParts, server: ProxyServer, address: String, adminHost: String, adminPort: Int
-    ) throws {
+    ) async throws {
         if case .tcp(let host, _) = settings.admin.listen {
             parts.addressGuard.add(host: host, port: adminPort)
         }
+        // Not before both of our addresses are refused as targets.
+        try await server.accept()
         if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
         let admin = Self.reachable(adminHost)
         StandardOutput.write(

@@ -80,3 +80,8 @@ struct LateOpening: Service {
         parts.logger.error("the store can still not be opened", metadata: ["error": "\(failure)"])
     }
 }
+
+extension LateOpening: CustomStringConvertible {
+    /// A name only: what runs services logs them, and the whole struct, settings included, is of no use there.
+    var description: String { "LateOpening" }
+}

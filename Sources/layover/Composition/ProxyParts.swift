@@ -40,7 +40,8 @@ struct ProxyParts: Sendable {
         let store = try storeOpening.openAtStart()
         let engine = Engine(
             eventLoop: engineLoop, clock: clock, limits: PendingLimits(settings.limits),
-            reachability: reachability, store: store, logger: logger)
+            reachability: reachability, store: store,
+            naming: (store as? SQLiteStore)?.naming ?? .random(), logger: logger)
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
@@ -113,7 +114,7 @@ struct ProxyParts: Sendable {
     /// Starts to ask the probe's URL, if the configuration has one.
     func startProbing() async throws {
         let probe = settings.reachability.probe
-        guard let url = probe.url.flatMap(URLComponents.init(string:)), let host = url.host else { return }
+        guard let url = probe.url.flatMap({ URLComponents(string: $0.revealed) }), let host = url.host else { return }
         let origin = Origin(
             scheme: url.scheme == "https" ? .https : .http,
             host: host.trimmingCharacters(in: ["[", "]"]).lowercased(), port: url.port)

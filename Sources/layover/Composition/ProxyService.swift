@@ -25,3 +25,8 @@ struct ProxyService: Service {
         await store?.close()
     }
 }
+
+extension ProxyService: CustomStringConvertible {
+    /// A name only: what runs services logs them, and the whole struct is of no use there.
+    var description: String { "ProxyService" }
+}

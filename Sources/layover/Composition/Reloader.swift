@@ -8,13 +8,14 @@ import Synchronization
 
 /// Reads the configuration anew while the proxy runs: on SIGHUP and when the admin API says so.
 ///
-/// What has an error changes nothing. One reload at a time.
-actor Reloader {
+/// What has an error changes nothing. One reload at a time: see `ReloadTurns`.
+final class Reloader: Sendable {
+    private let line = ReloadLine()
     private let source: ConfigurationSource
     private let parts: ProxyParts
     private let level: LogThreshold
     /// What is in force.
-    private nonisolated let current: Mutex<LoadedConfiguration>
+    private let current: Mutex<LoadedConfiguration>
 
     init(_ loaded: LoadedConfiguration, from source: ConfigurationSource, parts: ProxyParts, level: LogThreshold) {
         self.source = source
@@ -24,13 +25,17 @@ actor Reloader {
     }
 
     /// Every key that is in force, secrets masked.
-    nonisolated var values: [ConfigurationValue] {
+    var values: [ConfigurationValue] {
         current.withLock { $0.entries }.map {
             ConfigurationValue(key: $0.path, value: $0.value.text, source: $0.source.description)
         }
     }
 
     func reload() async -> ReloadReport {
+        await line.run { [self] in await reloadInTurn() }
+    }
+
+    private func reloadInTurn() async -> ReloadReport {
         var report = ReloadReport(at: parts.engine.clock.now())
         do throws(ConfigurationErrors) {
             let new = try source.load()
@@ -39,7 +44,7 @@ actor Reloader {
             let changes = before.changes(to: new)
             report.appliedKeys = changes.atOnce
             report.restartKeys = changes.afterRestart
-            let inForce = before.reloaded(as: new)
+            let inForce = try before.reloaded(as: new)
             current.withLock { $0 = inForce }
             await adopt(inForce.settings)
         } catch {

@@ -1,8 +1,5 @@
-import Foundation
-
-/// Lines for people on standard error.
+/// Lines for people on standard error, in order with those of the log.
 enum StandardError {
-    static func write(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
-    }
+    /// Returns at once. The end of the process waits for it to be written (`LogLines.flush`).
+    static func write(_ line: String) { LogLines.standardError.write(line) }
 }

@@ -10,6 +10,7 @@ enum ProcessReplacement {
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
         fflush(nil)
+        LogLines.standardError.flush()
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         defer { for argument in arguments { free(argument) } }
         arguments.append(nil)

@@ -4,7 +4,7 @@ import Logging
 /// Writes one line for each log message to standard error, for people or as JSON.
 ///
 /// Whatever came from outside is escaped: a URL with a line break or a terminal sequence in it cannot
-/// make a second line or colour the terminal.
+/// make a second line or colour the terminal. Logging never waits: see `LogLines`.
 struct LineLogHandler: LogHandler {
     enum Format: Sendable { case text, json }
 
@@ -13,10 +13,12 @@ struct LineLogHandler: LogHandler {
     private let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
     let format: Format
+    private let lines: LogLines
 
-    init(threshold: LogThreshold, format: Format) {
+    init(threshold: LogThreshold, format: Format, to lines: LogLines = .standardError) {
         self.threshold = threshold
         self.format = format
+        self.lines = lines
     }
 
     var logLevel: Logger.Level {
@@ -34,7 +36,7 @@ struct LineLogHandler: LogHandler {
         let pairs = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
         let line = Self.line(
             format: format, time: Date(), level: event.level, message: event.message.description, pairs: pairs)
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        lines.write(line)
     }
 
     static func line(

@@ -4,6 +4,7 @@ import Hummingbird
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
+import NIOCore
 import Testing
 
 @testable import LayoverAdmin
@@ -81,7 +82,8 @@ struct EventStreamTests {
                 let snapshot = try await blocks.nextEvent()
                 #expect(snapshot.name == "snapshot")
                 #expect(
-                    Set(snapshot.data.keys) == ["data", "counts", "nextCursor", "incidents", "reachability"])
+                    Set(snapshot.data.keys) == ["lost", "data", "counts", "nextCursor", "incidents", "reachability"])
+                #expect(snapshot.data["lost"] as? Bool == false)
                 #expect((snapshot.data["data"] as? [[String: Any]])?.count == 1)
                 #expect((snapshot.data["counts"] as? [String: Int])?["waiting"] == 1)
                 #expect((snapshot.data["reachability"] as? [String: Any])?["mode"] as? String == "auto")
@@ -215,6 +217,57 @@ struct EventStreamTests {
                 await harness.engine.finishWatching()
                 #expect(await blocks.next() == nil)
             }
+        }
+    }
+
+    /// Takes one piece of a stream each time that it is told to.
+    private final class SlowWriter: ResponseBodyWriter, Sendable {
+        private let collected = CollectingWriter()
+        private let turns: AsyncStream<Void>
+        private let turn: AsyncStream<Void>.Continuation
+        private let written: AsyncStream<Void>.Continuation
+        let pieces: AsyncStream<Void>
+
+        init() {
+            (turns, turn) = AsyncStream.makeStream(of: Void.self)
+            (pieces, written) = AsyncStream.makeStream(of: Void.self)
+        }
+
+        var text: String { collected.text }
+
+        /// Takes everything from now on.
+        func hurry() { turn.finish() }
+
+        func write(_ buffer: ByteBuffer) async throws {
+            try await collected.write(buffer)
+            written.yield()
+            for await _ in turns { break }
+        }
+
+        func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    @Test func readerThatIsTooSlowIsToldSoAndGetsASnapshot() async throws {
+        try await AdminHarness.with { harness in
+            let response = try await harness.respond("GET", "/v1/events")
+            let writer = SlowWriter()
+            let writing = Task { try await response.body.write(writer) }
+            for await _ in writer.pieces { break }
+            // It has taken the beginning of its first snapshot, and takes nothing more while all this happens.
+            let report = ReloadReport(
+                at: Timestamp(nanoseconds: 0), errors: [String(repeating: "x", count: 100_000)])
+            for _ in 0..<100 { await harness.engine.reloaded(report) }
+            harness.park(1)
+            writer.hurry()
+            for await _ in writer.pieces where writer.text.contains("\"lost\":true") && writer.text.hasSuffix("}\n\n") { break }
+            let blocks = writer.text.split(separator: "\n\n").map { Received(String($0)) }.filter { $0.name != nil }
+            #expect(blocks.first?.data["lost"] as? Bool == false)
+            let again = try #require(blocks.dropFirst().first)
+            #expect(again.name == "snapshot")
+            #expect(again.data["lost"] as? Bool == true)
+            #expect((again.data["data"] as? [[String: Any]])?.count == 1)
+            await harness.engine.finishWatching()
+            try await writing.value
         }
     }
 }

@@ -178,6 +178,18 @@ struct ExplainRoutesTests {
         }
     }
 
+    @Test(arguments: AdoptionObstacle.allCases)
+    func whatCouldNotGoOnWithoutItsClientSaysWhy(obstacle: AdoptionObstacle) async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1).id
+            harness.engine.post(.notAdopted(id, obstacle))
+            harness.engine.post(
+                .ended(id, .cancelled, nil, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: false)))
+            let text = try #require(try await now(harness, id)["text"] as? String)
+            #expect(text.contains("its client left, and it could not go on without it, because \(obstacle.clause)."))
+        }
+    }
+
     @Test func endedEntryIsExplainedToo() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id

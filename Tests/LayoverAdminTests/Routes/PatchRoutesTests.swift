@@ -102,7 +102,7 @@ struct PatchRoutesTests {
             #expect(entry["priority"] as? Int == 6)
             #expect(entry["lane"] as? String == "two")
             #expect(entry["expiresAt"] as? String == "2026-03-01T00:00:00.000Z")
-            #expect(entry["ticket"] as? String == id.description)
+            #expect(entry["ticket"] as? String == "***")
         }
     }
 }

@@ -15,7 +15,7 @@ struct TicketRoutesTests {
             let first = try await harness.accept(1)
             let second = try await harness.accept(2, lane: "one", parents: [first])
             let entry = try await harness.send("GET", "/v1/pending/\(second)").json
-            #expect(entry["ticket"] as? String == second.description)
+            #expect(entry["ticket"] as? String == "***", "it is the key to the answer")
             #expect(entry["lane"] as? String == "one")
             #expect(entry["parents"] as? [String] == [first.description])
             #expect(entry["waitingFor"] as? String == "parent")
@@ -93,8 +93,7 @@ struct TicketRoutesTests {
                 #expect(text.contains("[\(list)]") || text.contains("[\(list), null]"), "\(list)")
             }
             for words in [WaitReason.allCases.map(\.rawValue), UndecidedReason.allCases.map(\.rawValue)] {
-                let list = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
-                #expect(text.contains(list), "\(list)")
+                #expect(text.contains("enum: [\(words.joined(separator: ", ")), null]"), "\(words)")
             }
         }
     }
@@ -112,7 +111,7 @@ struct TicketRoutesTests {
             let entry = try await harness.send("GET", "/v1/pending/\(ids[0])")
             #expect(entry.status == 200)
             #expect(entry.json["state"] as? String == "cancelled")
-            #expect(entry.json["ticket"] as? String == ids[0].description)
+            #expect(entry.json["ticket"] as? String == "***")
             #expect(entry.json["actions"] as? [String] == [])
             #expect(entry.json["parkedAt"] as? String == "2026-01-01T00:00:05.000Z")
             let explained = try await harness.send("GET", "/v1/pending/\(ids[0])/explain").json

@@ -21,6 +21,7 @@ struct AdminHarness {
     static func with(
         options: AdminOptions = AdminOptions(), clock: any EngineClock = FixedClock(),
         limits: PendingLimits = PendingLimits(), store: (any PendingStore)? = nil,
+        naming: EntryNaming = .plain,
         sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (AdminHarness) async throws -> Void
     ) async throws {
@@ -29,7 +30,8 @@ struct AdminHarness {
         logger.logLevel = .critical
         let engine = Engine(
             eventLoop: group.next(), clock: clock, limits: limits,
-            reachability: Reachability(hasProbe: false, now: clock.now()), store: store, logger: logger)
+            reachability: Reachability(hasProbe: false, now: clock.now()), store: store,
+            naming: naming, logger: logger)
         var sources = AdminSources(engine: engine)
         change(&sources)
         let harness = AdminHarness(

@@ -27,10 +27,18 @@ struct RFC3339ReadingTests {
         "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00+0100",
         "2026-01-01T00:00:00+01", "2026-01-01T00:00:00Zz", " 2026-01-01T00:00:00Z", "+026-01-01T00:00:00Z",
         "2026-01-01T00:00:00Z\n", "12026-01-01T00:00:00Z", "2026-1-1T00:00:00Z", "٢٠٢٦-01-01T00:00:00Z",
-        "9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
     ])
     func whatIsNoTimeIsRefused(text: String) {
         #expect(RFC3339.nanoseconds(of: text) == nil)
+    }
+
+    @Test func timesBeyondWhatCanBeCountedAreTheFirstOrTheLast() {
+        for text in ["9999-12-31T23:59:60Z", "2262-04-11T23:47:16.854775808Z"] {
+            #expect(RFC3339.nanoseconds(of: text) == .max, "\(text)")
+        }
+        for text in ["0000-01-01T00:00:00Z", "1677-09-21T00:12:43Z"] {
+            #expect(RFC3339.nanoseconds(of: text) == .min, "\(text)")
+        }
     }
 
     @Test func everyTimeThatIsWrittenIsReadAgain() {

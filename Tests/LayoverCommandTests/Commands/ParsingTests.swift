@@ -60,6 +60,38 @@ struct ParsingTests {
         #expect(command.options.proxyURL == "http://p:1")
     }
 
+    @Test(arguments: [
+        ["exec", "--help"], ["exec", "-h"], ["exec", "--proxy-url", "http://p:1", "--help"],
+        ["exec", "--proxy-url", "http://p:1", "-h", "curl"],
+    ])
+    func execShowsItsHelpAndRunsNothing(arguments: [String]) throws {
+        #expect {
+            _ = try Layover.parseAsRoot(arguments)
+        } throws: {
+            Layover.exitCode(for: $0) == .success && Layover.fullMessage(for: $0).contains("USAGE: layover exec")
+        }
+    }
+
+    @Test(arguments: [["exec", "--hepl", "curl"], ["exec", "-x"], ["exec", "--version", "--", "curl"], ["exec"], ["exec", "--"]])
+    func execRunsNoUnknownOption(arguments: [String]) throws {
+        #expect {
+            _ = try Layover.parseAsRoot(arguments)
+        } throws: {
+            Layover.exitCode(for: $0) == .validationFailure
+        }
+    }
+
+    @Test(arguments: [["exec", "--", "--help"], ["exec", "--", "-x", "--help"]])
+    func execTakesACommandThatBeginsWithADashAfterTwoDashes(arguments: [String]) throws {
+        let command = try #require(try Layover.parseAsRoot(arguments) as? Exec)
+        #expect(command.words == Array(arguments.dropFirst(2)))
+    }
+
+    @Test func execLeavesHelpToTheCommand() throws {
+        let command = try #require(try Layover.parseAsRoot(["exec", "curl", "--help"]) as? Exec)
+        #expect(command.words == ["curl", "--help"])
+    }
+
     @Test(arguments: zip([CommandFailure.Code.usage, .unreachable, .refused], [Int32(1), 2, 3]))
     func failuresHaveTheirExitCodes(code: CommandFailure.Code, exitCode: Int32) {
         #expect(Layover.telling(CommandFailure(code: code, message: "x")) == exitCode)

@@ -49,8 +49,8 @@ struct StoreCommandTests {
         let first = try #require(AdminTokenFile.make(in: folder.url.path))
         let second = try #require(AdminTokenFile.make(in: folder.url.path))
         #expect(first != second)
-        #expect(first.utf8.count == 64)
-        #expect(folder.text(of: AdminTokenFile.name) == second + "\n")
+        #expect(first.revealed.utf8.count == 64)
+        #expect(folder.text(of: AdminTokenFile.name) == second.revealed + "\n")
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         #expect(AdminTokenFile.make(in: folder.file("nowhere").path) == nil)

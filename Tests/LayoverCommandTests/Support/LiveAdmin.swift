@@ -15,7 +15,7 @@ struct LiveAdmin {
     let stop: @Sendable () async -> Void
 
     static func with(
-        token: String? = nil, heartbeat: Duration = .seconds(15),
+        token: Secret? = nil, heartbeat: Duration = .seconds(15),
         sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (LiveAdmin) async throws -> Void
     ) async throws {
@@ -58,7 +58,7 @@ struct LiveAdmin {
         try await loops.shutdownGracefully()
     }
 
-    func client(token: String? = nil) throws -> AdminClient {
+    func client(token: Secret? = nil) throws -> AdminClient {
         AdminClient(address: try AdminAddress(url), token: token)
     }
 

@@ -25,8 +25,8 @@ struct AnswerVerdictTests {
         return exchange.verdict(on: answer, sending: request, using: &generator)
     }
 
-    private func wait(_ duration: Duration) -> Verdict {
-        .park(.init(delay: duration, shutsGate: false, rule: .status))
+    private func wait(_ duration: Duration, _ retryAfter: Duration? = nil) -> Verdict {
+        .park(.init(delay: duration, shutsGate: false, rule: .status, retryAfter: retryAfter))
     }
 
     // MARK: answered, status not in `retryOn` → deliver
@@ -76,7 +76,7 @@ struct AnswerVerdictTests {
     ])
     func theLongerOfDelayAndRetryAfterIsWaited(retryAfter: Duration, attempts: Int, seconds: Int) {
         let answer = Answer(status: 429, retryAfter: retryAfter)
-        #expect(verdict(answer, after: attempts) == wait(.seconds(seconds)))
+        #expect(verdict(answer, after: attempts) == wait(.seconds(seconds), retryAfter))
     }
 
     @Test func aRetryAfterAboveTheLimitIsDeliveredAsItIs() {
@@ -84,7 +84,7 @@ struct AnswerVerdictTests {
         #expect(verdict(Answer(status: 503, retryAfter: justOver)) == .deliver(.retryAfterMax))
         #expect(verdict(Answer(status: 503, retryAfter: .seconds(60))) { $0.retryAfterMax = .seconds(59) }
             == .deliver(.retryAfterMax))
-        #expect(verdict(Answer(status: 503, retryAfter: .zero)) { $0.retryAfterMax = .zero } == wait(.seconds(1)))
+        #expect(verdict(Answer(status: 503, retryAfter: .zero)) { $0.retryAfterMax = .zero } == wait(.seconds(1), .zero))
         // It says so whatever else would follow.
         for rule in [Policy.ExhaustedRule.ask, .standIn(Self.sixty)] {
             let verdict = verdict(Answer(status: 503, retryAfter: justOver), after: 2) {

@@ -169,11 +169,61 @@ struct CoalescingTests {
         #expect(late.1.ended == [] && bench.state(ticket) != .cancelled, "a client that leaves takes nothing along")
     }
 
-    private static func heldPut(_ bench: inout PendingBench) -> (EntryID, [PendingAction]) {
+    // MARK: Bodies that are still arriving
+
+    /// Issue 10, A 11: the older one was refused with a 409, the newer one broke off, and nothing was sent.
+    @Test func onlyWhatIsThereWholeTakesAPlace() {
+        var bench = PendingBench()
+        let old = Self.heldPut(&bench).0
+        let (new, actions) = Self.heldPut(&bench, isWhole: false)
+        #expect(actions.ended == [] && bench.states([old, new]) == [.waiting, .waiting])
+        #expect(Self.complete(&bench, new) == [.end(old, .superseded(by: new))])
+        #expect(bench.states([old, new]) == [.cancelled, .waiting])
+    }
+
+    @Test func whatBreaksOffLeavesThoseBeforeItToTheNext() {
+        var bench = PendingBench()
+        let old = Self.heldPut(&bench).0
+        let broken = Self.heldPut(&bench, isWhole: false).0
+        _ = bench.end(broken, as: .cancelled)
+        #expect(bench.state(old) == .waiting)
+        let (new, actions) = Self.heldPut(&bench)
+        #expect(actions.ended == [old] && bench.entry(old)?.supersededBy == new)
+    }
+
+    @Test func theNextWholeOneTakesThePlaceOfAllBeforeIt() {
+        var bench = PendingBench()
+        let old = Self.heldPut(&bench).0
+        let slow = Self.heldPut(&bench, isWhole: false).0
+        #expect(Self.heldPut(&bench).1.ended == [slow, old])
+        #expect(Self.complete(&bench, slow) == [], "it is gone")
+    }
+
+    @Test func theOrderIsThatOfTheirArrivalNotOfTheirCompletion() {
+        var bench = PendingBench()
+        let slow = Self.heldPut(&bench, isWhole: false).0
+        let late = Self.heldPut(&bench, isWhole: false).0
+        #expect(Self.complete(&bench, late).ended == [slow])
+        #expect(bench.state(late) == .waiting)
+    }
+
+    @Test func anotherMethodBeforeItIsThereWholeForbidsIt() {
+        var bench = PendingBench()
+        let old = Self.heldPut(&bench).0
+        let slow = Self.heldPut(&bench, isWhole: false).0
+        _ = bench.accepted { $0.method = "DELETE" }
+        #expect(Self.complete(&bench, slow).ended == [] && bench.state(old)?.isFinal == false)
+    }
+
+    private static func complete(_ bench: inout PendingBench, _ id: EntryID) -> [PendingAction] {
+        bench.kept(bench.set.bodyCompleted(of: id, byteCount: 9, isReplayable: true, now: bench.now))
+    }
+
+    private static func heldPut(_ bench: inout PendingBench, isWhole: Bool = true) -> (EntryID, [PendingAction]) {
         let id = EntryID(using: &bench.generator)
         let new = NewEntry(
             id: id, method: "PUT", url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: policy,
-            client: .init(address: ""), createdAt: bench.now, attemptCount: 1, failure: .refused,
+            client: .init(address: ""), createdAt: bench.now, attemptCount: 1, isBodyReplayable: isWhole, failure: .refused,
             parking: .init(delay: .seconds(50), shutsGate: true))
         return (id, bench.kept(bench.set.parked(new, now: bench.now, using: &bench.generator)))
     }

@@ -169,9 +169,8 @@ struct RiskTests {
         _ = bench.mode(.offline)
         _ = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)
         #expect(bench.state(id) == .waiting)
-        #expect(bench.restart(policy: .fixture()).started == [] && bench.state(id) == .waiting)
-        _ = bench.reroute(id, policy: Self.asking)
-        #expect(bench.wait(.seconds(5)).started == [id])
+        #expect(bench.restart(policy: .fixture()).started == [id])
+        #expect(bench.entry(id)?.isForced == true)
     }
 
     /// Found under way it was sent under the old rule, and is judged by the new one.

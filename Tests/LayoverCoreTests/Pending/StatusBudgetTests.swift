@@ -66,6 +66,37 @@ struct StatusBudgetTests {
         #expect(bench.set.counts[.attempting] == 1)
     }
 
+    // MARK: Longer than the hold
+
+    /// Regression: the answer in hand was thrown away, and its client waited for nothing.
+    @Test mutating func whatTheOriginWantsLaterThanTheHoldIsDelivered() {
+        let policy = Policy.fixture { $0.holdMax = .seconds(60) }
+        let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: policy, retryAfter: .seconds(61))
+        #expect(actions == [.deliverAnswer(id, .holdMax)])
+        #expect(bench.entry(id) == nil)
+        let (other, waits) = bench.park(unavailable, delay: .seconds(60), policy: policy, retryAfter: .seconds(60))
+        #expect(waits == [.dropAnswer(other), .watched()])
+    }
+
+    @Test mutating func onlyWhatIsLeftOfTheHoldCounts() {
+        let policy = Policy.fixture { $0.holdMax = .seconds(60) }
+        let id = bench.parked(unavailable, delay: .seconds(40), policy: policy)
+        #expect(bench.wait(.seconds(40)) == [.start(id, .dueTime)])
+        #expect(bench.status(id, delay: .seconds(21), retryAfter: .seconds(21)).contains(.deliverAnswer(id, .holdMax)))
+    }
+
+    /// Its own delay is not the origin's word: a person may still shorten it.
+    @Test mutating func aLongDelayOfThePolicyIsWaited() {
+        let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) })
+        #expect(actions == [.dropAnswer(id), .watched()])
+    }
+
+    @Test mutating func whoTakesATicketWaitsWithIt() {
+        let (id, actions) = bench.park(
+            unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) }, retryAfter: .seconds(61), wantsTicket: true)
+        #expect(actions == [.dropAnswer(id), .watched()])
+    }
+
     // MARK: The budget
 
     @Test mutating func theMinimumIsThereAtOnceAndTheNextIsDelivered() {

@@ -62,6 +62,20 @@ struct RouteTableTests {
         #expect(table.route(named: "two") == nil)
     }
 
+    @Test func whatWasAcceptedWithoutAKeyComesToNoRouteThatWantsOne() {
+        var keyed = route("keyed", host: .exact("a"))
+        keyed.key = "k"
+        let table = RouteTable(routes: [keyed, route("open")])
+        func standing(_ name: String?) -> String? {
+            table.standing(
+                origin: Origin(scheme: .http, host: "a"), path: "/", method: "GET", route: name, wish: PolicyWish()
+            ).route
+        }
+        #expect(standing(nil) == nil)
+        #expect(standing("open") == nil)
+        #expect(standing("keyed") == "keyed")
+    }
+
     @Test func theStandardPolicyCanBeChangedByItsName() {
         #expect(RouteTable().standardPolicy == .standard)
         var changed = Policy.standard

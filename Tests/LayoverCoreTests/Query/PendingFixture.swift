@@ -13,6 +13,13 @@ enum PendingFixture {
 
     /// In the order in which they were parked, a second apart.
     static func entries(_ requests: [Request]) -> [Entry] {
+        let set = set(requests)
+        return set.liveEntries.map { set.described($0, now: Timestamp(nanoseconds: 0)) }
+            .sorted { $0.parkedAt < $1.parkedAt }
+    }
+
+    /// The set that holds them.
+    static func set(_ requests: [Request]) -> PendingSet {
         var set = PendingSet()
         var generator = Counting()
         let failure = Failure(
@@ -28,8 +35,7 @@ enum PendingFixture {
                     parking: .init(delay: .seconds(60), shutsGate: true)),
                 now: now, using: &generator)
         }
-        return set.liveEntries.map { set.described($0, now: Timestamp(nanoseconds: 0)) }
-            .sorted { $0.parkedAt < $1.parkedAt }
+        return set
     }
 
     private struct Counting: RandomNumberGenerator {

@@ -44,16 +44,19 @@ struct PendingBench {
     /// An exchange joins after its first attempt failed; nil: its gate was known to be shut.
     mutating func park(
         _ failure: Failure? = .refused, origin: Origin = origin, delay: Duration = .seconds(1),
-        policy: Policy = .fixture(), asks: UndecidedReason? = nil, isExposed: Bool = false
+        policy: Policy = .fixture(), asks: UndecidedReason? = nil, isExposed: Bool = false,
+        retryAfter: Duration? = nil, wantsTicket: Bool = false
     ) -> (EntryID, [PendingAction]) {
         let id = EntryID(using: &generator)
-        let new = NewEntry(
+        var new = NewEntry(
             id: id, method: "GET", url: "\(origin)/", origin: origin, policy: policy,
             client: .init(address: "127.0.0.1"), createdAt: now, attemptCount: failure == nil ? 0 : 1,
             automaticLeft: policy.automaticAttemptsMax.map { asks == nil ? $0 : 0 }, isExposed: isExposed,
             failure: failure,
             parking: .init(
-                delay: delay, shutsGate: failure?.shutsGate ?? false, asks: asks, rule: rule(failure, asks)))
+                delay: delay, shutsGate: failure?.shutsGate ?? false, asks: asks, rule: rule(failure, asks),
+                retryAfter: retryAfter))
+        new.wantsTicket = wantsTicket
         return (id, kept(set.parked(new, now: now, using: &generator)))
     }
 
@@ -76,20 +79,24 @@ struct PendingBench {
 
     mutating func fail(
         _ id: EntryID, _ failure: Failure = .refused, delay: Duration = .seconds(1),
-        asks: UndecidedReason? = nil, rule: Verdict.ParkingRule = .retryOn, automaticLeft: Int? = nil
+        asks: UndecidedReason? = nil, rule: Verdict.ParkingRule = .retryOn, automaticLeft: Int? = nil,
+        retryAfter: Duration? = nil
     ) -> [PendingAction] {
         let count = (set.entry(id, now: now)?.attemptCount ?? 0) + 1
         return kept(
             set.attemptFailed(
                 id, failure: failure,
-                parking: .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule),
+                parking: .init(
+                    delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter),
                 attemptCount: count, automaticLeft: automaticLeft, isBodyReplayable: true, now: now,
                 using: &generator))
     }
 
     /// A status that is retried.
-    mutating func status(_ id: EntryID, _ status: Int = 503, delay: Duration = .seconds(1)) -> [PendingAction] {
-        fail(id, .answered(status), delay: delay, rule: .status)
+    mutating func status(
+        _ id: EntryID, _ status: Int = 503, delay: Duration = .seconds(1), retryAfter: Duration? = nil
+    ) -> [PendingAction] {
+        fail(id, .answered(status), delay: delay, rule: .status, retryAfter: retryAfter)
     }
 
     mutating func answer(_ id: EntryID) -> [PendingAction] {

@@ -67,7 +67,9 @@ struct RescueTests {
     @Test mutating func theAttemptOfAPersonIsNamedSo() throws {
         let id = bench.accepted()
         _ = bench.restart([try #require(stored(id))])
-        _ = bench.restart([try #require(stored(id, all: 2, automatic: 1))])
+        var record = try #require(stored(id, all: 2, automatic: 1))
+        record.decisions.isAskedFor = true
+        _ = bench.restart([record])
         #expect(bench.entry(id)?.attempts.records.map(\.trigger) == [.arrival, .admin])
     }
 

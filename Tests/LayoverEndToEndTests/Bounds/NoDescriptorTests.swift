@@ -13,8 +13,9 @@ extension EndToEnd {
             try await scene.layover.waitForPending("both were tried") {
                 $0.data.count == 2 && $0.data.allSatisfy { $0.state == "waiting" && $0.lastFailure?.kind == "connection_refused" }
             }
+            let entries = try await (scene.layover.entry(of: big), scene.layover.entry(of: small))
             let limit = try await retryWithoutDescriptors([
-                (big, "cannot be opened: Too many open files"), (small, #""kind":"connection_limit_reached""#),
+                (entries.0, "cannot be opened: Too many open files"), (entries.1, #""kind":"connection_limit_reached""#),
             ], scene.layover)
             let origin = try await scene.startOrigin()
             try scene.layover.process.setDescriptorLimit(limit)
@@ -31,7 +32,7 @@ extension EndToEnd {
         /// The connections to the admin API are there before; from then on there are none to be had.
         ///
         /// - Returns: The limit that there was.
-        private func retryWithoutDescriptors(_ tickets: [(String, String)], _ layover: RunningLayover) async throws -> Int {
+        private func retryWithoutDescriptors(_ entries: [(String, String)], _ layover: RunningLayover) async throws -> Int {
             try await onOwnThread {
                 let events = try layover.admin.events()
                 let person = try RawConnection(port: layover.admin.port)
@@ -41,11 +42,11 @@ extension EndToEnd {
                 _ = try person.receive(by: deadline)
                 // The first few are never closed, so no number below it becomes free. poll(2) takes no more either.
                 let limit = try layover.process.setDescriptorLimit(8)
-                for (ticket, words) in tickets {
-                    try person.send("POST /v1/pending/\(ticket)/retry HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+                for (entry, words) in entries {
+                    try person.send("POST /v1/pending/\(entry)/retry HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
                     while true {
                         let data = try events.next(by: deadline).data
-                        let parts = [ticket, words, #""state":"waiting""#, #""evidence":"neverSent""#]
+                        let parts = [entry, words, #""state":"waiting""#, #""evidence":"neverSent""#]
                         if parts.allSatisfy(data.contains) { break }
                     }
                 }

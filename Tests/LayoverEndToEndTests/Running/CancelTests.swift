@@ -48,11 +48,12 @@ extension EndToEnd {
 
             try await expectTwoAttempts(of: entry.id, in: layover)
             guard isTicket else { return }
-            #expect(try await layover.ticket(entry.id).attempts == 2)
+            let ticket = try await layover.ticketID(of: entry.id)
+            #expect(try await layover.ticket(ticket).attempts == 2)
             #expect(await layover.stop().status == 0)
             let again = try await scene.restarted()
-            #expect(try await again.layover.ticket(entry.id).state == "cancelled")
-            #expect(try await again.layover.ticket(entry.id).attempts == 2)
+            #expect(try await again.layover.ticket(ticket).state == "cancelled")
+            #expect(try await again.layover.ticket(ticket).attempts == 2)
             try await expectTwoAttempts(of: entry.id, in: again.layover)
         }
 

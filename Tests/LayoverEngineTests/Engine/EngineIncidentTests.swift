@@ -6,7 +6,7 @@ import Testing
 struct EngineIncidentTests {
     @Test func anOutageOpensIsJoinedAndCloses() async throws {
         let bench = await EngineBench()
-        let stream = await bench.engine.watch(after: nil).stream
+        let stream = await bench.engine.watchEvents().events
         let (first, second) = (bench.exchange(), bench.exchange())
         await bench.park(first)
         await bench.park(second)
@@ -152,7 +152,7 @@ struct EngineIncidentTests {
     @Test func aReloadIsTheNewestOneToldAndShown() async {
         let bench = await EngineBench()
         #expect(await bench.engine.status().lastReload == nil)
-        let stream = await bench.engine.watch(after: nil).stream
+        let stream = await bench.engine.watchEvents().events
         let reports = [
             ReloadReport(at: bench.clock.now(), appliedKeys: ["log.level"]),
             ReloadReport(at: bench.clock.now(), errors: ["routes.x: unknown key"]),

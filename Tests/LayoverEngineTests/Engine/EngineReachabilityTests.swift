@@ -92,7 +92,7 @@ struct EngineReachabilityTests {
 
 extension EngineBench {
     func waitForState(_ state: ReachabilityState) async throws {
-        let (id, _, _, _, stream) = await engine.watch(after: nil)
+        let (id, stream) = await engine.watchEvents()
         let now = await engine.reachabilityView().state
         if now != state {
             for await event in stream {

@@ -86,6 +86,8 @@ extension AcceptedRequest {
         .init("trailers", chunkedHead + "1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n", "POST / x"),
         .init("forbidden trailers", chunkedHead + "1\r\nx\r\n0\r\nAuthorization: a\r\nX: 1\r\nCookie: b\r\n\r\n", "POST / x"),
         .init("line ends in data", chunkedHead + "4\r\n\r\n\r\n\r\n0\r\n\r\n", "POST / \r\n\r\n"),
+        .init("coding in capitals", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: CHUNKED\r\n\r\n1\r\nx\r\n0\r\n\r\n", "POST / x"),
+        .init("coding in mixed case", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: cHunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "POST / x"),
         .init("chunked GET", "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", "GET / x"),
     ]
 
@@ -94,7 +96,7 @@ extension AcceptedRequest {
         .init("pipelined bodies", "POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab" + chunkedHead + "1\r\nx\r\n0\r\n\r\nGET /3 HTTP/1.1\r\nHost: a\r\n\r\n", "POST /1 ab", "POST / x", "GET /3 "),
         .init("empty line between", "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /1 ", "GET /2 "),
         .init("close", "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / "),
-        .init("nominations", "GET / HTTP/1.1\r\nHost: a\r\nConnection: X-A , ,Host,keep-alive\r\nX-A: 1\r\n\r\n", "GET / "),
+        .init("nominations", "GET / HTTP/1.1\r\nHost: a\r\nConnection: X-A , ,Hostess,keep-alive\r\nX-A: 1\r\n\r\n", "GET / "),
         .init("proxy connection", "GET http://a/ HTTP/1.1\r\nHost: a\r\nProxy-Connection: keep-alive\r\n\r\n", "GET http://a/ "),
         .init("upgrade", "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "GET /ws "),
         .init("upgrade without Connection", "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n", "GET /ws "),

@@ -90,8 +90,8 @@ extension RefusedRequest {
         .init("NUL in method", "G\0T / HTTP/1.1\r\nHost: a\r\n\r\n"),
         .init("bare CR in request line", "GET /\r HTTP/1.1\r\nHost: a\r\n\r\n"),
         .init("NUL after the version", "GET / HTTP/1.1\0\r\nHost: a\r\n\r\n"),
-        .init("long request line", "GET /" + String(repeating: "a", count: 20_000) + " HTTP/1.1\r\nHost: a\r\n\r\n", 414),
-        .init("endless request line", "GET /" + String(repeating: "a", count: 20_000), 414),
+        .init("long request line", "GET /" + String(repeating: "a", count: 70_000) + " HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+        .init("endless request line", "GET /" + String(repeating: "a", count: 70_000), 414),
         .init("long field", "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 70_000) + "\r\n\r\n", 431),
         .init("endless field", "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 70_000), 431),
         .init("many fields", "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X:1\r\n", count: 1_100) + "\r\n", 431),
@@ -138,7 +138,10 @@ extension RefusedRequest {
         .fields("encoding after another", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"),
         .fields("folded encoding", "Transfer-Encoding:\r\n chunked"),
         .fields("unknown coding", "Transfer-Encoding: gzip", 501), .fields("identity", "Transfer-Encoding: identity", 501),
-        .fields("coding in capitals", "Transfer-Encoding: CHUNKED", 501), .fields("coding in mixed case", "Transfer-Encoding: cHunked", 501),
+        .fields("length and encoding in capitals", "Content-Length: 5\r\nTransfer-Encoding: CHUNKED"),
+        .fields("encoding in capitals and length", "Transfer-Encoding: CHUNKED\r\nContent-Length: 0"),
+        .fields("two encodings in two cases", "Transfer-Encoding: chunked\r\nTransfer-Encoding: Chunked"),
+        .init("encoding in capitals in 1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: CHUNKED\r\n\r\n0\r\n\r\n"),
         .fields("tab before the coding", "Transfer-Encoding:\tchunked"), .fields("tab behind the coding", "Transfer-Encoding: chunked\t "),
         .fields("tab before the length", "Content-Length: \t5"), .fields("tab behind the length", "Content-Length: 5 \t"),
         .fields("xchunked", "Transfer-Encoding: xchunked", 501), .fields("unknown coding with length", "Content-Length: 3\r\nTransfer-Encoding: x", 501),
@@ -150,7 +153,9 @@ extension RefusedRequest {
     ] + [
         "", "chunked, chunked", "gzip, chunked", "chunked, gzip", ",chunked", "chunked,", "chunked;x=1", "chunked chunked", "\u{0B}chunked",
         "chunked\u{0B}", "\"chunked\"", "chun\tked", "chunked\u{A0}", "chunked\0",
-    ].map { .fields("Transfer-Encoding: \($0)", "Transfer-Encoding: \($0)") }
+    ].map { .fields("Transfer-Encoding: \($0)", "Transfer-Encoding: \($0)") } + [
+        "Host", "authorization", "COOKIE", "Content-Length", "Transfer-Encoding", "close, Host", "X-A , ,Cookie,keep-alive", "X\r\nConnection: Host",
+    ].map { .fields("Connection: \($0)", "Connection: \($0)\r\nAuthorization: a\r\nCookie: b\r\nContent-Length: 0") }
 
     static let chunked: [RefusedRequest] = [
         .chunks("no size", "\r\nhello\r\n0\r\n\r\n"), .chunks("no digit", "g\r\n"), .chunks("hex prefix", "0x5\r\nhello\r\n0\r\n\r\n"),

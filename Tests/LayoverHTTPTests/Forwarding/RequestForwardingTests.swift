@@ -16,7 +16,7 @@ struct RequestForwardingTests {
 
     @Test(arguments: [
         "Connection: close", "Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic x",
-        "TE: trailers", "Upgrade: h2c", "HTTP2-Settings: AAA", "Proxy-Authenticate: Basic", "Content-Length: 0",
+        "TE: gzip", "Upgrade: h2c", "HTTP2-Settings: AAA", "Proxy-Authenticate: Basic", "Content-Length: 0",
         "Transfer-Encoding: chunked", "Expect: 100-continue", "Layover-Mode: pass", "layover-x: 1", "Via: 1.1 b",
         "PROXY-AUTHENTICATION-INFO: x",
     ])
@@ -28,17 +28,46 @@ struct RequestForwardingTests {
         #expect(try forwarded(requestHead(fields: "Trailer: X")) == "Trailer: X|")
     }
 
+    /// RFC 9110 section 10.1.4: whoever sends TE names it in Connection.
+    @Test(arguments: [
+        ["TE: trailers", "Connection: TE"], ["TE: trailers"], ["te:Trailers"], ["TE: gzip;q=0.5, trailers", "Connection: close, te"],
+        ["TE: deflate", "TE: trailers"],
+    ])
+    func wishForTrailersGoesOnAlone(lines: [String]) throws {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\n" + lines.map { $0 + "\r\n" }.joined() + "B: 2\r\n\r\n"
+        #expect(try forwarded(requestHead(text)) == "A: 1|B: 2|TE: trailers|Connection: TE|")
+    }
+
+    @Test(arguments: ["TE:", "TE: trailersx", "TE: trailers;q=1", "TE: chunked", "TE: \"trailers\"", "X: trailers"])
+    func whatIsNoWishForTrailersStaysHere(line: String) throws {
+        #expect(!(try forwarded(requestHead(fields: line)).contains("TE")))
+    }
+
+    /// Its answer is not chunked, so no trailers reach it.
+    @Test func wishOfAnOldClientStaysHere() throws {
+        #expect(try forwarded(requestHead("GET / HTTP/1.0\r\nTE: trailers\r\nConnection: TE\r\n\r\n")) == "")
+    }
+
+    @Test func wishForTrailersCanBeRemovedByName() throws {
+        var options = ForwardingOptions()
+        options.removedNames = [latin1("te")]
+        #expect(forwarded(try requestHead(fields: "TE: trailers", "B: 2"), options) == "B: 2|")
+    }
+
     @Test func nominatedFieldsStayHere() throws {
         let head = try requestHead(fields: "X-A: 1", "Connection: x-a, keep-alive", "B: 2", "Connection: C;,\"B\", c", "C: 3")
         #expect(forwarded(head) == "B: 2|")
     }
 
-    @Test(arguments: ["Authorization", "Cookie", "Content-Type", "Range", "Cache-Control", "Trailer", "Idempotency-Key"])
-    func essentialFieldsCannotBeNominated(name: String) throws {
-        let head = try requestHead(fields: "Connection: X, \(name), Host, Content-Length", "\(name): 1", "X: 2", "Content-Length: 0")
+    @Test(arguments: ["Content-Type", "Range", "Cache-Control", "Trailer", "Idempotency-Key"])
+    func endToEndFieldsCannotBeNominated(name: String) throws {
+        let head = try requestHead(fields: "Connection: X, \(name)", "\(name): 1", "X: 2", "Content-Length: 0")
         #expect(forwarded(head) == "\(name): 1|")
-        #expect(head.framing == .length(0))
-        #expect(head.hostAuthority == Authority(host: "a", port: nil))
+    }
+
+    @Test(arguments: ["Authorization", "COOKIE", "host", "Content-Length", "Transfer-Encoding"])
+    func aRequestThatNominatesAnEssentialFieldIsRefused(name: String) throws {
+        #expect(throws: FramingError.self) { _ = try requestHead(fields: "Connection: X, \(name)", "Authorization: 1", "Content-Length: 0") }
     }
 
     @Test func aThousandNominationsAreHonoured() throws {

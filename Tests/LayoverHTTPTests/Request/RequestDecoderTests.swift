@@ -104,10 +104,19 @@ struct RequestDecoderTests {
         #expect(Transcript(of: bytes, limits: limits).error == nil)
         limits.headByteCountMax = bytes.count - 1
         #expect(Transcript(of: bytes, limits: limits).error?.status == 431)
-        limits = FramingLimits()
-        limits.requestLineByteCountMax = 14
-        #expect(Transcript(of: bytes, limits: limits).error == nil)
-        limits.requestLineByteCountMax = 13
+        limits.headByteCountMax = 16
+        #expect(Transcript(of: bytes, limits: limits).error?.status == 431)
+        limits.headByteCountMax = 15
         #expect(Transcript(of: bytes, limits: limits).error?.status == 414)
+    }
+
+    @Test func aTargetMayBeAsLongAsTheHead() {
+        let limits = FramingLimits()
+        let rest = " HTTP/1.1\r\nHost: a\r\n\r\n"
+        let target = "/" + String(repeating: "a", count: limits.headByteCountMax - "GET /".utf8.count - rest.utf8.count)
+        let longest = Transcript(of: latin1("GET " + target + rest), limits: limits)
+        #expect(longest.messages.first?.target == target)
+        #expect(longest.error == nil)
+        #expect(Transcript(of: latin1("GET " + target + "a" + rest), limits: limits).error?.status == 431)
     }
 }

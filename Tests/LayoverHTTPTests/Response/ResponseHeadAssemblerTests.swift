@@ -26,6 +26,8 @@ struct ResponseHeadAssemblerTests {
     @Test(arguments: [
         ("200 OK\r\nContent-Length: 0", ResponseFraming.length(0)), ("200 OK\r\nTransfer-Encoding: Chunked", .chunked), ("200 OK\r\nX: 1", .untilClose),
         ("204 No\r\nContent-Length: 0", .none), ("304 Not\r\nContent-Length: 5", .none), ("200\r\nX: 1", .untilClose), ("599 \r\nContent-Length: 1", .length(1)),
+        ("600 X\r\nContent-Length: 1", .length(1)), ("999 X\r\nTransfer-Encoding: chunked", .chunked), ("204 No\r\nContent-Length: 5", .none),
+        ("204 No\r\nTransfer-Encoding: chunked", .none),
     ])
     func framingFollowsStatusAndFields(text: String, framing: ResponseFraming) throws {
         #expect(try heads("HTTP/1.1 \(text)\r\n\r\n").map(\.framing) == [framing])
@@ -69,8 +71,8 @@ struct ResponseHeadAssemblerTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "HTTP/1.1 100 C\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 600 X\r\n\r\n", "HTTP/1.1 20 X\r\n\r\n", "HTTP/1.1 2000 X\r\n\r\n", "HTTP/1.1 +20 X\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 100 C\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 1000 X\r\n\r\n", "HTTP/1.1 20 X\r\n\r\n", "HTTP/1.1 2000 X\r\n\r\n", "HTTP/1.1 +20 X\r\n\r\n",
         "HTTP/1.1  200 X\r\n\r\n", "HTTP/1.1 200OK\r\n\r\n", "HTTP/2 200 \r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "http/1.1 200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n",
         "\r\n", "HTTP/1.1 200 O\0K\r\n\r\n", "HTTP/1.1 200 O\rK\r\n\r\n", "HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\r\n\n",
         "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "HTTP/1.1 200 OK\r\nX: 1\r\n 2\r\n\r\n", "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n",

@@ -50,11 +50,11 @@ extension HazardRow {
         HazardRow(
             name: "CONNECT with chunks", bytes: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", outcome: bad),
         post("Expect and the next request at once", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc" + smuggled, .passed(["POST / o.test|abc", "GET /smuggled o.test|"])),
-        post("Connection cannot nominate the length", "Connection: Content-Length\r\nContent-Length: 3\r\n", "abc", .passed(["POST / o.test|abc"])),
+        post("Connection nominates the length", "Connection: Content-Length\r\nContent-Length: 3\r\n", "abc", bad),
     ]
 
     private static let encodings: [HazardRow] = [
-        "Transfer-Encoding: Chunked", "Transfer-Encoding: CHUNKED", "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: Chunked, chunked", "Transfer-Encoding: Chunkedx", "Transfer-Encoding: chunked, chunked",
         "Transfer-Encoding: chunked, identity", "Transfer-Encoding: identity, chunked", "Transfer-Encoding: identity",
         "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: gzip", "Transfer-Encoding: ,chunked", "Transfer-Encoding: chunked,",
         "Transfer-Encoding: chunked;q=1", "Transfer-Encoding: \"chunked\"", "Transfer-Encoding:\tchunked", "Transfer-Encoding: chunked\t",
@@ -69,7 +69,9 @@ extension HazardRow {
             outcome: badOrUnknown),
         post("another field's name", "Transfer_Encoding: chunked\r\n", "", .passed(["POST / o.test|"])),
         post("name in any case", "tRANSFER-eNCODING: chunked\r\n", "1\r\na\r\n0\r\n\r\n" + smuggled, .passed(["POST / o.test|a", "GET /smuggled o.test|"])),
-        post("Connection cannot nominate the encoding", "Connection: Transfer-Encoding\r\nTransfer-Encoding: chunked\r\n", "1\r\na\r\n0\r\n\r\n", .passed(["POST / o.test|a"])),
+        post("Connection nominates the encoding", "Connection: Transfer-Encoding\r\nTransfer-Encoding: chunked\r\n", "1\r\na\r\n0\r\n\r\n", bad),
+        post("coding in any case", "Transfer-Encoding: cHUNKED\r\n", "1\r\na\r\n0\r\n\r\n" + smuggled, .passed(["POST / o.test|a", "GET /smuggled o.test|"])),
+        post("length and coding in capitals", "Content-Length: 3\r\nTransfer-Encoding: CHUNKED\r\n", "0\r\n\r\n" + smuggled, bad),
     ]
 
     private static let chunkSizes: [HazardRow] = [

@@ -98,9 +98,9 @@ final class TestProxy: Sendable {
 
     /// The one entry of the pending set, live or remembered, once it is as wanted.
     func entry(_ state: EntryState = .waiting) async throws -> Entry {
-        let (id, snapshot, _, _, stream) = await engine.watch(after: nil)
+        let (id, stream) = await engine.watchEvents()
         defer { Task { await engine.unwatch(id) } }
-        let known = (snapshot ?? []) + (await engine.rememberedEntries())
+        let known = await engine.liveEntries() + (await engine.rememberedEntries())
         if let entry = known.first(where: { $0.state == state }) { return entry }
         let alarm = engine.eventLoop.scheduleTask(in: .seconds(20)) { [engine] in
             engine.assumeIsolated { $0.finishWatching() }
@@ -119,7 +119,7 @@ final class TestProxy: Sendable {
 func withProxy(
     script: @escaping @Sendable (ScriptedAttempt) -> Void = { _ in },
     limits: PendingLimits = .init(), connectionCountMax: Int = 10_000, ticks: Bool = true, tickets: TestStore? = nil,
-    rules change: (inout ProxyRules) -> Void = { _ in },
+    accepts: Bool = true, rules change: (inout ProxyRules) -> Void = { _ in },
     _ test: (TestProxy) async throws -> Void
 ) async throws {
     var rules = ProxyRules()
@@ -138,6 +138,10 @@ func withProxy(
     let upstream = ScriptedUpstream(script: script)
     let folder = tickets?.folder ?? NSTemporaryDirectory() + "layover-proxy-" + UUID().uuidString
     let spool = BodySpool(folder: folder, byteCountMax: tickets?.spoolTotal ?? 1 << 30, threads: .singleton)
+    if let tickets {
+        spool.countStored(tickets.store.bodyByteCount)
+        tickets.store.tellRemoved { spool.removedStored($0) }
+    }
     let own = OwnAddressGuard()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let limit = ConnectionLimit(countMax: connectionCountMax)
@@ -150,6 +154,7 @@ func withProxy(
     let server = try await ProxyServer.bind(to: .tcp(host: "127.0.0.1", port: 0), group: group, loops: [loop])
     let port = try #require(server.localPort)
     own.add(host: "127.0.0.1", port: port)
+    if accepts { try await server.accept() }
     let proxy = TestProxy(
         upstream: upstream, engine: engine, clock: clock, server: server, spool: spool, port: port, limit: limit,
         tickets: tickets)

@@ -54,4 +54,33 @@ struct SupersededTests {
             _ = try await proxy.until(late, is: .delivered)
         }
     }
+
+    /// Issue 10, A 11: the one that was there whole was refused, the other one broke off, and nothing was sent.
+    @Test(arguments: [true, false])
+    func onlyAPutThatIsThereWholeTakesAPlace(breaksOff: Bool) async throws {
+        try await withProxy(rules: { $0.routes = Self.routes }) { proxy in
+            _ = await proxy.engine.setMode(.offline, reason: nil)
+            let whole = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\na")
+            let old = try await proxy.entry()
+            let half = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 4\r\n\r\nb")
+            try await Self.until(proxy, hasLive: 2)
+            if breaksOff { try await half.reset() } else { try await half.send("bcd") }
+            try await Self.until(proxy, hasLive: 1)
+            #expect(await proxy.engine.entry(old.id)?.state == (breaksOff ? .waiting : .cancelled))
+            if !breaksOff { #expect(try await whole.answer().status == 409) }
+            _ = await proxy.engine.setMode(.auto, reason: nil)
+            let attempt = try await proxy.nextAttempt()
+            #expect(try await attempt.wholeBody() == (breaksOff ? "a" : "bbcd"))
+            attempt.respond(204)
+            #expect(try await (breaksOff ? whole : half).answer().status == 204)
+        }
+    }
+
+    private static func until(_ proxy: TestProxy, hasLive count: Int) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while await proxy.engine.liveEntries().count != count {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "\(count) live entries") }
+            await Task.yield()
+        }
+    }
 }

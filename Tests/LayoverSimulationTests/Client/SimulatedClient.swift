@@ -126,8 +126,10 @@ final class SimulatedClient {
             if request.isChunked { send(Array("0\r\n\r\n".utf8)[...]) }
             return sent(request)
         }
-        let isWhole = Bool.random(using: &generator)
-        let end = isWhole ? count : min(count, start + Int.random(in: 1...700, using: &generator))
+        if request.breaksOff, start > 0 || count < 2 { return later(wait(50...3000)) { $0.leave() } }
+        let isWhole = Bool.random(using: &generator) && !request.breaksOff
+        let end = request.breaksOff ? count / 2 : isWhole ? count : min(count, start + Int.random(in: 1...700, using: &generator))
+        request.isWhole = end == count
         let bytes = (start..<end).map { request.bodyByte(at: $0) }
         if request.isChunked { send(Array("\(String(bytes.count, radix: 16))\r\n".utf8)[...]) }
         send(bytes[...])
@@ -137,6 +139,8 @@ final class SimulatedClient {
 
     private func sent(_ request: RequestTruth) {
         request.isSent = true
+        request.isWhole = true
+        simulation.requestLeft(request, of: self)
         if pipelines, !request.isConnect { sendNext() }
     }
 

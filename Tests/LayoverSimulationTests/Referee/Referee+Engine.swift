@@ -40,6 +40,7 @@ extension Referee {
         for entry in started {
             simulation.count("replays")
             restored.remove(entry.id)
+            simulation.truth(of: entry)?.retryTold = nil
             if asked.remove(entry.id) != nil {
                 goingAsAsked.insert(entry.id)
             } else if seen[entry.id]?.state != .attempting {
@@ -55,7 +56,10 @@ extension Referee {
         }
         for id in seen.keys where pending.entries[id] == nil {
             gone.insert(id)
-            if let entry = pending.history[id] { allAttemptsAreMade(entry) }
+            if let entry = pending.history[id] {
+                allAttemptsAreMade(entry)
+                onlyWhatIsThereWholeTakesAPlace(entry, pending)
+            }
         }
         for entry in pending.entries.values where entry.why == .exhausted { allAttemptsAreMade(entry) }
         seen = Dictionary(
@@ -72,7 +76,7 @@ extension Referee {
 
     /// Who is given up for having been tried so often was: what never came past our own store was no attempt.
     private func allAttemptsAreMade(_ entry: Entry) {
-        guard let truth = simulation.truth(of: entry), !truth.hasSeenDeath, let limit = truth.automaticMin else { return }
+        guard let truth = simulation.truth(of: entry), !truth.hasSeenDeath, !truth.hasTwins, let limit = truth.automaticMin else { return }
         let isExhausted =
             switch entry.attempts.records.last?.verdict {
             case .fail(.exhausted), .deliver(.exhausted), .standIn: true
@@ -81,6 +85,15 @@ extension Referee {
             }
         if isExhausted, truth.madeCount < limit {
             breach("allAttemptsAreMade", "\(name(entry)) had \(truth.madeCount) of \(limit)")
+        }
+    }
+
+    private func onlyWhatIsThereWholeTakesAPlace(_ entry: Entry, _ pending: PendingSet) {
+        if entry.adoptionObstacle != nil { simulation.count("not adopted") }
+        guard let newer = entry.supersededBy.flatMap({ pending.entry($0, now: simulation.time.now()) }) else { return }
+        simulation.count("superseded")
+        if simulation.truth(of: newer)?.isWhole != true {
+            breach("onlyWhatIsThereWholeTakesAPlace", "\(name(newer)) takes that of \(name(entry))")
         }
     }
 

@@ -14,8 +14,8 @@ extension Referee {
         restored = Set(pending.entries.keys)
         unbidden = restored
         heldBack = Set(pending.entries.values.filter(\.isHeldBack).map(\.id))
-        // A retry that a person asked for in that life is still to be made.
-        asked = heldBack.filter { pending.entries[$0]?.state == .waiting }
+        // A retry that a person asked for in that life is still to be made. That nobody made it up is seen when it goes.
+        asked = Set(pending.entries.values.filter(\.isAttemptAskedFor).map(\.id))
         for truth in simulation.requests.values { takeOver(truth, pending) }
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
         for row in before.values where row.record.state == .attempting { rescuedAsItShould(row.record, pending) }
@@ -25,10 +25,18 @@ extension Referee {
 
     private func takeOver(_ truth: RequestTruth, _ pending: PendingSet) {
         truth.hasSeenDeath = true
+        whatPeopleAskedForIsKept(truth, pending)
         // What is waiting on the disk goes by the last word of a person that is there.
         let entry = truth.ticket.flatMap { pending.entries[$0] }
         if entry?.state == .undecided { truth.forceCount = 0 } else { truth.giveBackForces() }
         truth.unusedForceCount = 0
+    }
+
+    private func whatPeopleAskedForIsKept(_ truth: RequestTruth, _ pending: PendingSet) {
+        defer { truth.retryTold = nil }
+        guard let entry = truth.retryTold.flatMap({ pending.entries[$0] }), entry.state == .waiting || entry.state == .held
+        else { return }
+        if !entry.isAttemptAskedFor { breach("whatPeopleAskedForIsKept", name(entry)) }
     }
 
     /// What was under way when the process died may have been applied.

@@ -61,6 +61,19 @@ extension Referee {
         Task { tell.value(await engine.settled(id)) }
     }
 
+    /// A person has retried an entry: told so once that is on disk.
+    func retried(_ entry: Entry) {
+        guard entry.ticket != nil, !entry.isBeingStored, let truth = simulation.truth(of: entry),
+            let engine = simulation.engine
+        else { return }
+        let (id, life) = (entry.id, simulation.life)
+        let tell = Unchecked { [weak self] (isSaved: Bool) in
+            guard let self, isSaved, simulation.life == life, asked.contains(id) else { return }
+            truth.retryTold = id
+        }
+        Task { tell.value(await engine.settled(id)) }
+    }
+
     func nothingCancelledIsSent(_ attempt: SimulatedAttempt) {
         if attempt.isTooLate { breach("nothingCancelledIsSent", attempt.name) }
     }
@@ -126,7 +139,7 @@ extension Referee {
         simulation.count("\(record.state.rawValue) tickets")
         let isRight =
             switch record.state {
-            case .cancelled: truth.isCancelAsked
+            case .cancelled: truth.isCancelAsked || record.supersededBy != nil
             case .expired: record.expiresAt <= record.endedAt ?? record.createdAt
             case .failed: record.lastFailure.map { isOfNoUse($0, truth) } ?? false
             case .waiting, .attempting, .held, .undecided, .delivered: true
@@ -185,7 +198,7 @@ extension Referee {
 
     /// A person retries a child that asks because of its parents: the word does for those that have ended.
     func excuseParents(of entry: Entry) {
-        guard entry.why == .parentFailed, let truth = simulation.truth(of: entry) else { return }
+        guard entry.why == .parentFailed || entry.why == .maybeApplied, let truth = simulation.truth(of: entry) else { return }
         for parent in truth.order.after {
             if let state = standing(of: parent), state.isFinal, state != .delivered {
                 truth.excusedParents.insert(parent.number)

@@ -42,7 +42,7 @@ extension Referee {
         truth.madeCount += 1
         // One more where a kept-alive connection had died.
         // What an earlier life had not written down it has not counted.
-        if let limit = truth.automaticMax, !truth.hasSeenDeath, truth.automaticCount > limit + 1 {
+        if let limit = truth.automaticMax, !truth.hasSeenDeath, !truth.hasTwins, truth.automaticCount > limit + 1 {
             breach(
                 "automaticAttemptsAreLimited",
                 "\(attempt.name) is automatic attempt \(truth.automaticCount) of \(limit)")
@@ -53,6 +53,7 @@ extension Referee {
     func sent(_ attempt: SimulatedAttempt) {
         attemptsAreOnDiskBeforeTheyAct(attempt)
         nothingUnrepeatableIsSentTwice(attempt)
+        nothingIsSentWithoutItsBody(attempt)
         nothingCancelledIsSent(attempt)
         attempt.truth.sendings.append(attempt.attempt.number)
     }
@@ -66,6 +67,13 @@ extension Referee {
             breach(
                 "nothingUnrepeatableIsSentTwice",
                 "\(attempt.name) \(truth.method), sent before by \(truth.sendings)")
+        }
+    }
+
+    /// What was given up of a body cannot be sent: nobody gets a head whose body does not follow.
+    private func nothingIsSentWithoutItsBody(_ attempt: SimulatedAttempt) {
+        if !attempt.isCancelled, attempt.attempt.request.body?.summary == .lost {
+            breach("nothingIsSentWithoutItsBody", attempt.name)
         }
     }
 
@@ -126,7 +134,8 @@ extension Referee {
             return breach(
                 "everyClientGetsOneAnswer", "c\(client.number) gets \(answer.status) and has asked nothing")
         }
-        if let number = answer.requestNumber, number != current.number, current.question == nil {
+        let expected = (current.original ?? current).number
+        if let number = answer.requestNumber, number != expected, current.question == nil {
             breach(
                 "answersComeInOrder", "c\(client.number) gets the answer to r\(number) for r\(current.number)"
             )
@@ -138,6 +147,7 @@ extension Referee {
         truth.answerCount += 1
         toldOfTicket(answer, truth)
         if let question = truth.question { answered(question, answer) }
+        if answer.fields["proxy-status"]?.contains("equal request") == true { simulation.count("shared answers") }
         simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
         if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
         if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {
@@ -158,9 +168,10 @@ extension Referee {
         else { return }
         simulation.count("broken answers")
         // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
-        if simulation.isDraining, truth.startCount == 0 || simulation.isCuttingOff { return }
+        let first = truth.original ?? truth
+        if simulation.isDraining, first.startCount == 0 || simulation.isCuttingOff { return }
         // What is pipelined behind an answer that is broken off is lost with it, though its bytes be all there.
-        if !client.answered.contains(where: \.hasBrokenAnswer), !truth.hasBrokenAnswer {
+        if !client.answered.contains(where: \.hasBrokenAnswer), !first.hasBrokenAnswer {
             breach(
                 "everyClientGetsOneAnswer",
                 "c\(client.number) is closed without an answer to r\(truth.number)")

@@ -74,6 +74,7 @@ final class Referee {
         switch command {
         case .retry, .force:
             asked.insert(entry.id)
+            retried(entry)
             excuseParents(of: entry)
             simulation.truth(of: entry)?.isAskedFor = true
             if command == .force {
@@ -84,6 +85,7 @@ final class Referee {
         case .hold:
             heldBack.insert(entry.id)
             asked.remove(entry.id)
+            simulation.truth(of: entry)?.retryTold = nil
         case .cancel:
             simulation.truth(of: entry)?.isCancelAsked = true
             cancelled(entry)
@@ -99,6 +101,16 @@ final class Referee {
         }
         for attempt in lane.worker.inOrder {
             if let exchange = attempt.attempt.receiver as? TicketExchange { note(exchange.rules.policy, attempt.truth) }
+        }
+    }
+
+    /// Reloads that were asked for at the same moment are over.
+    func everybodyGoesByTheLastReload() {
+        let newest = simulation.rules.routes
+        let known = simulation.lanes.map(\.loop.rules.routes)
+            + (simulation.keepsTickets ? [simulation.engine.assumeIsolated { $0.tickets.routes }] : [])
+        for routes in known where routes.policies != newest.policies || routes.routes != newest.routes {
+            breach("everybodyGoesByTheLastReload", "a loop or the engine has kept the rules of an earlier one")
         }
     }
 

@@ -14,6 +14,11 @@ final class TaskJobs: TaskExecutor, @unchecked Sendable {
         jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor())
     }
 
+    var count: Int { jobs.count }
+
+    /// Lets one of them go on that need not be the first: those of different tasks have no order among themselves.
+    func runOne(at index: Int) { jobs.remove(at: index).runSynchronously(on: asUnownedTaskExecutor()) }
+
     func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
 
     /// Takes the jobs of tasks that this thread starts or wakes from now on.

@@ -61,6 +61,9 @@ final class SimulatedAttempt {
         isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
     }
 
+    /// Whether its connection does not stand yet, as far as anybody can tell.
+    var isConnecting: Bool { !isOver && !isCancelled && !isMarking && !attempt.hasBegunSending.load(ordering: .relaxed) }
+
     var name: String { "r\(truth.number).\(attempt.number)" }
 
     // MARK: The way through
@@ -272,7 +275,11 @@ final class SimulatedAttempt {
     func processDied() {
         if !isCancelled { truth.runningCount -= 1 }
         if hasHead { truth.hasBrokenAnswer = true }
-        if isForced, !attempt.hasBegunSending.load(ordering: .relaxed) { truth.unusedForceCount += 1 }
+        if !attempt.hasBegunSending.load(ordering: .relaxed) {
+            if isForced { truth.unusedForceCount += 1 }
+            // A person asked for it, and it is still to be made.
+            if truth.goesAsAsked { truth.isAskedFor = true }
+        }
         truth.hasSeenDeath = true
         isOver = true
         reader = nil

@@ -38,6 +38,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
         let simulated = SimulatedAttempt(attempt, truth: truth, worker: self)
         running[ObjectIdentifier(attempt)] = simulated
         simulation.referee.started(simulated)
+        simulation.attemptBegan(simulated)
         simulated.begin()
     }
 

@@ -20,8 +20,17 @@ final class RequestTruth {
     var order = TicketWords()
     /// What is asked of another request's ticket, where it is no request to an origin.
     var question: TicketAsk?
+    /// Whether it shares its URL with others, of which a newer one may take the place of an older one.
+    var isDraft = false
+    /// Whether its client breaks it off in the middle of its body.
+    var breaksOff = false
+    /// Whether its last byte is on its way.
+    var isWhole = false
     /// The request that its client makes once more, because it has heard nothing of it or forgot.
     var original: RequestTruth?
+    /// Whether its client makes it once more while the first may be on its way. Once that is over the key is free, so each
+    /// may have attempts of its own, one after the other.
+    var hasTwins = false
 
     /// Its ticket, once its client was told.
     var ticket: EntryID?
@@ -33,6 +42,8 @@ final class RequestTruth {
     var hasHead = false
     /// Whether the process died while it was under way, or at rest.
     var hasSeenDeath = false
+    /// Its entry, while a person who retried it has been told so and nothing has come of that.
+    var retryTold: EntryID?
     /// Numbers of its parents that ended undelivered, and of which a person said that they need not be.
     var excusedParents: Set<Int> = []
 
@@ -85,13 +96,19 @@ final class RequestTruth {
         self.carriesCredentials = carriesCredentials
     }
 
+    /// The URL that drafts share.
+    static let draftTarget = "/draft"
+
     var isConnect: Bool { method == "CONNECT" }
 
     /// RFC 9110 section 9.2.2, and the word of its policy as the configuration is; once more and on purpose not from the
     /// core.
     func isRepeatable(in routes: RouteTable) -> Bool {
-        hasKey || isConnect || policy(in: routes).repeatable
-            || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+        isRepeatableByNature || policy(in: routes).repeatable
+    }
+
+    var isRepeatableByNature: Bool {
+        hasKey || isConnect || ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
     }
 
     private func policy(in routes: RouteTable) -> Policy {
@@ -134,7 +151,8 @@ final class RequestTruth {
         if isConnect {
             lines = ["CONNECT \(origin.authority) HTTP/1.1", "Host: \(origin.authority)"]
         } else {
-            lines = ["\(method) \(origin)/r\(number) HTTP/1.1", "Host: \(origin.hostField)"]
+            let target = isDraft ? Self.draftTarget : "/r\(number)"
+            lines = ["\(method) \(origin)\(target) HTTP/1.1", "Host: \(origin.hostField)"]
         }
         // CONNECT has no path that could carry the number.
         lines.append("User-Agent: r\(number)")

@@ -7,17 +7,22 @@ extension Simulation {
 
     func addClient() throws {
         guard clients.count(where: { !$0.isClosed }) < Self.openClientCountMax else { return }
-        clientCount += 1
         let isTunnel = chance(7)
         let count = isTunnel ? 1 : [1, 1, 2, 4].randomElement(using: &generator) ?? 1
-        let requests = (0..<count).map { _ in makeRequest(isTunnel: isTunnel) }
+        let requests = makeDrafts() ?? makeDelicate() ?? (0..<count).map { _ in makeRequest(isTunnel: isTunnel) }
+        try addClient(with: requests)
+        maySendTwins(of: requests)
+        if chance(50) { settle() }
+    }
+
+    func addClient(with requests: [RequestTruth]) throws {
+        clientCount += 1
         let lane = lanes[Int.random(in: 0..<lanes.count, using: &generator)]
         let client = SimulatedClient(
             number: clientCount, requests: requests, loop: lane.loop, embedded: lane.embedded,
             simulation: self)
         clients.append(client)
         try client.connect()
-        if chance(50) { settle() }
     }
 
     private func makeRequest(isTunnel: Bool) -> RequestTruth {
@@ -54,16 +59,27 @@ extension Simulation {
         return question
     }
 
-    /// The same request once more, with the same key, whether its client heard of a ticket or not.
+    /// Requests before the newest that a twin may have, so that most come at the same time.
+    private static let twinDistanceMax = 12
+
+    /// The same request once more, with the same key, whether its client heard of a ticket, or of anything, or not.
     private func makeRepetition() -> RequestTruth? {
-        let known = requests.values.filter { $0.hasKey && $0.order.isTicketAtOnce && $0.original == nil && $0.isSent }
-        guard let first = known.sorted(by: { $0.number < $1.number }).randomElement(using: &generator) else { return nil }
+        let known = requests.values.filter { request in
+            guard request.hasKey, request.original == nil else { return false }
+            return request.order.isTicketAtOnce && request.isSent
+                || request.order.isTicketLater && request.number > requests.count - Self.twinDistanceMax
+        }
+        return known.sorted(by: { $0.number < $1.number }).randomElement(using: &generator).map(makeTwin)
+    }
+
+    func makeTwin(of first: RequestTruth) -> RequestTruth {
         let again = RequestTruth(
             number: requests.count + 1, method: first.method, origin: first.origin, hasKey: true,
             policyName: first.policyName, asksToPass: false, expectsContinue: first.expectsContinue,
             isChunked: first.isChunked, bodyByteCount: first.bodyByteCount,
             carriesCredentials: first.carriesCredentials)
         again.original = first
+        if first.order.isTicketLater { first.hasTwins = true }
         requests[again.number] = again
         return again
     }
@@ -80,7 +96,8 @@ extension Simulation {
         if chance(25) { words.lane = ["x", "y"].randomElement(using: &generator) }
         if chance(15) { words.priority = Int.random(in: 0...7, using: &generator) }
         if chance(15), words.isDeferred || words.prefer?.hasPrefix("respond-async") == true {
-            words.after = told.suffix(8).filter { _ in chance(25) }
+            // What takes the place of a draft would be another parent.
+            words.after = told.suffix(8).filter { chance(25) && !$0.isDraft }
         }
         return words
     }

@@ -35,7 +35,7 @@ extension Simulation {
         let worker = SimulatedWorker(simulation: self)
         let loop = ProxyLoop(
             eventLoop: embedded, engine: engine, rules: rules,
-            spool: BodySpool(folder: "", byteCountMax: 0, threads: .singleton),
+            spool: BodySpool(folder: "", byteCountMax: 1 << 30, threads: .singleton),
             addressGuard: OwnAddressGuard(),
             connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
         loop.generator = SeededGenerator(seed: seed &* 31 &+ UInt64(number) &+ UInt64(life) &* 104_729)

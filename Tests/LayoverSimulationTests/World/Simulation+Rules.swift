@@ -1,6 +1,9 @@
 import LayoverCore
-import LayoverProxy
+import NIOCore
 import Retry
+
+@testable import LayoverEngine
+@testable import LayoverProxy
 
 extension Simulation {
     static let policyNames = [
@@ -8,12 +11,19 @@ extension Simulation {
         "adopting", "deferring", "skipping",
     ]
 
+    private static let drafts: Policy = {
+        var policy = Policy(name: "drafts")
+        policy.coalesce = .lastPut
+        return policy
+    }()
+
     /// Routes and policies as a person might write them, different with each reload.
     func randomRoutes() -> RouteTable {
         var policies: [String: Policy] = [:]
         for name in ["default"] + Self.policyNames where name == "default" || chance(93) {
             policies[name] = randomPolicy(name)
         }
+        policies["drafts"] = Self.drafts
         var routes: [Route] = []
         if chance(50) {
             var route = Route(name: "b", policy: randomPolicy("routed"))
@@ -67,16 +77,63 @@ extension Simulation {
     }
 
     /// The configuration is read anew.
-    func reload() {
+    func reload() { reload(to: randomRoutes()) }
+
+    func reload(to routes: RouteTable) {
         trace { "reload" }
-        rules.routes = randomRoutes()
+        rules.routes = routes
         for lane in lanes {
             _ = lane.loop.adopt(rules)
             lane.embedded.run()
             referee.noteRules(of: lane)
         }
-        let routes = rules.routes
         if keepsTickets { engine.assumeIsolated { $0.adopt(routes) } }
         referee.checkEngine()
+    }
+
+    /// Several people have the configuration read anew at the same moment, as they do through the admin API.
+    ///
+    /// What is in flight arrives before, so that each loop knows either the old rules or the new ones.
+    func reloadSeveralAtOnce() {
+        settle()
+        guard breaches.isEmpty else { return }
+        let count = Int.random(in: 2...4, using: &generator)
+        trace { "\(count) reloads at once" }
+        self.count("parallel reloads")
+        let (simulation, line) = (Unchecked(self), ReloadLine())
+        reloadsUnderWay = count
+        for _ in 0..<count {
+            Task {
+                await line.run { await simulation.value.takeNewRules() }
+                simulation.value.reloadsUnderWay -= 1
+            }
+        }
+        var turnsLeft = 10_000
+        while reloadsUnderWay > 0, turnsLeft > 0 {
+            turnsLeft -= 1
+            if !jobs.isIdle, chance(70) {
+                jobs.runOne(at: Int.random(in: 0..<jobs.count, using: &generator))
+            } else {
+                lanes.randomElement(using: &generator)?.embedded.run()
+            }
+        }
+        if reloadsUnderWay > 0 { breach("everyReloadEnds", "\(reloadsUnderWay) of \(count) are under way") }
+        referee.everybodyGoesByTheLastReload()
+        referee.checkEngine()
+    }
+
+    /// What `Reloader` does when it is its turn: reads, and hands what it has read to one after the other.
+    private func takeNewRules() async {
+        rules.routes = randomRoutes()
+        let rules = rules
+        for lane in lanes {
+            try? await lane.loop.adopt(rules).get()
+            referee.noteRules(of: lane)
+        }
+        tellEngine(rules.routes)
+    }
+
+    private func tellEngine(_ routes: RouteTable) {
+        if keepsTickets { engine.assumeIsolated { $0.adopt(routes) } }
     }
 }

@@ -24,6 +24,8 @@ final class Simulation {
 
     let seed: UInt64
     var generator: SeededGenerator
+    /// For what goes wrong at the worst moment.
+    var misfortune: SeededGenerator
     let time = VirtualTime()
     var engineLoop: EngineLoop!
     var engine: Engine!
@@ -51,6 +53,8 @@ final class Simulation {
     var clientCount = 0
     var probeCount = 0
     var rules = ProxyRules()
+    /// Of those that were asked for at the same moment.
+    var reloadsUnderWay = 0
     var isRecovering = false
     var isDraining = false
 
@@ -79,6 +83,7 @@ final class Simulation {
         firstCrashPoint = crashPoint
         self.seed = seed
         generator = SeededGenerator(seed: seed)
+        misfortune = SeededGenerator(seed: seed &* 48_271 &+ 11)
         trace = Trace(isOn: isTraced)
         var limits = PendingLimits()
         limits.entryCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 5 : 40
@@ -128,9 +133,10 @@ final class Simulation {
 
     func truth(of attempt: UpstreamAttempt) -> RequestTruth? {
         if attempt.request.purpose == .transfer {
-            return attempt.request.target.split(separator: "r").last.flatMap { Int($0) }.flatMap {
-                requests[$0]
-            }
+            // Drafts share their URL.
+            let word = attempt.request.target == RequestTruth.draftTarget
+                ? attempt.request.userAgent : attempt.request.target.split(separator: "/").last.map(String.init)
+            return word.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
         }
         guard let exchange = attempt.receiver as? ProxyExchange else { return nil }
         if let known = connectRequests[ObjectIdentifier(exchange)] { return known.truth }
@@ -143,7 +149,8 @@ final class Simulation {
 
     func truth(of entry: Entry) -> RequestTruth? {
         // A restart leaves the address.
-        let word = entry.origin.scheme == .tunnel ? entry.client.userAgent?[...] : entry.url.split(separator: "/").last
+        let isNamedByAgent = entry.origin.scheme == .tunnel || entry.url.hasSuffix(RequestTruth.draftTarget)
+        let word = isNamedByAgent ? entry.client.userAgent?[...] : entry.url.split(separator: "/").last
         return word.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
     }
 
@@ -237,7 +244,7 @@ final class Simulation {
         case ..<73: changeNetwork()
         case ..<88: command()
         case ..<94: clientActs()
-        case ..<96: reload()
+        case ..<96: chance(70) ? reload() : reloadSeveralAtOnce()
         case ..<97 where keepsTickets && chance(70): chance(60) ? try die() : try stop()
         default: arriveSome()
         }

@@ -10,6 +10,9 @@ struct TicketWords {
     /// Whether it is a ticket or nothing: it is never sent while its client holds it.
     var isTicketAtOnce: Bool { isDeferred || prefer == "respond-async" }
 
+    /// Whether its client waits for a while and takes a ticket then: of equal requests of that kind one goes at a time.
+    var isTicketLater: Bool { prefer?.hasPrefix("respond-async, wait=") == true && !isDeferred }
+
     var lines: [String] {
         var lines: [String] = []
         if let prefer { lines.append("Prefer: \(prefer)") }

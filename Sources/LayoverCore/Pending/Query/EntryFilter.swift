@@ -14,8 +14,10 @@ package struct EntryFilter: Sendable, Hashable {
     package init() {}
 
     /// The entries that match, in their order.
-    package func matching(_ entries: some Sequence<Entry>) -> [Entry] {
-        let matcher = EntryMatcher(self)
+    ///
+    /// - Parameter naming: By what ids they are shown. Default: their own, which is for tests only.
+    package func matching(_ entries: some Sequence<Entry>, naming: EntryNaming = .plain) -> [Entry] {
+        let matcher = EntryMatcher(self, naming)
         return entries.filter(matcher.matches)
     }
 }
@@ -26,9 +28,11 @@ struct EntryMatcher {
     private let host: FoldedText?
     private let method: FoldedText?
     private let text: FoldedText?
+    private let naming: EntryNaming
 
-    init(_ filter: EntryFilter) {
+    init(_ filter: EntryFilter, _ naming: EntryNaming) {
         self.filter = filter
+        self.naming = naming
         host = filter.host.map(FoldedText.init)
         method = filter.method.map(FoldedText.init)
         text = filter.text.map(FoldedText.init)
@@ -39,7 +43,7 @@ struct EntryMatcher {
             && (method.map { $0 == FoldedText(entry.method) } ?? true)
             && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
             && (filter.lane.map { $0 == entry.lane } ?? true)
-            && (text.map { text in entry.searchable.contains { FoldedText($0).contains(text) } } ?? true)
+            && (text.map { text in entry.searchable(naming).contains { FoldedText($0).contains(text) } } ?? true)
     }
 }
 
@@ -50,11 +54,12 @@ extension Origin {
 
 extension Entry {
     /// What `q` looks at. Not the query of the URL: its values may be secrets, and a search would tell them.
-    fileprivate var searchable: [String] {
-        let path = TargetText.path(of: url)
-        var texts = [origin.hostField, path, id.description]
+    fileprivate func searchable(_ naming: EntryNaming) -> [String] {
+        // Nor the ids of tickets: who finds a part of one finds the next letter too.
+        let path = MaskedTicketIDs.text(TargetText.path(of: url), after: "ticket.")
+        var texts = [origin.hostField, path, naming.shown(id).description]
         if let decoded = TargetText.percentDecoded(path) { texts.append(decoded) }
-        if let lastFailure { texts += [lastFailure.message, lastFailure.kind.rawValue] }
+        if let lastFailure { texts += [MaskedTicketIDs.text(lastFailure.message), lastFailure.kind.rawValue] }
         return texts
     }
 }

@@ -11,12 +11,14 @@ package enum EntrySelection: Sendable, Hashable {
 
     /// Which of the live entries it names: those named one by one in the order given, others in the order in
     /// which they were parked.
-    package func matched(in entries: [Entry]) -> [EntryID] {
+    ///
+    /// - Parameter naming: By what ids they are shown. Default: their own, which is for tests only.
+    package func matched(in entries: [Entry], naming: EntryNaming = .plain) -> [EntryID] {
         switch self {
         case .ids(let ids):
             let known = Set(entries.map(\.id))
             return ids.filter { known.contains($0) }
-        case .filter(let filter): return Self.inOrder(filter.matching(entries))
+        case .filter(let filter): return Self.inOrder(filter.matching(entries, naming: naming))
         case .all: return Self.inOrder(entries)
         }
     }

@@ -27,7 +27,9 @@ package struct EntrySort: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { (isDescending ? "-" : "") + field.rawValue }
 
-    func place(of entry: Entry) -> Place { Place(key: field.key(of: entry), sequence: entry.sequence) }
+    func place(of entry: Entry, _ naming: EntryNaming) -> Place {
+        Place(key: field.key(of: entry, naming), sequence: entry.sequence)
+    }
 
     func isBefore(_ left: Place, _ right: Place) -> Bool {
         if left.key != right.key { return isDescending ? left.key > right.key : left.key < right.key }
@@ -50,13 +52,13 @@ extension EntrySort {
 }
 
 extension EntrySort.Field {
-    func key(of entry: Entry) -> EntrySort.Key {
+    func key(of entry: Entry, _ naming: EntryNaming) -> EntrySort.Key {
         switch self {
         case .attempts: .number(Int64(entry.attemptCount))
         case .createdAt: .number(entry.createdAt.nanoseconds)
         case .expiresAt: .number(entry.expiresAt.nanoseconds)
         case .host: .text(entry.origin.host)
-        case .id: .text(entry.id.description)
+        case .id: .text(naming.shown(entry.id).description)
         case .lane: .text(entry.lane ?? "")
         case .method: .text(entry.method)
         // What never goes by itself goes last.

@@ -1,11 +1,12 @@
 /// Hides secrets in a URL that people and programs get to see.
 ///
-/// Masked are userinfo and the values of query parameters whose names sound like a secret: `token`,
+/// Masked are the ids of tickets in tokens, userinfo and the values of query parameters whose names sound like a secret: `token`,
 /// `api_key`, `X-Amz-Signature`, `clientSecret`, `code` and their like. The request itself is not touched.
 package enum MaskedURL {
     package static let mask = "***"
 
     package static func text(_ url: String) -> String {
+        let url = MaskedTicketIDs.text(url, after: "ticket.")
         guard url.utf8.contains(UInt8(ascii: "?")) || url.utf8.contains(UInt8(ascii: "@")) else { return url }
         let (head, query) = split(url)
         return maskingUserinfo(head) + (query.map { "?" + maskingValues($0) } ?? "")

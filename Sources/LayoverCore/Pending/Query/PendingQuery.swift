@@ -15,9 +15,11 @@ package struct PendingQuery: Sendable, Hashable {
 
     /// Answers the question.
     ///
-    /// - Parameter entries: Candidates in any order.
-    package func page(of entries: some Sequence<Entry>) -> PendingPage {
-        var found = filter.matching(entries).map { (entry: $0, place: sort.place(of: $0)) }
+    /// - Parameters:
+    ///   - entries: Candidates in any order.
+    ///   - naming: By what ids they are shown. Default: their own, which is for tests only.
+    package func page(of entries: some Sequence<Entry>, naming: EntryNaming = .plain) -> PendingPage {
+        var found = filter.matching(entries, naming: naming).map { (entry: $0, place: sort.place(of: $0, naming)) }
         if let cursor { found.removeAll { !sort.isBefore(cursor.place, $0.place) } }
         found.sort { sort.isBefore($0.place, $1.place) }
         guard let limit, found.count > limit, limit > 0 else {

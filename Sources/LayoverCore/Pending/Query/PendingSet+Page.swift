@@ -4,16 +4,17 @@ extension PendingSet {
     package mutating func page(of query: PendingQuery, now: Timestamp) -> PendingPage {
         guard query.sort.field == .parkedAt, let limit = query.limit, limit > 0,
             !query.filter.states.contains(where: \.isFinal)
-        else { return query.page(of: candidates(of: query, now: now)) }
+        else { return query.page(of: candidates(of: query, now: now), naming: naming) }
         let items = entries.inOrder()
-        let matcher = EntryMatcher(query.filter)
+        let matcher = EntryMatcher(query.filter, naming)
         let cursor = query.cursor?.place.sequence
         let isDescending = query.sort.isDescending
         var index = isDescending ? items.count - 1 : 0
         if let cursor {
-            let behind = ArrivalOrder.index(behind: cursor, in: items)
-            // Descending goes on with what is before the cursor itself.
-            index = isDescending ? ArrivalOrder.index(behind: cursor - 1, in: items) - 1 : behind
+            // Descending goes on with what is before the cursor itself. A cursor comes from outside: no sum is made of it.
+            index =
+                isDescending
+                ? ArrivalOrder.index(notBefore: cursor, in: items) - 1 : ArrivalOrder.index(behind: cursor, in: items)
         }
         var found: [Entry] = []
         while items.indices.contains(index), found.count <= limit {
@@ -28,7 +29,7 @@ extension PendingSet {
         }
         return PendingPage(
             entries: Array(found.prefix(limit)),
-            nextCursor: EntryCursor(after: query.sort.place(of: last), in: query.sort))
+            nextCursor: EntryCursor(after: query.sort.place(of: last, naming), in: query.sort))
     }
 
     private func candidates(of query: PendingQuery, now: Timestamp) -> [Entry] {

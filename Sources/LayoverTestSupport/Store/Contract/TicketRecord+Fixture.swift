@@ -37,6 +37,11 @@ extension TicketRecord {
         record.hasIdempotencyKey = true
         record.isExposed = true
         record.isHeldBack = true
+        record.decisions.isForced = true
+        record.decisions.isAskedFor = true
+        record.decisions.hasOwnDeadline = true
+        record.decisions.hasOwnPriority = true
+        record.decisions.excusedParents = [.fixture(901)]
         record.requestByteCount = 1 << 40
         record.notAfter = Timestamp(nanoseconds: -1)
         record.dueAt = .distantFuture

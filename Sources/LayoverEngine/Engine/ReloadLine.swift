@@ -1,0 +1,22 @@
+import LayoverCore
+
+/// Runs reloads one after the other, by the rule of `ReloadTurns`.
+///
+/// An actor alone does not do that: it lets others in at every `await`, and a reload awaits each event loop.
+package actor ReloadLine {
+    private var turns = ReloadTurns()
+    /// In the order in which they came. The admin port has a limit of connections, and SIGHUP asks for one at a time.
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    package init() {}
+
+    /// Runs a reload once it is its turn.
+    ///
+    /// - Parameter reload: Reads the configuration and hands it to everybody. It has reached them all when this returns.
+    package func run<Result: Sendable>(_ reload: @Sendable () async -> Result) async -> Result {
+        if turns.asked() == .waits { await withCheckedContinuation { waiting.append($0) } }
+        let result = await reload()
+        if turns.ended(), !waiting.isEmpty { waiting.removeFirst().resume() }
+        return result
+    }
+}

@@ -1,0 +1,46 @@
+package import LayoverCore
+import Synchronization
+
+/// The claim of one request to its `Idempotency-Key`, from before its first attempt until its client is answered.
+///
+/// A claim that is released early ends without an outcome: no key stays reserved for a request that has ended.
+package final class KeyClaim: Sendable {
+    private let engine: Engine
+    private let claim: KeyReservations.Claim
+    private let isOver = Atomic<Bool>(false)
+
+    package init(engine: Engine) {
+        self.engine = engine
+        claim = engine.nextClaim()
+    }
+
+    deinit { end(nil) }
+
+    /// - Parameters:
+    ///   - payload: Nil while the body is arriving.
+    ///   - looks: Whether the store is to be asked for a ticket with this key.
+    package func ask(key: [UInt8], payload: [UInt8]?, looks: Bool, by exchange: any KeyedExchange) {
+        engine.post(.asked(claim, key: key, payload: payload, looks: looks, exchange))
+    }
+
+    package func completed(payload: [UInt8]) { engine.post(.completed(claim, payload: payload)) }
+
+    package func waitEnded() { engine.post(.waitEnded(claim)) }
+
+    /// Once; later calls do nothing.
+    ///
+    /// - Parameter outcome: What others with the same key are given. Nil: the request has come to nothing, and another may go.
+    package func end(_ outcome: KeyOutcome?) {
+        guard !isOver.exchange(true, ordering: .relaxed) else { return }
+        engine.post(.ended(claim, outcome))
+    }
+}
+
+/// What loops tell the engine about keys.
+package enum KeyFact: Sendable {
+    case asked(
+        KeyReservations.Claim, key: [UInt8], payload: [UInt8]?, looks: Bool, any KeyedExchange)
+    case completed(KeyReservations.Claim, payload: [UInt8])
+    case waitEnded(KeyReservations.Claim)
+    case ended(KeyReservations.Claim, KeyOutcome?)
+}

@@ -1,0 +1,50 @@
+package import NIOCore
+
+/// Finds the body of a response in the bytes behind its head (RFC 9112 section 6.3), as strictly as that of a request.
+package struct ResponseBodyDecoder: Sendable {
+    package enum Event: Sendable {
+        /// Never empty.
+        case body(ByteBuffer)
+        /// `trailers`: field lines, each with its CRLF; nil when there are none.
+        case end(trailers: ByteBuffer?)
+    }
+
+    /// Whether the end of the connection is that of the body.
+    package let endsWithConnection: Bool
+    private var decoder: RequestDecoder
+
+    /// The head is longer than its limit.
+    package static var headTooLarge: FramingError { FramingError(status: 502, reason: FramingError.headTooLarge.reason) }
+
+    package init(_ framing: ResponseFraming, limits: FramingLimits) {
+        decoder = RequestDecoder(limits: limits)
+        decoder.isLast = true
+        endsWithConnection = framing == .untilClose
+        switch framing {
+        case .none: decoder.state = .fixedBody(0)
+        case .length(let byteCount): decoder.state = .fixedBody(byteCount)
+        case .chunked: decoder.state = .chunkSize
+        case .untilClose: decoder.state = .fixedBody(.max)
+        }
+    }
+
+    /// Takes as much of `input` as one event needs. Nil: more bytes are needed, or the body is over.
+    package mutating func next(_ input: inout ByteBuffer) throws(FramingError) -> Event? {
+        switch try decoder.next(&input) {
+        case .body(let bytes): .body(bytes)
+        case .end(let trailers): .end(trailers: trailers.map(Self.lines))
+        case .head, nil: nil
+        }
+    }
+
+    private static func lines(_ trailers: FieldBlock) -> ByteBuffer {
+        var out = ByteBuffer()
+        for field in trailers.ranges {
+            out.writeImmutableBuffer(trailers.slice(field.name))
+            out.writeStaticString(": ")
+            out.writeImmutableBuffer(trailers.slice(field.value))
+            out.writeStaticString("\r\n")
+        }
+        return out
+    }
+}

@@ -1,0 +1,63 @@
+import CLinux
+import Glibc
+import NIOCore
+
+/// Asks the kernel for the other end of a connection, where that is on this machine too.
+///
+/// A client that is not read from and closes leaves its FIN behind the bytes that nobody takes. Neither POLLRDHUP nor a
+/// keepalive probe shows it then: the kernel goes on answering for the closed socket until all is sent. Its own list does
+/// (sock_diag(7)): a socket without an inode belongs to nobody any more.
+enum PeerSocket {
+    /// Whether the client's socket was closed by its process. False where nothing is known of it: it is on another machine or in
+    /// another network namespace.
+    static func isAbandoned(local: SocketAddress?, remote: SocketAddress?) -> Bool {
+        guard let ours = endpoint(local), let theirs = endpoint(remote), ours.bytes.count == theirs.bytes.count else { return false }
+        var question = Question()
+        question.request.sdiag_family = UInt8(ours.bytes.count == 4 ? AF_INET : AF_INET6)
+        question.request.sdiag_protocol = UInt8(IPPROTO_TCP)
+        question.request.idiag_states = .max
+        // The socket is theirs, so its own end comes first.
+        question.request.id.idiag_sport = theirs.port.bigEndian
+        question.request.id.idiag_dport = ours.port.bigEndian
+        withUnsafeMutableBytes(of: &question.request.id.idiag_src) { $0.copyBytes(from: theirs.bytes) }
+        withUnsafeMutableBytes(of: &question.request.id.idiag_dst) { $0.copyBytes(from: ours.bytes) }
+        // INET_DIAG_NOCOOKIE: whichever socket has these addresses.
+        question.request.id.idiag_cookie = (.max, .max)
+        return answer(to: question)?.idiag_inode == 0
+    }
+
+    private struct Question {
+        var header = nlmsghdr(
+            nlmsg_len: UInt32(MemoryLayout<Question>.size), nlmsg_type: UInt16(SOCK_DIAG_BY_FAMILY),
+            nlmsg_flags: UInt16(NLM_F_REQUEST), nlmsg_seq: 1, nlmsg_pid: 0)
+        var request = inet_diag_req_v2()
+    }
+
+    /// Nil where there is no such socket, or no permission to ask.
+    private static func answer(to question: Question) -> inet_diag_msg? {
+        let descriptor = socket(AF_NETLINK, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), NETLINK_SOCK_DIAG)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let isSent = withUnsafeBytes(of: question) { send(descriptor, $0.baseAddress, $0.count, 0) == $0.count }
+        guard isSent else { return nil }
+        // The kernel answers one socket within the send, so nothing is waited for.
+        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer -> inet_diag_msg? in
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+            let headerCount = MemoryLayout<nlmsghdr>.size
+            guard count >= headerCount + MemoryLayout<inet_diag_msg>.size,
+                buffer.load(as: nlmsghdr.self).nlmsg_type == UInt16(SOCK_DIAG_BY_FAMILY)
+            else { return nil }
+            return buffer.load(fromByteOffset: headerCount, as: inet_diag_msg.self)
+        }
+    }
+
+    /// Address in network order and port. An IPv4 address on a socket for both families is one of IPv4 at its other end.
+    private static func endpoint(_ address: SocketAddress?) -> (bytes: [UInt8], port: UInt16)? {
+        guard let text = address?.ipAddress, let port = address?.port.flatMap({ UInt16(exactly: $0) }) else { return nil }
+        let isIPv6 = text.contains(":")
+        var bytes = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
+        guard inet_pton(isIPv6 ? AF_INET6 : AF_INET, text, &bytes) == 1 else { return nil }
+        let isMapped = isIPv6 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return (isMapped ? Array(bytes[12...]) : bytes, port)
+    }
+}

@@ -1,0 +1,41 @@
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// An answer on its way to its client that is kept at the same time, for those that have asked for the same.
+///
+/// The upstream goes on as fast as the slower of the two: the client, and what keeps the answer. What is over
+/// `limits.bodyMax` is kept no longer and holds nobody up.
+struct AnswerSharing {
+    let capture: AnswerCapture
+    private let head: ResponseHead
+    private var byClient = 0
+    private var byCapture = 0
+    private var byBoth = 0
+
+    /// - Parameter took: Called on the loop when the capture has so many bytes more.
+    init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void) {
+        self.head = head
+        capture = AnswerCapture(head, loop: loop, byteCountMax: loop.rules.body.byteCountMax, took: took)
+    }
+
+    /// - Returns: Bytes that both have now, and had not before.
+    mutating func clientTook(_ count: Int) -> Int {
+        byClient += count
+        return nextByBoth()
+    }
+
+    mutating func captureTook(_ count: Int) -> Int {
+        byCapture += count
+        return nextByBoth()
+    }
+
+    private mutating func nextByBoth() -> Int {
+        let count = min(byClient, byCapture) - byBoth
+        byBoth += count
+        return count
+    }
+
+    /// All of it has come.
+    func finished() -> SharedAnswer { capture.shared(head) }
+}

@@ -1,0 +1,60 @@
+import LayoverEngine
+import NIOCore
+
+/// Gives a client the answer that the origin gave to an equal request. Confined to its loop.
+final class SharedAnswerSending {
+    private let answer: SharedAnswer
+    private let loop: ProxyLoop
+    private weak var connection: ClientConnection?
+    private let client: ClientFacts
+    private let keepsAlive: Bool
+    private var sending: CachedBodySending?
+
+    /// The request of the client is complete.
+    init(_ answer: SharedAnswer, loop: ProxyLoop, connection: ClientConnection, client: ClientFacts) {
+        self.answer = answer
+        self.loop = loop
+        self.connection = connection
+        self.client = client
+        keepsAlive = client.keepAlive && !loop.isDraining && connection.mayHaveMore
+    }
+
+    func begin() {
+        guard let connection else { return }
+        loop.metrics.countAnswer(status: answer.status)
+        connection.write(head)
+        guard let body = answer.body, !client.isHead else { return finish(isWhole: true) }
+        let sending = CachedBodySending(body, loop: loop, connection: connection) { [weak self] in
+            self?.finish(isWhole: $0)
+        }
+        self.sending = sending
+        sending.goOn()
+        connection.flushNow()
+    }
+
+    private var head: ByteBuffer {
+        var out = client.isOnOwnOrigin ? OwnOrigin.guarding(answer.head) : answer.head
+        out.writeStaticString("Via: ")
+        out.writeBytes(loop.planner.viaMember)
+        out.writeString(
+            "\r\nProxy-Status: \(loop.rules.identity); details=\"answer to an equal request with the same Idempotency-Key\"\r\n")
+        if let body = answer.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
+        if !keepsAlive { out.writeStaticString("Connection: close\r\n") }
+        out.writeStaticString("\r\n")
+        return out
+    }
+
+    func goOn() { sending?.goOn() }
+
+    func stop() {
+        sending?.stop()
+        sending = nil
+    }
+
+    private func finish(isWhole: Bool) {
+        stop()
+        guard isWhole else { connection?.breakOff(isCloseDelimited: false); return }
+        connection?.exchangeFinished(keepsAlive: keepsAlive)
+        connection?.flushNow()
+    }
+}

@@ -1,0 +1,258 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The request that asks for another protocol, and its answer, on a connection of their own (RFC 9110 section 7.8).
+///
+/// With a 101 the connection is handed over as it is. Any other answer is passed on like one that a worker reports, and the
+/// connection is closed behind it. Confined to its loop.
+final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        /// Left by the final head: to `body`, or to `over` with a 101 or without a body.
+        case head
+        /// Left by the end of the body: to `over`.
+        case body(ResponseBodyDecoder)
+        /// Never left.
+        case over
+    }
+
+    private var exchange: ProxyExchange?
+    private let attempt: UpstreamAttempt
+    private let loop: ProxyLoop
+    private var state = State.head
+    private var assembler: ResponseHeadAssembler
+    private var input = ByteBuffer()
+    private var channel: (any Channel)?
+    private var isReading = false
+    private var timeout: Scheduled<Void>?
+
+    init(of exchange: ProxyExchange, _ attempt: UpstreamAttempt, loop: ProxyLoop) {
+        self.exchange = exchange
+        self.attempt = attempt
+        self.loop = loop
+        assembler = ResponseHeadAssembler(limits: loop.rules.framing)
+        assembler.reset(isHeadRequest: false, allowsUpgrade: true)
+    }
+
+    /// Sends the request. What comes of it the exchange is told.
+    func begin(on socket: DialledSocket) {
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        ClientBootstrap(group: loop.eventLoop)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.socketOption(.so_keepalive), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(bound.value)
+                }
+            }
+            .withConnectedSocket(socket.descriptor)
+            .hop(to: loop.eventLoop)
+            .whenComplete { result in bound.value.opened(result) }
+        if let limit = attempt.request.timeouts.firstByte {
+            timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.fail(.connectionReadTimeout) }
+        }
+    }
+
+    private func opened(_ result: Result<any Channel, any Error>) {
+        switch result {
+        case .success(let channel):
+            guard exchange != nil else { return channel.close(promise: nil) }
+            self.channel = channel
+            channel.writeAndFlush(requestHead, promise: nil)
+            readMore()
+        case .failure:
+            fail(.connectionTerminated)
+        }
+    }
+
+    private var requestHead: ByteBuffer {
+        let request = attempt.request
+        var out = ByteBuffer(string: "\(request.method) \(request.target) HTTP/1.1\r\nHost: \(request.host)\r\n")
+        for line in request.fields.readableBytesView.split(separator: 0) {
+            // `Name;` is how libcurl is told of an empty value.
+            let isEmpty = line.last == UInt8(ascii: ";") && !line.contains(UInt8(ascii: ":"))
+            out.writeBytes(isEmpty ? line.dropLast() : line)
+            out.writeString(isEmpty ? ":\r\n" : "\r\n")
+        }
+        out.writeString("\r\n")
+        return out
+    }
+
+    /// The exchange does not want the answer any more.
+    func cancel() {
+        exchange = nil
+        end()
+    }
+
+    /// Goes on reading once the client has taken what came before.
+    func readMore() {
+        guard !isReading, let channel, let exchange, exchange.connection?.isWritable != false else { return }
+        isReading = true
+        channel.read()
+    }
+
+    // MARK: Channel events
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Until this handler has left the pipeline, the tunnel stands behind it.
+        guard exchange != nil else { return context.fireChannelRead(data) }
+        var bytes = unwrapInboundIn(data)
+        input.writeBuffer(&bytes)
+        do throws(FramingError) {
+            try decode(context)
+        } catch {
+            let isHead = if case .head = state { true } else { false }
+            fail(isHead ? .httpProtocolError : .httpResponseTransferCoding, error.reason)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        guard let exchange else { return context.fireChannelReadComplete() }
+        exchange.connection?.flushNow()
+        readMore()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { closed() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closed()
+        context.fireChannelInactive()
+    }
+
+    /// A reset: what ends with the connection has not ended then.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(.connectionTerminated)
+        context.fireErrorCaught(error)
+    }
+
+    private func closed() {
+        guard exchange != nil else { return }
+        if case .body(let decoder) = state, decoder.endsWithConnection {
+            tell(.end(trailers: nil))
+            return end()
+        }
+        fail(.connectionTerminated)
+    }
+
+    // MARK: The answer
+
+    private func decode(_ context: ChannelHandlerContext) throws(FramingError) {
+        while exchange != nil {
+            switch state {
+            case .head:
+                guard let head = try nextHead() else { return }
+                take(head, context)
+            case .body(var decoder):
+                let event = try decoder.next(&input)
+                state = .body(decoder)
+                guard let event else { return }
+                take(event)
+            case .over:
+                return
+            }
+        }
+    }
+
+    /// Nil: more bytes are needed.
+    private func nextHead() throws(FramingError) -> ResponseHead? {
+        while let line = nextLine() {
+            let result: Result<ResponseHead?, FramingError> = line.withUnsafeReadableBytes { bytes in
+                do throws(FramingError) {
+                    return .success(try assembler.take(line: bytes))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            if let head = try result.get() { return head }
+        }
+        guard input.readableBytes <= loop.rules.framing.headByteCountMax else { throw ResponseBodyDecoder.headTooLarge }
+        return nil
+    }
+
+    private func nextLine() -> ByteBuffer? {
+        let view = input.readableBytesView
+        guard let lineEnd = view.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return input.readSlice(length: lineEnd - view.startIndex + 1)
+    }
+
+    private func take(_ head: ResponseHead, _ context: ChannelHandlerContext) {
+        if head.isInterim { return tell(.interim(head)) }
+        timeout?.cancel()
+        if head.status == 101 { return handOver(head, context) }
+        state = .body(ResponseBodyDecoder(head.framing, limits: loop.rules.framing))
+        tell(.head(head, sendings: 1))
+    }
+
+    private func take(_ event: ResponseBodyDecoder.Event) {
+        switch event {
+        case .body(let bytes):
+            attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed)
+            tell(.body(bytes))
+        case .end(let trailers):
+            tell(.end(trailers: trailers))
+            end()
+        }
+    }
+
+    private func handOver(_ head: ResponseHead, _ context: ChannelHandlerContext) {
+        guard let exchange else { return }
+        state = .over
+        self.exchange = nil
+        let far = TunnelRelay()
+        do {
+            try context.pipeline.syncOperations.addHandler(far)
+        } catch {
+            self.exchange = exchange
+            return fail(.proxyInternalError)
+        }
+        let rest = input
+        input = ByteBuffer()
+        exchange.switchedProtocols(head, to: far, context.channel, rest: rest)
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    // MARK: The end
+
+    private func tell(_ event: UpstreamEvent) { exchange?.receive(event, of: attempt) }
+
+    /// - Parameter reason: What was wrong with the answer. Nil: the connection broke.
+    private func fail(_ kind: FailureKind, _ reason: StaticString? = nil) {
+        guard exchange != nil else { return }
+        var failure = Failure(
+            phase: .awaitingResponse, kind: kind, evidence: .maybeApplied,
+            message: "The connection ended before the origin had answered.", bytesSent: Int64(requestHead.readableBytes))
+        if case .body = state {
+            failure.phase = .receiving
+            failure.evidence = .answered
+            failure.message = "The connection ended in the middle of the response."
+        }
+        if kind == .connectionReadTimeout { failure.message = "The origin did not answer within timeouts.firstByte." }
+        if let reason { failure.message = "\(reason)" }
+        tell(.failed(failure))
+        end()
+    }
+
+    /// Tells nothing more, and lets go of the connection.
+    private func end() {
+        state = .over
+        timeout?.cancel()
+        timeout = nil
+        exchange?.connection?.flushNow()
+        if exchange?.handshake === self { exchange?.handshake = nil }
+        exchange = nil
+        channel?.close(promise: nil)
+        channel = nil
+    }
+}

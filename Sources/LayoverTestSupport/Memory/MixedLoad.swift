@@ -1,0 +1,52 @@
+package import Foundation
+
+/// A run of `Tests/Fixtures/mixed_load`: clients and origins around a running proxy, with everything mixed and every
+/// byte of every body compared at both ends.
+package struct MixedLoad: Sendable {
+    package struct Report: Sendable, Codable {
+        package var exchanges: Int
+        /// How often each kind of exchange came to its end.
+        package var kinds: [String: Int]
+        package var bytesUp: Int
+        package var bytesDown: Int
+        /// Answers that had to be waited for, by what `Proxy-Status` says.
+        package var waited: Int
+        package var breachCount: Int
+        /// The first of them.
+        package var breaches: [String]
+
+        package var summary: String {
+            "\(exchanges) exchanges, \(bytesUp >> 20) MiB up, \(bytesDown >> 20) MiB down, \(waited) waited, \(breachCount) breaches"
+        }
+    }
+
+    package var seconds: Int
+    package var seed: UInt64
+    package var clientCount = 10
+    /// Most bytes of a download, and of an upload.
+    package var downloadByteCountMax = 6_000_000
+    package var uploadByteCountMax = 1_000_000
+    /// How long an exchange may take.
+    package var patience: Duration = .seconds(60)
+
+    package init(seconds: Int, seed: UInt64) {
+        self.seconds = seconds
+        self.seed = seed
+    }
+
+    package func run(on layover: RunningLayover) async throws -> Report {
+        let limit = Duration.seconds(seconds) + patience * 4
+        let result = try await Command(
+            "/usr/bin/python3",
+            [
+                "-B", Fixtures.path("mixed_load"), "--proxy", String(layover.proxyPort), "--seconds", String(seconds),
+                "--seed", String(seed), "--clients", String(clientCount), "--download", String(downloadByteCountMax),
+                "--upload", String(uploadByteCountMax), "--patience", String(patience.components.seconds),
+            ]
+        ).run(within: limit)
+        guard let line = result.output.split(separator: "\n").last,
+            let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8))
+        else { throw ProcessError("The load \(result)") }
+        return report
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverAdmin
+
+/// `openapi.yaml` says exactly what the code takes and gives.
+struct OpenAPITests {
+    private static func block(_ path: String...) -> [String] {
+        var block = String(decoding: PackageResources.openapi_yaml, as: UTF8.self).split(separator: "\n").map(String.init)
+        for key in path {
+            guard let start = block.firstIndex(where: { $0 == key + ":" || $0.hasPrefix(key + ": ") }) else {
+                Issue.record("openapi.yaml has no \(path.joined(separator: " / "))")
+                return []
+            }
+            let inline = block[start].dropFirst(key.count + 1).drop { $0 == " " }
+            let below = block[(start + 1)...].prefix { $0.hasPrefix("  ") }.map { String($0.dropFirst(2)) }
+            block = (inline.isEmpty ? [] : [String(inline)]) + below
+        }
+        return block
+    }
+
+    /// The keys that stand at the beginning of lines.
+    private static func keys(_ block: [String]) -> Set<String> {
+        Set(
+            block.compactMap { line in
+                guard line.first?.isLetter == true, let end = line.firstIndex(of: ":") else { return nil }
+                return String(line[..<end])
+            })
+    }
+
+    /// The words of the first list in brackets, which may go on over lines.
+    private static func list(_ block: [String]) -> [String] {
+        block.joined(separator: " ").drop { $0 != "[" }.dropFirst().prefix { $0 != "]" }
+            .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    // MARK: What it takes
+
+    @Test(arguments: [("/v1/pending", PendingQuery.parameterNames), ("/v1/cache", CacheQuery.parameterNames)])
+    func parametersAreThoseThatAreRead(path: String, names: Set<String>) {
+        let listed = Self.block("paths", path, "get", "parameters").filter { $0.contains("- name: ") }
+            .compactMap { $0.split(separator: " ").last.map(String.init) }
+        #expect(listed.count == names.count && Set(listed) == names)
+    }
+
+    @Test func everyOrderIsListed() {
+        let names = EntrySort.Field.allCases.map(\.rawValue)
+        let block = Self.block("paths", "/v1/pending", "get", "parameters")
+        let sort = block.drop { !$0.contains("- name: sort") }.drop { !$0.contains("enum:") }
+        #expect(Self.list(Array(sort)) == names + names.map { "-" + $0 })
+    }
+
+    @Test func everyListOfWordsIsThatOfTheCode() {
+        #expect(Self.list(Self.block("components", "schemas", "State")) == EntryState.allCases.map(\.rawValue))
+        let entry = Self.block("components", "schemas", "Entry", "properties")
+        #expect(Self.list(entry.filter { $0.hasPrefix("actions:") }) == EntryCommand.allCases.map(\.rawValue))
+        let failure = Self.block("components", "schemas", "Failure", "properties")
+        #expect(Self.list(failure.filter { $0.hasPrefix("phase:") }) == FailurePhase.allCases.map { "\($0)" })
+    }
+
+    private static let bodies: [(String, String, String, Bool)] = [
+        ("POST", "/v1/pending/hold", "{\"all\":true}", true), ("POST", "/v1/pending/hold", "{\"all\":false}", false),
+        ("POST", "/v1/pending/hold", "{\"all\":null,\"ids\":[]}", false), ("POST", "/v1/pending/hold", "{\"ids\":[]}", true),
+        ("POST", "/v1/pending/hold", "{\"ids\":[],\"all\":true}", false),
+        ("POST", "/v1/pending/hold", "{\"ids\":[],\"filter\":{\"q\":\"a\"}}", false),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"q\":\"a\"},\"all\":true}", false),
+        ("POST", "/v1/pending/hold", "{\"ids\":[],\"filter\":{\"q\":\"a\"},\"all\":true}", false),
+        ("POST", "/v1/pending/hold", "{}", false), ("POST", "/v1/pending/hold", "{\"dryRun\":true}", false),
+        ("POST", "/v1/pending/hold", "{\"all\":true,\"dryRun\":null}", false),
+        ("POST", "/v1/pending/hold", "{\"all\":true,\"reason\":null}", true), ("POST", "/v1/pending/hold", "{\"filter\":{}}", false),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"host\":null}}", false), ("POST", "/v1/pending/hold", "{\"filter\":{\"q\":\"\"}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":[]}}", true), ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"\"}}", false),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting, held\"}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting,attempting,held,undecided\"}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting,\"}}", false),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":[\"waiting\",1]}}", false),
+        ("POST", "/v1/pending/{id}/hold", "{\"reason\":null,\"acknowledge\":null}", true),
+        ("POST", "/v1/pending/{id}/hold", "{\"reason\":\"\(String(repeating: "e\u{301}", count: 250))\"}", true),
+        ("POST", "/v1/pending/{id}/hold", "{\"reason\":\"\(String(repeating: "e\u{301}", count: 251))\"}", false),
+        ("PATCH", "/v1/pending/{id}", "{\"expiresAt\":\"9999-12-31T23:59:59Z\"}", true),
+        ("PATCH", "/v1/pending/{id}", "{\"lane\":null}", true), ("PATCH", "/v1/pending/{id}", "{}", false),
+        ("PATCH", "/v1/pending/{id}", "{\"lane\":\"\(String(repeating: "ü", count: 200))\"}", true),
+        ("PATCH", "/v1/pending/{id}", "{\"lane\":\"\(String(repeating: "ü", count: 201))\"}", false),
+        ("PATCH", "/v1/pending/{id}", "{\"lane\":\"\\u0085\"}", false), ("PATCH", "/v1/pending/{id}", "{\"priority\":7.0}", true),
+        ("PUT", "/v1/reachability", "{\"mode\":\"auto\",\"reason\":null}", true),
+        ("PUT", "/v1/reachability", "{\"hint\":\"changed\",\"reason\":\"a\"}", true),
+        ("PUT", "/v1/reachability", "{\"mode\":\"auto\",\"hint\":null}", false), ("PUT", "/v1/reachability", "{\"mode\":null}", false),
+        ("POST", "/v1/cache/purge", "{\"all\":true,\"host\":null}", false), ("POST", "/v1/cache/purge", "{\"host\":\"a.example\"}", true),
+        ("POST", "/v1/cache/purge", "{\"host\":\"a.example:80\"}", false), ("POST", "/v1/cache/purge", "{\"url\":\"a.example\"}", false),
+        ("POST", "/v1/cache/purge", "{\"url\":\"https://a.example/?b\"}", true),
+    ]
+
+    /// What the description allows is carried out or is a matter of the entry; what it forbids is a 400.
+    @Test(arguments: bodies)
+    func bodyIsTakenExactlyWhereTheDescriptionAllowsIt(method: String, path: String, body: String, isAllowed: Bool) async throws {
+        try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
+            let id = harness.park(1).id
+            let answer = try await harness.send(
+                method, path.replacing("{id}", with: id.description), fields: ["Content-Type": "application/json"], body: body)
+            #expect(answer.status == (isAllowed ? 200 : 400), "\(answer.text)")
+        }
+    }
+
+    private static let paths: [(String, Bool)] = [
+        ("/v1/pending?sort=-requestBytes", true), ("/v1/pending?sort=client", false), ("/v1/pending?sort=--id", false),
+        ("/v1/pending?state=waiting,%20held", true), ("/v1/pending?state=waiting,,held", false),
+        ("/v1/pending?cursor=parkedAt.n0.0", true), ("/v1/pending?cursor=x", false),
+        ("/v1/cache?url=https://api.example.com/cart?page=3", true), ("/v1/cache?url=cart", false),
+        ("/v1/cache?url=ftp://a.example/", false), ("/v1/cache?host=a&url=http://a/", false), ("/v1/cache?cursor=1000000", true),
+    ]
+
+    @Test(arguments: paths)
+    func parameterIsTakenExactlyWhereTheDescriptionAllowsIt(path: String, isAllowed: Bool) async throws {
+        try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
+            let answer = try await harness.send("GET", path)
+            #expect(answer.status == (isAllowed ? 200 : 400), "\(answer.text)")
+        }
+    }
+
+    // MARK: What it gives
+
+    @Test func answersHaveExactlyTheKeysThatAreDescribed() async throws {
+        try await AdminHarness.with(store: MemoryStore(on: MemoryDisk())) { harness in
+            let parent = try await harness.accept(1)
+            let child = try await harness.accept(2, parents: [parent])
+            harness.park(3)
+            func expect(_ schema: String, _ document: [String: Any]?, optional: Set<String> = []) throws {
+                let document = try #require(document)
+                let block = Self.block("components", "schemas", schema)
+                let properties = Self.keys(Self.block("components", "schemas", schema, "properties"))
+                #expect(Set(document.keys).union(optional) == properties, "\(schema)")
+                let required = Set(Self.list(Array(block.drop { !$0.hasPrefix("required:") })))
+                #expect(required == properties.subtracting(optional), "\(schema)")
+            }
+            let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
+            try expect("Entry", held, optional: ["parents", "supersededBy", "response"])
+            try expect("Failure", held["lastFailure"] as? [String: Any])
+            let entry = try await harness.send("GET", "/v1/pending/\(child)").json
+            try expect("Entry", entry, optional: ["parents", "supersededBy", "response"])
+            try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json)
+            try expect("Status", try await harness.send("GET", "/v1/status").json)
+            try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
+            try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)
+        }
+    }
+
+    @Test func everyOperationSaysThatItMayFail() {
+        let paths = Self.block("paths")
+        let operations = paths.filter { ["get:", "put:", "post:", "patch:", "delete:"].contains($0.drop { $0 == " " }) }
+        #expect(operations.count == paths.filter { $0 == "      default: { $ref: \"#/components/responses/Problem\" }" }.count)
+    }
+
+    @Test func examplesOfIDsAreThoseOfWhatThereIs() async throws {
+        try await AdminHarness.with { harness in
+            let empty = try await harness.send("GET", "/openapi.yaml").text
+            #expect(empty.contains("example: \"00000000000000000000000000000001\""))
+            let id = harness.park(0xABC).id
+            let incident = try #require(try await harness.send("GET", "/v1/incidents").ids.first)
+            let text = try await harness.send("GET", "/openapi.yaml").text
+            #expect(text.contains("      example: \"\(id)\"\n") && text.contains("example: { ids: [\"\(id)\"]"))
+            #expect(text.contains("      example: \"\(incident)\"\n"))
+            #expect(!text.contains("00000000000000000000000000000002"))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import LayoverAdmin
+
+/// The id of a ticket is the key to its answer. Callers without the token see entries by other ids.
+struct TicketSecretTests {
+    private static let token = ["Authorization": "Bearer b0d1e5"]
+    private static let key: UInt64 = 0xA5A5_5A5A_0F0F_F0F0
+
+    /// Ids with every bit of a key turned over.
+    private static let naming = EntryNaming(shown: turned, meant: turned)
+
+    @Sendable private static func turned(_ id: EntryID) -> EntryID { EntryID(high: id.high ^ key, low: id.low ^ key) }
+
+    private func with(
+        store: MemoryStore = MemoryStore(on: MemoryDisk()), token: String? = nil,
+        _ test: (AdminHarness) async throws -> Void
+    ) async throws {
+        var options = AdminOptions()
+        options.token = token.map { Secret($0) }
+        options.bodyToken = token == nil ? "b0d1e5" : nil
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        threads.start()
+        let spool = BodySpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 20, threads: threads)
+        try await AdminHarness.with(
+            options: options, store: store, naming: Self.naming, sources: { $0.spool = spool }, test)
+        try await threads.shutdownGracefully()
+    }
+
+    @Test func nothingThatIsOpenSaysWhatATicketIsCalled() async throws {
+        try await with { harness in
+            let parent = try await harness.accept(0x51, lane: "one")
+            let child = try await harness.accept(0x52, parents: [parent])
+            let reader = harness.park(
+                0x53, url: "http://shop.example/~ticket.\(parent).location~/x?a=~ticket.\(child).json.a~",
+                failure: Failure(
+                    phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
+                    message: "The file of its body, \(child).request, is not whole.")).id
+            let shown = [parent, child, reader].map { Self.turned($0).description }
+            var paths = ["", "?sort=id&limit=1", "?sort=-url&limit=1", "?q=shop"].map { "/v1/pending" + $0 }
+            paths += shown.flatMap { ["/v1/pending/\($0)", "/v1/pending/\($0)/explain"] }
+            paths += ["/v1/incidents", "/v1/status", "/metrics", "/openapi.yaml"]
+            var texts: [String] = []
+            for path in paths { texts.append(try await harness.send("GET", path).text) }
+            texts.append(try await harness.send("GET", "/v1/pending", fields: ["Accept": "application/jsonl"]).text)
+            texts.append(try await harness.post("/v1/pending/\(shown[0])/hold").text)
+            texts.append(try await harness.post("/v1/pending/\(shown[0])/cancel").text)
+            texts.append(try await harness.send("GET", "/v1/pending/\(shown[1])/explain").text)
+            for id in [parent, child, reader] {
+                // A cursor holds what its list is sorted by, in hexadecimal.
+                let spelled = id.description.utf8.map { String($0, radix: 16) }.joined()
+                for text in texts { #expect(!text.contains(id.description) && !text.contains(spelled)) }
+            }
+            #expect(texts[0].contains("/~ticket.***.location~/x?a=~ticket.***.json.a~"))
+            #expect(texts[0].contains("The file of its body, ***.request, is not whole."))
+            let list = try await harness.send("GET", "/v1/pending").data
+            #expect(list.map { $0["id"] as? String ?? "" } == Array(shown.dropFirst()))
+            #expect(list.map { $0["ticket"] as? String } == ["***", nil])
+            #expect(list[0]["parents"] as? [String] == [shown[0]])
+        }
+    }
+
+    @Test func eventsSayNothingEither() async throws {
+        try await with { harness in
+            let first = try await harness.accept(1)
+            let response = try await harness.respond("GET", "/v1/events")
+            let (pieces, piece) = AsyncStream<String>.makeStream()
+            let writing = Task { try await response.body.write(CollectingWriter(watcher: piece)) }
+            let second = try await harness.accept(2)
+            var text = ""
+            for await piece in pieces {
+                text += piece
+                if text.contains(Self.turned(second).description) { break }
+            }
+            writing.cancel()
+            #expect(text.contains(Self.turned(first).description))
+            for id in [first, second] { #expect(!text.contains(id.description)) }
+        }
+    }
+
+    @Test func searchFindsWhatIsShownAndNothingElse() async throws {
+        try await with { harness in
+            let id = try await harness.accept(0xBEEF)
+            _ = harness.park(2, url: "http://shop.example/~ticket.\(id).location~")
+            #expect(try await harness.send("GET", "/v1/pending?q=beef").ids.isEmpty)
+            let begin = Self.turned(id).description.prefix(8)
+            #expect(try await harness.send("GET", "/v1/pending?q=\(begin)&host=shop.example").ids.count == 2)
+            let end = Self.turned(id).description.suffix(8)
+            #expect(try await harness.send("GET", "/v1/pending?q=\(end)").ids == [Self.turned(id).description])
+        }
+    }
+
+    @Test(arguments: [nil, "b0d1e5"])
+    func whoHasTheTokenSeesWhatATicketIsCalled(token: String?) async throws {
+        try await with(token: token) { harness in
+            let id = try await harness.accept(1)
+            let entry = try await harness.send("GET", "/v1/pending", fields: Self.token).data.first
+            #expect(entry?["ticket"] as? String == id.description)
+            #expect(entry?["id"] as? String == Self.turned(id).description)
+        }
+    }
+
+    @Test func entryIsMeantByEitherOfItsIDs() async throws {
+        try await with { harness in
+            let (first, second) = (try await harness.accept(1), try await harness.accept(2))
+            for id in [first, Self.turned(first)] {
+                let entry = try await harness.send("GET", "/v1/pending/\(id)")
+                #expect(entry.json["id"] as? String == Self.turned(first).description)
+                #expect(try await harness.post("/v1/pending/\(id)/hold").status == (id == first ? 200 : 409))
+            }
+            let names = [first, Self.turned(second), AdminHarness.id(9)].map(\.description)
+            let list = names.map { "\"\($0)\"" }.joined(separator: ",")
+            let many = try await harness.post("/v1/pending/cancel", "{\"ids\":[\(list)]}")
+            let results = many.json["results"] as? [[String: Any]] ?? []
+            #expect(results.map { $0["id"] as? String ?? "" } == names, "as they were given")
+            #expect(results.map { $0["status"] as? Int } == [200, 200, 404])
+            #expect(try await harness.send("GET", "/v1/pending/\(AdminHarness.id(9))").status == 404)
+        }
+    }
+
+    // MARK: Answers
+
+    @Test func answerIsShownToWhoeverHasTheToken() async throws {
+        let store = MemoryStore(on: MemoryDisk())
+        var record = TicketRecord.fixture(1)
+        _ = try await store.commit([.insert(record, .fixture(), nil)])
+        record.revision = 2
+        record.state = .delivered
+        record.status = 201
+        record.endedAt = record.createdAt
+        let answer = StoredAnswer(
+            status: 201, fields: ByteBuffer(string: "Content-Type: text/plain\r\nSet-Cookie: a=b\r\n"),
+            body: .inline(ByteBuffer(string: "made")))
+        _ = try await store.commit([.delivered(record, answer)])
+        try await with(store: store) { harness in
+            let path = "/v1/pending/\(Self.turned(record.id))"
+            #expect(try await harness.send("GET", path + "/response").status == 401)
+            let shown = try await harness.send("GET", path + "/response", fields: Self.token)
+            #expect(shown.status == 200)
+            #expect(shown.text == "made")
+            #expect(shown["Content-Type"] == "text/plain")
+            #expect(shown["Content-Disposition"] == "attachment")
+            #expect(shown["Layover-Status"] == "201")
+            #expect(shown["Set-Cookie"] == nil)
+            #expect((try await harness.send("GET", path).json["response"] as? [String: Int]) == ["status": 201])
+            _ = try await store.commit([.dropAnswer(record.id)])
+            #expect(try await harness.send("GET", path + "/response", fields: Self.token).status == 410)
+        }
+    }
+
+    @Test func answerThatIsNotThereIsAProblem() async throws {
+        try await with { harness in
+            let waiting = Self.turned(try await harness.accept(1))
+            #expect(try await harness.send("GET", "/v1/pending/\(waiting)/response", fields: Self.token).status == 409)
+            _ = try await harness.post("/v1/pending/\(waiting)/cancel")
+            #expect(try await harness.send("GET", "/v1/pending/\(waiting)/response", fields: Self.token).status == 410)
+            let unknown = AdminHarness.id(9)
+            #expect(try await harness.send("GET", "/v1/pending/\(unknown)/response", fields: Self.token).status == 404)
+        }
+    }
+}

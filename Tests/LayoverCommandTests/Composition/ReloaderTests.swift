@@ -1,0 +1,57 @@
+import Foundation
+import LayoverConfiguration
+import LayoverCore
+import LayoverTestSupport
+import Logging
+import NIOCore
+import Testing
+
+@testable import LayoverEngine
+@testable import LayoverProxy
+@testable import layover
+
+@Suite struct ReloaderTests {
+    private static func configuration(_ round: String) -> String {
+        """
+        {"proxy": {"threads": 4},
+         "routes": {"api": {"host": "api.example", "setFields": {"X-Round": "\(round)"}}}}
+        """
+    }
+
+    private static func round(in routes: RouteTable) -> String? {
+        routes.route(named: "api")?.setFields.first?.value.revealed
+    }
+
+    @Test func everyLoopEndsWithTheLastOfParallelReloads() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Self.configuration("0"), to: "config.json")
+        let source = ConfigurationSource(file: file, environment: [:], overrides: [:])
+        let loaded = try source.load()
+        let logger = Logger(label: "reloads", factory: { _ in SwiftLogNoOpLogHandler() })
+        let parts = try await ProxyParts(settings: loaded.settings, logger: logger)
+        let reloader = Reloader(loaded, from: source, parts: parts, level: LogThreshold(.critical))
+        for round in 1...1000 {
+            await withTaskGroup { group in
+                for number in 1...4 {
+                    group.addTask {
+                        let text = Self.configuration("\(round).\(number)")
+                        try? Data(text.utf8).write(to: URL(filePath: file), options: .atomic)
+                        let report = await reloader.reload()
+                        #expect(report.errors == [])
+                    }
+                }
+            }
+            let newest = Self.round(in: try source.load().settings.routes)
+            let engine = parts.engine
+            var known = [
+                try await engine.eventLoop.submit { Self.round(in: engine.assumeIsolated { $0.tickets.routes }) }.get()
+            ]
+            for loop in parts.loops {
+                known.append(try await loop.eventLoop.submit { Self.round(in: loop.rules.routes) }.get())
+            }
+            try #require(known.allSatisfy { $0 == newest }, "round \(round): \(known), in the file \(newest ?? "-")")
+        }
+        for loop in parts.loops { _ = try await loop.shutDown().get() }
+        await parts.store.close()
+    }
+}

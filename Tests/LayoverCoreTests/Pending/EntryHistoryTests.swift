@@ -1,0 +1,48 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverCore
+
+struct EntryHistoryTests {
+    /// Ended entries, the oldest first.
+    private func entries(_ count: Int) -> [Entry] {
+        var bench = PendingBench()
+        return (0..<count).compactMap { _ in
+            let id = bench.parked()
+            _ = bench.end(id, as: .failed, failure: .refused)
+            return bench.set.entry(id, now: bench.now)
+        }
+    }
+
+    @Test func theNewestEntriesAreRememberedAndNoOthers() {
+        var history = EntryHistory(countMax: 10)
+        let entries = entries(37)
+        for entry in entries { history.remember(entry) }
+        #expect(Set(history.all.map(\.id)) == Set(entries.suffix(10).map(\.id)))
+        for entry in entries.suffix(10) { #expect(history[entry.id]?.id == entry.id) }
+        for entry in entries.prefix(27) { #expect(history[entry.id] == nil) }
+    }
+
+    @Test func aChangeReachesItsEntryAlone() {
+        var history = EntryHistory(countMax: 3)
+        let entries = entries(5)
+        for entry in entries { history.remember(entry) }
+        history.change(entries[3].id) { $0.revision = 77 }
+        history.change(entries[0].id) { $0.revision = 78 }
+        #expect(history.all.map(\.revision).filter { $0 > 76 } == [77])
+        #expect(history[entries[3].id]?.revision == 77)
+    }
+
+    @Test func anEntryThatEndsTwiceTakesOnePlace() {
+        var history = EntryHistory(countMax: 3)
+        let entries = entries(3)
+        for entry in entries + entries { history.remember(entry) }
+        #expect(history.all.count == 3)
+    }
+
+    /// 10 000 of them are kept: what one takes counts. The attempts, up to 50, and the texts come on top.
+    @Test func anEntryTakesLessThanOneKibibyteByItself() {
+        print("An entry: \(MemoryLayout<Entry>.stride) bytes; an attempt: \(MemoryLayout<AttemptRecord>.stride) bytes.")
+        #expect(MemoryLayout<Entry>.stride < 1024)
+    }
+}

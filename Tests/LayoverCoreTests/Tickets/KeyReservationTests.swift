@@ -1,0 +1,179 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverCore
+
+/// One `Idempotency-Key`, several requests: which one goes, and what the others get.
+struct KeyReservationTests {
+    private typealias Claim = KeyReservations.Claim
+
+    private static let key: [UInt8] = [1]
+    private static let same: [UInt8] = [10]
+    private static let other: [UInt8] = [11]
+    private let first = Claim(number: 1)
+    private let second = Claim(number: 2)
+    private let third = Claim(number: 3)
+
+    /// The first of all has reserved the key and goes.
+    private func reserved(payload: [UInt8]? = Self.same, joinedCountMax: Int = 10) -> KeyReservations {
+        var keys = KeyReservations(joinedCountMax: joinedCountMax)
+        #expect(keys.asked(first, key: Self.key, payload: payload, looks: false) == [.go(first)])
+        return keys
+    }
+
+    @Test func theStoreIsAskedBeforeTheFirstGoes() {
+        var keys = KeyReservations()
+        #expect(keys.asked(first, key: Self.key, payload: nil, looks: true) == [.look(first, Self.key)])
+        #expect(keys.asked(second, key: Self.key, payload: nil, looks: true) == [.join(second)])
+        #expect(keys.looked(first, found: nil) == [.go(first)])
+        #expect(keys.looked(first, found: nil) == [], "told twice")
+    }
+
+    @Test func aTicketInTheStoreIsTheOutcomeOfAll() {
+        var keys = KeyReservations()
+        _ = keys.asked(first, key: Self.key, payload: nil, looks: true)
+        _ = keys.asked(second, key: Self.key, payload: Self.other, looks: true)
+        #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
+        #expect(keys.count == 0)
+        #expect(keys.joinedCount == 0)
+    }
+
+    @Test func anEqualRequestJoinsAndGetsTheOutcome() {
+        var keys = reserved()
+        #expect(keys.asked(second, key: Self.key, payload: Self.same, looks: true) == [.join(second)])
+        #expect(keys.ended(first, hasOutcome: true) == [.share(second, Self.same)])
+        #expect(keys.count == 0)
+        #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: false) == [.go(third)], "the key is free")
+    }
+
+    @Test func anotherPayloadIsRefusedAsSoonAsBothAreKnown() {
+        var keys = reserved()
+        #expect(keys.asked(second, key: Self.key, payload: Self.other, looks: true) == [.refuse(second)])
+        #expect(keys.asked(third, key: Self.key, payload: nil, looks: true) == [.join(third)])
+        #expect(keys.completed(third, payload: Self.other) == [.refuse(third)])
+        #expect(keys.joinedCount == 0)
+
+        var late = reserved(payload: nil)
+        #expect(late.asked(second, key: Self.key, payload: Self.other, looks: true) == [.join(second)])
+        #expect(late.asked(third, key: Self.key, payload: Self.same, looks: true) == [.join(third)])
+        #expect(late.completed(first, payload: Self.same) == [.refuse(second)])
+        #expect(late.ended(first, hasOutcome: true) == [.share(third, Self.same)])
+    }
+
+    @Test func aRequestWhoseBodyIsArrivingGetsTheOutcomeWithItsPayload() {
+        var keys = reserved()
+        #expect(keys.asked(second, key: Self.key, payload: nil, looks: true) == [.join(second)])
+        #expect(keys.ended(first, hasOutcome: true) == [.share(second, Self.same)])
+        #expect(keys.completed(second, payload: Self.other) == [], "it compares by itself")
+    }
+
+    @Test func theOldestGoesWhenTheFirstComesToNothing() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: false)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, looks: false)
+        #expect(keys.ended(first, hasOutcome: false) == [.go(second)])
+        #expect(keys.ended(second, hasOutcome: true) == [.share(third, Self.same)])
+    }
+
+    @Test func anOutcomeWithoutItsPayloadIsGivenToNobody() {
+        var keys = reserved(payload: nil)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: false)
+        #expect(keys.ended(first, hasOutcome: true) == [.go(second)])
+    }
+
+    @Test func theNextOneAsksTheStoreIfNobodyDid() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, looks: true)
+        #expect(keys.ended(first, hasOutcome: false) == [.look(second, Self.key)])
+        #expect(keys.ended(second, hasOutcome: false) == [.look(third, Self.key)], "it left while the store was asked")
+        #expect(keys.looked(second, found: nil) == [], "the answer to one that is gone")
+        #expect(keys.looked(third, found: nil) == [.go(third)])
+    }
+
+    @Test func theOneThatGoesBecomesATicketOnceForThoseThatAreDue() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: nil, looks: true)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, looks: true)
+        #expect(keys.waitEnded(second) == [], "nobody knows whether it is equal")
+        #expect(keys.completed(second, payload: Self.same) == [.offerTicket(first)])
+        #expect(keys.waitEnded(third) == [])
+        #expect(keys.ended(first, hasOutcome: false) == [.look(second, Self.key)])
+        #expect(keys.looked(second, found: nil) == [.go(second), .offerTicket(second)], "the third is still due")
+    }
+
+    @Test func oneThatLeavesIsForgotten() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
+        #expect(keys.ended(second, hasOutcome: true) == [], "nobody waits for what it came to")
+        #expect(keys.joinedCount == 0)
+        #expect(keys.ended(first, hasOutcome: true) == [])
+        #expect(keys.ended(first, hasOutcome: true) == [], "told twice")
+        #expect(keys.count == 0)
+    }
+
+    @Test func notMoreThanTheLimitWait() {
+        var keys = reserved(joinedCountMax: 1)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
+        #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: true) == [.refuseByLimit(third, value: 1)])
+        _ = keys.ended(second, hasOutcome: false)
+        #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: true) == [.join(third)])
+    }
+
+    @Test func otherKeysAreNothingToIt() {
+        var keys = reserved()
+        #expect(keys.asked(second, key: [2], payload: Self.other, looks: false) == [.go(second)])
+        #expect(keys.ended(first, hasOutcome: true) == [])
+        #expect(keys.count == 1)
+    }
+
+    /// Whatever happens, at most one request of a key is under way, and nobody waits for a request that is over.
+    @Test(arguments: 1...200)
+    func oneOfAKeyIsUnderWayAtATime(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var keys = KeyReservations(joinedCountMax: 4)
+        var under: [[UInt8]: Claim] = [:]
+        var (known, waiting): ([Claim: [UInt8]], Set<Claim>) = ([:], [])
+        func check(_ actions: [KeyReservations.Action]) {
+            for action in actions {
+                switch action {
+                case .look(let claim, _), .go(let claim):
+                    guard let key = known[claim] else { return #expect(Bool(false), "seed \(seed): \(claim) is over") }
+                    #expect(under[key] == nil || under[key] == claim, "seed \(seed): two of one key")
+                    under[key] = claim
+                    waiting.remove(claim)
+                case .join(let claim): waiting.insert(claim)
+                case .offerTicket(let claim): #expect(under.values.contains(claim), "seed \(seed)")
+                case .refuse(let claim), .refuseByLimit(let claim, _), .share(let claim, _):
+                    if let key = known.removeValue(forKey: claim), under[key] == claim { under[key] = nil }
+                    waiting.remove(claim)
+                }
+            }
+        }
+        func payload() -> [UInt8]? { [nil, Self.same, Self.same, Self.other].randomElement(using: &generator) ?? nil }
+        for number in 1...120 {
+            switch Int.random(in: 0..<10, using: &generator) {
+            case ..<4:
+                let claim = Claim(number: number)
+                let key: [UInt8] = [UInt8.random(in: 0...1, using: &generator)]
+                known[claim] = key
+                check(keys.asked(claim, key: key, payload: payload(), looks: Bool.random(using: &generator)))
+            case ..<5:
+                if let claim = under.values.min(by: { $0.number < $1.number }) { check(keys.looked(claim, found: payload())) }
+            case ..<7:
+                if let claim = known.keys.sorted(by: { $0.number < $1.number }).randomElement(using: &generator) {
+                    check(keys.completed(claim, payload: payload() ?? Self.same))
+                    if known[claim] != nil { check(keys.waitEnded(claim)) }
+                }
+            default:
+                if let claim = known.keys.sorted(by: { $0.number < $1.number }).randomElement(using: &generator) {
+                    if let key = known.removeValue(forKey: claim), under[key] == claim { under[key] = nil }
+                    waiting.remove(claim)
+                    check(keys.ended(claim, hasOutcome: Bool.random(using: &generator)))
+                }
+            }
+            #expect(keys.joinedCount == waiting.count, "seed \(seed)")
+            #expect(keys.count == under.count, "seed \(seed)")
+        }
+    }
+}

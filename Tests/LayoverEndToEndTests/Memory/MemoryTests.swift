@@ -1,0 +1,47 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+/// Uploads, downloads, tunnels, tickets, cancels and replays at the same time: each byte arrives as it was sent, and
+/// nobody touches memory that is not theirs.
+///
+/// `make test-memory` runs both for longer, on the release binary: MEMCHECK_SECONDS and MIXED_SECONDS, MIXED_SEED.
+@Suite(.serialized, .timeLimit(.minutes(60)))
+struct MemoryTests {
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
+    }
+
+    private static var seed: UInt64 { number("MIXED_SEED") ?? .random(in: 1...999_999) }
+
+    @Test func everyBodyArrivesAsItWasSentWhileEverythingIsMixed() async throws {
+        let load = MixedLoad(seconds: Self.number("MIXED_SECONDS").map(Int.init) ?? 20, seed: Self.seed)
+        let layover = try await RunningLayover.start()
+        try await expectNoBreach(load, on: layover)
+        let result = await layover.stop()
+        #expect(result.status == 0, "\(result)")
+    }
+
+    @Test func memcheckFindsNothingWhileEverythingIsMixed() async throws {
+        let memcheck = try await Memcheck()
+        let layover = try await memcheck.start(RunningLayover.quickRetries)
+        var load = MixedLoad(seconds: Self.number("MEMCHECK_SECONDS").map(Int.init) ?? 40, seed: Self.seed)
+        // Some thirty times slower than otherwise, so fewer at a time, and less of it.
+        load.clientCount = 6
+        load.downloadByteCountMax = 700_000
+        load.uploadByteCountMax = 200_000
+        load.patience = .seconds(120)
+        try await expectNoBreach(load, on: layover)
+        let result = await layover.stop(within: .seconds(180))
+        #expect(result.status == 0, "\(result)\n\(memcheck.errors)")
+        #expect(memcheck.log.contains("ERROR SUMMARY: 0 errors"), "\(memcheck.errors)")
+    }
+
+    private func expectNoBreach(_ load: MixedLoad, on layover: RunningLayover) async throws {
+        print("mixed load: MIXED_SEED=\(load.seed), \(load.seconds) s")
+        let report = try await load.run(on: layover)
+        print("mixed load: \(report.summary)")
+        #expect(report.breachCount == 0, "MIXED_SEED=\(load.seed)\n\(report.breaches.joined(separator: "\n"))")
+        #expect(report.waited > 0)
+    }
+}

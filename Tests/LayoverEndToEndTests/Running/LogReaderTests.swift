@@ -1,0 +1,32 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// Standard error whose disk is full, or whose reader is gone or stalls: the proxy goes on.
+    @Suite struct LogReaders {
+        enum Reader: String, CaseIterable, Sendable {
+            case diskIsFull = #"exec "$@" 2>/dev/full"#
+            case isGone = #"mkfifo reader; head -n 1 reader >/dev/null & exec "$@" 2>reader"#
+            /// It holds the reading end itself (fifo(7)), and never reads.
+            case stalls = #"mkfifo reader; exec "$@" 2<>reader"#
+        }
+
+        @Test(arguments: Reader.allCases)
+        func theLogNeitherEndsNorBlocksTheProxy(reader: Reader) async throws {
+            let folder = try TemporaryFolder()
+            try folder.write(#"{"log": {"level": "trace"}, "proxy": {"threads": 1}}"#, to: "config.json")
+            let layover = try await RunningLayover.start(in: folder, under: ["sh", "-c", reader.rawValue, "sh"])
+            // Several lines for each: more than a pipe takes.
+            for _ in 1...400 { try #require(try await layover.call("GET", "/livez").status == 200) }
+            let metrics = try await layover.call("GET", "/metrics").text
+            let line = try #require(metrics.split(separator: "\n").first { $0.hasPrefix("layover_log_lines_dropped_total ") })
+            let dropped = try #require(line.split(separator: " ").last.flatMap { Double($0) })
+            // The buffer has room for what a reader that stalls leaves.
+            #expect((dropped > 0) == (reader != .stalls))
+            let result = await layover.stop(within: .seconds(15))
+            #expect(result.status == 0)
+            #expect(!result.timedOut)
+        }
+    }
+}

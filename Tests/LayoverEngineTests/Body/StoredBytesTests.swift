@@ -1,0 +1,67 @@
+import LayoverCore
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverEngine
+
+/// What `limits.spoolTotal` counts besides files.
+struct StoredBytesTests {
+    private let folder: SpoolFolder
+    private let results = Watched<[StoredBody?]>([])
+    private static let name = "0123456789abcdef0123456789abcdef.request"
+
+    init() throws { folder = try SpoolFolder() }
+
+    private func persist(_ body: CapturedBody, isForced: Bool = false) async throws -> StoredBody? {
+        body.persist(as: Self.name, isForced: isForced) { [results] stored in results.update { $0.append(stored) } }
+        return try await results.take("the end of persisting") { $0.isEmpty ? nil : .some($0.removeFirst()) }
+    }
+
+    private func body(_ count: Int, _ spool: BodySpool) -> CapturedBody {
+        let body = CapturedBody(
+            length: nil, mayBeSentTwice: true, limits: .small(), spool: spool, clientResumed: {}, stuck: {})
+        _ = body.append(ByteBuffer(repeating: 120, count: count))
+        body.finish()
+        return body
+    }
+
+    @Test func aBodyInARowCountsUntilTheStoreHasRemovedIt() async throws {
+        let spool = folder.spool()
+        do { #expect(try await persist(body(500, spool))?.byteCount == 500) }
+        #expect(spool.usedByteCount == 500, "the store has it, so it counts without us")
+        spool.removedStored(500)
+        #expect(spool.usedByteCount == 0)
+    }
+
+    /// Its tokens are replaced in memory, so it never sees a file, however long it is.
+    @Test func aLongBodyInARowIsRefusedWhereTheSpoolIsFull() async throws {
+        let spool = folder.spool(byteCountMax: 50_000)
+        let bytes = ByteBuffer(repeating: 120, count: 30_000)
+        let first = CapturedBody(.inline(bytes), limits: .small(), spool: spool)
+        #expect(try await persist(first) == .inline(bytes))
+        let second = CapturedBody(.inline(bytes), limits: .small(), spool: spool)
+        #expect(try await persist(second) == nil)
+        #expect(second.keepingFailure == .limit(50_000))
+        #expect(spool.usedByteCount == 30_000)
+    }
+
+    @Test func askedAgainItCountsOnceAndDisownedNotAtAll() async throws {
+        let spool = folder.spool()
+        let body = body(500, spool)
+        _ = try await persist(body)
+        #expect(try await persist(body)?.byteCount == 500)
+        #expect(spool.usedByteCount == 500)
+        body.disown()
+        try await spool.becomesEmpty()
+        #expect(try await persist(body)?.byteCount == 500)
+        #expect(spool.usedByteCount == 500)
+    }
+
+    @Test func aSmallAnswerIsKeptAndCountsWhereTheSpoolIsFull() async throws {
+        let spool = folder.spool(byteCountMax: 100)
+        #expect(try await persist(body(500, spool), isForced: true)?.byteCount == 500)
+        #expect(spool.usedByteCount == 500)
+        #expect(try await persist(body(1, spool)) == nil)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// Whatever numbers a client or an origin sends, the proxy goes on answering: a trap would end this process.
+///
+/// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
+struct ProxyFuzzTests {
+    private static func rules(_ rules: inout ProxyRules) {
+        var retrying = Policy.standard
+        retrying.name = "retrying"
+        retrying.retryOn = [.connectivity, .status(429), .status(503)]
+        // As far as a configuration goes, so that it is the sums that are tried.
+        retrying.retryAfterMax = .seconds(3650 * 24 * 3600)
+        retrying.holdMax = .seconds(3650 * 24 * 3600)
+        retrying.lifetime = .seconds(3650 * 24 * 3600)
+        retrying.repeatable = true
+        retrying.lane = .path(3)
+        var api = Route(name: "api", policy: retrying)
+        api.upstream = .init(origin: Origin(scheme: .https, host: "api.test"), basePath: "")
+        api.key = "key"
+        var open = Route(name: "open", policy: retrying)
+        open.upstream = .init(origin: Origin(scheme: .http, host: "open.test"), basePath: "")
+        var hosted = Route(name: "hosted", policy: retrying)
+        hosted.host = .exact("hosted.test")
+        rules.routes = RouteTable(policies: ["retrying": retrying], routes: [api, open, hosted])
+    }
+
+    @Test func noNumberFromOutsideEndsTheProcess() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
+        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 1_500
+        print("proxy fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
+        let origin = Watched(ProxyFuzzer(seed: seed &+ 1))
+        try await withProxy(script: { attempt in origin.update { $0.answer(attempt) } }, tickets: TestStore(), rules: Self.rules) { proxy in
+            var fuzzer = ProxyFuzzer(seed: seed)
+            var tickets = [
+                try await proxy.accept(), try await proxy.accept("/b", "Layover-Policy: retrying"), try await proxy.accept("/c", "Layover-Lane: l"),
+            ]
+            var clients: [RawClient] = []
+            for round in 1...roundCount {
+                let client = try await proxy.connect()
+                client.sendWithoutWaiting(fuzzer.request(tickets: tickets))
+                clients.append(client)
+                guard round.isMultiple(of: 30) else { continue }
+                try await proxy.settle()
+                try await proxy.advance(by: fuzzer.step())
+                for client in clients {
+                    let bytes = client.received.value.bytes
+                    var rest = bytes
+                    if let id = Answer(takingFrom: &rest, toHead: false, isEnded: true)?.ticket, tickets.count < 20 { tickets.append(id) }
+                    client.close()
+                }
+                clients = []
+                let answer = try await proxy.answer(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(answer.status == 200, "seed \(seed), round \(round)")
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Routes by base URL and stored answers share one web origin, and must not script one another.
+struct OwnOriginTests {
+    private static func routes(_ rules: inout ProxyRules) {
+        var api = Route(name: "api", policy: .standard)
+        api.upstream = .init(origin: Origin(scheme: .https, host: "api.test"), basePath: "")
+        var standIn = Policy.standard
+        standIn.name = "standIn"
+        standIn.automaticAttemptsMax = 1
+        standIn.onExhausted = .standIn(StandInResponse(status: 200, fields: [], body: "<script>1</script>"))
+        var other = Route(name: "other", policy: standIn)
+        other.upstream = .init(origin: Origin(scheme: .https, host: "other.test"), basePath: "")
+        var dev = Route(name: "dev", policy: .standard)
+        dev.host = .exact("dev.test")
+        rules.routes = RouteTable(policies: ["standIn": standIn], routes: [api, other, dev])
+    }
+
+    /// The first of its name decides in browsers (Fetch, "determine nosniff"); of policies all count.
+    private static func expectGuarded(_ answer: Answer) {
+        #expect(answer["Content-Security-Policy"] == "sandbox", "\(answer.statusLine)")
+        #expect(answer["X-Content-Type-Options"] == "nosniff", "\(answer.statusLine)")
+    }
+
+    private static func expectUntouched(_ answer: Answer) {
+        #expect(answer["Content-Security-Policy"] == nil, "\(answer.statusLine)")
+        #expect(answer["X-Content-Type-Options"] == nil, "\(answer.statusLine)")
+    }
+
+    @Test func anAnswerFromUpstreamThroughARouteIsSandboxed() async throws {
+        let fields = ["Content-Type: text/html", "X-Content-Type-Options: none", "Content-Security-Policy: default-src *", "Content-Length: 2"]
+        try await withProxy(script: { $0.respondOnceSent(200, fields, body: "ok") }, rules: Self.routes) { proxy in
+            let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/page"))
+            let answer = try await client.answer()
+            #expect(answer.status == 200 && answer.body == "ok")
+            Self.expectGuarded(answer)
+            #expect(answer.values("Content-Security-Policy") == ["sandbox", "default-src *"])
+            #expect(answer.values("X-Content-Type-Options") == ["nosniff", "none"])
+        }
+    }
+
+    @Test func answersOfTheProxyItselfAreSandboxed() async throws {
+        try await withProxy(script: { $0.fail(.tlsCertificateError, phase: .securing) }, rules: Self.routes) { proxy in
+            for (request, status) in [
+                (String.own("GET", "/.layover/route/none/"), 404), (.own("GET", "/.layover/nothing"), 404),
+                (.own("GET", "/.layover/tickets/1"), 404), (.own("GET", "/.layover/route/api/x"), 502),
+                (.own("GET", "/.layover/route/api/x", ["Sec-Fetch-Site: cross-site"]), 403),
+                (.own("GET", "/.layover/route/other/x"), 502), (.own("GET", "/"), 200),
+            ] {
+                let answer = try await proxy.answer(to: request)
+                #expect(answer.status == status, "\(request)")
+                Self.expectGuarded(answer)
+            }
+        }
+    }
+
+    @Test func aStandInThroughARouteIsSandboxed() async throws {
+        try await withProxy(script: { $0.fail() }, rules: Self.routes) { proxy in
+            let answer = try await proxy.answer(to: .own("GET", "/.layover/route/other/x"))
+            #expect(answer.status == 200 && answer.body == "<script>1</script>")
+            Self.expectGuarded(answer)
+        }
+    }
+
+    @Test func ticketsAndStoredAnswersAreSandboxed() async throws {
+        try await withProxy(tickets: TestStore(), rules: Self.routes) { proxy in
+            let accepted = try await proxy.answer(
+                to: "POST /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\nPrefer: respond-async\r\nContent-Length: 0\r\n\r\n")
+            #expect(accepted.status == 202)
+            Self.expectGuarded(accepted)
+            let id = try #require(accepted.ticket)
+            try await proxy.nextAttempt().answerWell(200, ["Content-Type: text/html"], body: "<script>1</script>")
+            Self.expectGuarded(try await proxy.until(id, is: .delivered))
+            let stored = try await proxy.response(id)
+            #expect(stored.body == "<script>1</script>")
+            Self.expectGuarded(stored)
+        }
+    }
+
+    @Test func whatGoesToOtherOriginsStaysAsItIs() async throws {
+        try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }, rules: Self.routes) { proxy in
+            Self.expectUntouched(try await proxy.answer(to: .get("/.layover/route/api/x")))
+            Self.expectUntouched(try await proxy.answer(to: "GET /x HTTP/1.1\r\nHost: dev.test\r\n\r\n"))
+        }
+    }
+}

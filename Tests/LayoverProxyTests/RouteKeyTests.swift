@@ -1,0 +1,79 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// A route with a key is only for requests that give it.
+struct RouteKeyTests {
+    private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }
+
+    private static func routes(_ rules: inout ProxyRules) {
+        var api = Route(name: "api", policy: .standard)
+        api.upstream = .init(origin: Origin(scheme: .https, host: "api.test"), basePath: "/base")
+        api.setFields = [.init(name: "Authorization", value: "Bearer t")]
+        api.methods = ["GET", "TRACE"]
+        api.key = "k3y-._~"
+        var hosted = Route(name: "hosted", policy: .standard)
+        hosted.host = .exact("hosted.test")
+        hosted.setFields = [.init(name: "Authorization", value: "Bearer h")]
+        hosted.key = "other"
+        var open = Route(name: "open", policy: .standard)
+        open.upstream = .init(origin: Origin(scheme: .https, host: "open.test"), basePath: "")
+        rules.routes = RouteTable(routes: [api, hosted, open])
+    }
+
+    @Test(arguments: [
+        ("/.layover/route/api/~k3y-._~/a/b?q=1", "", "/base/a/b?q=1"), ("/.layover/route/api/~k3y-._~", "", "/base/"),
+        ("/.layover/route/api/~k3y-._~/", "", "/base/"), ("/.layover/route/api/~k3y-._~?q=1", "", "/base/?q=1"),
+        ("/.layover/route/api/~k3y-._~/~k3y-._~/x", "", "/base/~k3y-._~/x"), ("/.layover/route/api/a", "Layover-Key: k3y-._~", "/base/a"),
+        ("/.layover/route/api/~user/a", "layover-key: k3y-._~", "/base/~user/a"),
+        ("/.layover/route/api/~k3y-._~/a", "Layover-Key: k3y-._~", "/base/a"), ("http://hosted.test/a", "Layover-Key: other", "/a"),
+        ("/.layover/route/open/~any/a", "", "/~any/a"), ("/.layover/route/open/a", "Layover-Key: x", "/a"),
+    ])
+    func whoGivesTheKeyIsLetThroughAndTheKeyStaysHere(path: String, field: String, target: String) async throws {
+        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+            let client = try await proxy.client(sending: .own("GET", path, field.isEmpty ? [] : [field]))
+            #expect(try await client.answer().status == 200)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.target == target)
+            #expect(!attempt.fields.contains { $0.lowercased().contains("layover-key") })
+        }
+    }
+
+    @Test(arguments: [
+        ("/.layover/route/api/a", ""), ("/.layover/route/api", ""), ("/.layover/route/api/~/a", ""), ("/.layover/route/api/~k3y-._/a", ""),
+        ("/.layover/route/api/~k3y-._~~/a", ""), ("/.layover/route/api/k3y-._~/a", ""), ("/.layover/route/api/a/~k3y-._~", ""),
+        ("/.layover/route/api/~K3Y-._~/a", ""), ("/.layover/route/api/a", "Layover-Key: wrong"), ("/.layover/route/api/a", "Layover-Key:"),
+        ("/.layover/route/api/~k3y-._~/a", "Layover-Key: wrong"), ("/.layover/route/api/~other/a", ""),
+        ("http://hosted.test/a", ""), ("http://hosted.test/~other/a", ""), ("http://hosted.test/a", "Layover-Key: k3y-._~"),
+    ])
+    func whoDoesNotGiveTheKeyIsRefused(path: String, field: String) async throws {
+        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+            let answer = try await proxy.answer(to: .own("GET", path, field.isEmpty ? [] : [field]))
+            #expect(answer.status == 403)
+            #expect(answer.member("kind") == "route_key")
+            #expect(!answer.body.contains("k3y"))
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
+    @Test func aHostThatNamesTheRouteNeedsItsKeyToo() async throws {
+        try await withProxy(script: Self.answers, rules: Self.routes) { (proxy: TestProxy) async throws in
+            #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\n\r\n").status == 403)
+            #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\nLayover-Key: other\r\n\r\n").status == 200)
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func traceDoesNotEchoTheKey() async throws {
+        try await withProxy(rules: Self.routes) { proxy in
+            let answer = try await proxy.answer(
+                to: .own("TRACE", "/.layover/route/api/~k3y-._~/a", ["Max-Forwards: 0", "Layover-Key: k3y-._~"]))
+            #expect(answer.status == 200)
+            #expect(answer.body.contains("/.layover/route/api/~***/a"))
+            #expect(!answer.body.contains("k3y"))
+        }
+    }
+}

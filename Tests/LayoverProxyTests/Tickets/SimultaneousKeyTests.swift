@@ -1,0 +1,268 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Requests with one new `Idempotency-Key` at the same time: one goes, equal ones get its outcome, others a 422.
+struct SimultaneousKeyTests {
+    private static let async = "Prefer: respond-async"
+    private static let waits = "Prefer: respond-async, wait=600"
+    private static let key = "Idempotency-Key: k-1"
+
+    /// Sends it on a connection of its own, and waits until the proxy has heard of it.
+    private func client(_ proxy: TestProxy, _ request: String) async throws -> RawClient {
+        let count = proxy.loop.metrics.requestCount.current
+        let client = try await proxy.client(sending: request)
+        while proxy.loop.metrics.requestCount.current == count { await Task.yield() }
+        for _ in 0..<2 {
+            try await proxy.settle()
+            try await proxy.tickets?.settle()
+        }
+        try await proxy.settle()
+        return client
+    }
+
+    @Test(arguments: [nil, TestStore()])
+    func equalOnesGetTheAnswerOfTheOneThatGoes(tickets: TestStore?) async throws {
+        try await withProxy(tickets: tickets) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let others = [
+                try await client(proxy, .submission("/", Self.waits, Self.key)),
+                try await client(proxy, .submission("/", Self.waits, Self.key)),
+            ]
+            #expect(attempt.values("Idempotency-Key") == ["k-1"])
+            try await attempt.answerWell(201, ["X-Order: 7"], body: "made")
+            for client in [first] + others {
+                let answer = try await client.answer()
+                #expect(answer.status == 201)
+                #expect(answer["X-Order"] == "7")
+                #expect(answer.body == "made")
+                #expect(answer["Via"] == "1.1 layover-0a1b2c3d")
+            }
+            try await proxy.expectAttempts(1)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func theConnectionOfOneThatWasGivenAnAnswerGoesOn() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            _ = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await attempt.answerWell(200, body: "done")
+            #expect(try await second.answer().body == "done")
+            try await second.send(.submission("/next", Self.waits, "Idempotency-Key: k-2"))
+            try await proxy.nextAttempt().answerWell(204)
+            #expect(try await second.answer().status == 204)
+        }
+    }
+
+    @Test(arguments: [waits, async])
+    func anotherPayloadIs422AndNothingOfItIsSent(prefer: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let refused = try await proxy.answer(to: .submission("/", body: "other", prefer, Self.key))
+            #expect(refused.status == 422)
+            #expect(refused.member("kind") == "idempotency_key_reused")
+            try await attempt.answerWell(200)
+            #expect(try await first.answer().status == 200)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func anAnswerInAFileIsReadByAll() async throws {
+        let body = String(repeating: "0123456789", count: 50_000)
+        try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 1000 }) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let third = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await attempt.answerWell(200, body: body)
+            for client in [first, second, third] { #expect(try await client.answer().body == body) }
+            #expect(proxy.tickets?.files == [])
+        }
+    }
+
+    @Test func anAnswerThatIsTooLongToBeKeptIsSaidToHaveBeen() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 10; $0.body.inMemoryMax = 10 }) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            _ = try await attempt.wholeBody()
+            attempt.sendHead(200, ["Content-Length: 1000"])
+            attempt.sendBody(String(repeating: "x", count: 1000))
+            for _ in 0..<3 { try await proxy.settle() }
+            attempt.finish()
+            #expect(try await first.answer().body.utf8.count == 1000)
+            let answer = try await second.answer()
+            #expect(answer.status == 507)
+            #expect(answer.member("kind") == "answer_not_kept")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func theNextOneGoesWhenTheClientOfTheFirstLeaves() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            first.close()
+            _ = try await proxy.entry(.cancelled)
+            try await proxy.nextAttempt("the attempt of the second").answerWell(201)
+            #expect(try await second.answer().status == 201)
+            try await proxy.expectAttempts(2)
+        }
+    }
+
+    /// It may have been applied, so it is let finish; what it came to is worth something to the others.
+    @Test func whatWasSentForAClientThatLeftIsTheOutcomeOfTheOthers() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await first.reset()
+            while proxy.openConnectionCount() > 1 { await Task.yield() }
+            attempt.respond(201, ["Content-Length: 4"], body: "made")
+            let answer = try await second.answer()
+            #expect(answer.status == 201)
+            #expect(answer.body == "made")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aFailureIsTheOutcomeOfAll() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            attempt.fail(.tlsCertificateError, phase: .securing)
+            for client in [first, second] { #expect(try await client.answer().status == 502) }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aCancelByAPersonIsForAll() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            _ = await proxy.engine.command(.cancel, entry.id)
+            for client in [first, second] {
+                let answer = try await client.answer()
+                #expect(answer.status == 503)
+                #expect(answer.member("kind") == "cancelled")
+            }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test(arguments: [async, "Prefer: respond-async, wait=1", "Layover-Mode: defer"])
+    func theOneThatGoesBecomesATicketWhenAnotherCannotWait(prefer: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let second = try await proxy.answer(to: .submission("/", prefer, Self.key))
+            #expect(second.status == 202)
+            let id = try #require(second.ticket)
+            #expect(try await first.answer().ticket == id)
+            attempt.respond(201, ["Content-Length: 4"], body: "made")
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id).body == "made")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func theTicketOfTheOneThatGoesIsTheTicketOfAll() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let id = try #require(try await first.answer().ticket)
+            #expect(try await second.answer().ticket == id)
+            attempt.respond(204)
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func aBodyThatIsStillArrivingIsComparedAtItsEnd() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let head = "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\n"
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let equal = try await client(proxy, head)
+            let other = try await client(proxy, head)
+            #expect(try await equal.answer("word to go on").status == 100)
+            #expect(try await other.answer("word to go on").status == 100)
+            try await other.send("xyz")
+            #expect(try await other.answer().status == 422)
+            try await attempt.answerWell(201)
+            #expect(try await first.answer().status == 201)
+            try await equal.send("abc")
+            #expect(try await equal.answer().status == 201)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// Nobody knows what it would have been, so it is not compared with anything.
+    @Test func theNextOneGoesWhenTheBodyOfTheFirstBreaksOff() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(
+                proxy,
+                "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\na")
+            _ = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            first.close()
+            try await proxy.nextAttempt("the attempt of the second").answerWell(201)
+            #expect(try await second.answer().status == 201)
+        }
+    }
+
+    @Test func notMoreWaitThanMayBeHeld() async throws {
+        var limits = PendingLimits()
+        limits.heldClientCountMax = 1
+        try await withProxy(limits: limits, tickets: TestStore()) { proxy in
+            _ = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let third = try await proxy.answer(to: .submission("/", Self.waits, Self.key))
+            #expect(third.status == 503)
+            #expect(third.body.contains("limits.heldClients"))
+            try await attempt.answerWell(201)
+            #expect(try await second.answer().status == 201)
+        }
+    }
+
+    @Test func whenTheProxyStopsAllAreToldTheSame() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            await proxy.engine.drain()
+            await proxy.server.drain(within: .zero)
+            let id = try #require(try await first.answer().ticket)
+            #expect(try await second.answer().ticket == id)
+        }
+    }
+
+    /// Whoever takes no ticket asked for nothing but its way to the origin.
+    @Test func aRequestThatTakesNoTicketGoesItsWay() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let clients = [
+                try await client(proxy, .submission("/", Self.key)), try await client(proxy, .submission("/", Self.key)),
+            ]
+            for _ in clients { try await proxy.nextAttempt().answerWell(200) }
+            for client in clients { #expect(try await client.answer().status == 200) }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// A client that leaves while nobody reads from it: its FIN waits behind what it sent.
+struct UnreadClientTests {
+    /// Limits that let the proxy keep next to nothing.
+    private static func stingy(_ rules: inout ProxyRules) {
+        rules.body.inMemoryMax = 1000
+        rules.body.byteCountMax = 1000
+    }
+
+    @Test func whoLeavesBehindMoreThanTheKernelTakesIsMissed() async throws {
+        try await withProxy(rules: Self.stingy) { proxy in
+            let client = try FullClient(port: proxy.port)
+            client.send(Array("PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: \(1 << 30)\r\n\r\n".utf8))
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            client.sendUntilNobodyTakesMore()
+            try await proxy.tick(in: .seconds(1))
+            #expect(await proxy.engine.entry(entry.id)?.state == .waiting, "it is still there")
+            client.close()
+            _ = try await proxy.entry(.cancelled)
+            try await ConnectionTests.waitForNoConnection(proxy)
+        }
+    }
+}
+
+/// A client with a socket of its own, which no event loop empties.
+private final class FullClient {
+    private let descriptor: CInt
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        guard descriptor >= 0, result == 0 else { throw WaitedTooLong(what: "a connection") }
+    }
+
+    func send(_ bytes: [UInt8]) { #expect(Glibc.send(descriptor, bytes, bytes.count, 0) == bytes.count) }
+
+    /// Until the kernel has had no room for 300 ms.
+    func sendUntilNobodyTakesMore() {
+        let bytes = [UInt8](repeating: 120, count: 1 << 16)
+        var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while poll(&state, 1, 300) > 0 {
+            guard Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_DONTWAIT)) > 0 || errno == EAGAIN else { return }
+        }
+    }
+
+    func close() { Glibc.close(descriptor) }
+}

@@ -1,0 +1,170 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// WebSockets by absolute form and by base URL, to origins without TLS.
+struct UpgradeTests {
+    private static func request(_ target: String = "http://o.test/chat?x", host: String = "o.test", _ fields: String = "") -> String {
+        "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Empty:\r\nProxy-Authorization: Basic eA==\r\n\(fields)\r\n"
+    }
+
+    private static let agreed = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pP\r\n\r\n"
+
+    /// Dials, and gives both ends and the head that came to the origin.
+    private static func dial(
+        _ proxy: TestProxy, _ request: String = Self.request()
+    ) async throws -> (near: RawClient, far: RawClient, head: [String]) {
+        let near = try await proxy.client(sending: request)
+        let attempt = try await proxy.nextAttempt()
+        #expect(attempt.request.purpose == .upgrade)
+        let end = try FarEnd()
+        let far = try await end.client()
+        attempt.deliver([.dialled(end.dialled())])
+        return (near, far, try await head(far))
+    }
+
+    private static func head(_ far: RawClient) async throws -> [String] {
+        try await far.received.take("the head of the request") { received in
+            let text = Answer.text(received.bytes[...])
+            guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+            received.bytes.removeFirst(text[..<end.upperBound].unicodeScalars.count)
+            return text[..<end.lowerBound].split(separator: "\r\n").map(String.init)
+        }
+    }
+
+    @Test func aWebSocketIsRelayed() async throws {
+        try await withProxy { proxy in
+            let (near, far, head) = try await Self.dial(proxy)
+            #expect(
+                head == [
+                    "GET /chat?x HTTP/1.1", "Host: o.test", "Upgrade: WebSocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "X-Empty:",
+                    "Connection: Upgrade", "Via: 1.1 layover-0a1b2c3d",
+                ])
+            try await far.send(Self.agreed + "\u{81}\u{2}hi")
+            let answer = try await near.answer()
+            #expect(answer.statusLine == "HTTP/1.1 101 Switching Protocols")
+            #expect(answer["Upgrade"] == "websocket" && answer["Connection"] == "Upgrade" && answer["Sec-WebSocket-Accept"] == "s3pP")
+            #expect(answer["Content-Length"] == nil && answer["Transfer-Encoding"] == nil)
+            #expect(try await near.text(4) == "\u{81}\u{2}hi")
+            try await near.send("GET http://other.test/ HTTP/1.1\r\n\r\n")
+            #expect(try await far.text(35) == "GET http://other.test/ HTTP/1.1\r\n\r\n")
+            try await far.send("back")
+            #expect(try await near.text(4) == "back")
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
+            far.close()
+            #expect(try await near.ending().rest == "")
+            near.close()
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func aWebSocketThroughARouteHasItsFields() async throws {
+        func routes(_ rules: inout ProxyRules) {
+            var api = Route(name: "api", policy: .standard)
+            api.upstream = .init(origin: Origin(scheme: .http, host: "up.test", port: 81), basePath: "/base")
+            api.setFields = [.init(name: "Authorization", value: "Bearer t")]
+            rules.routes = RouteTable(routes: [api])
+        }
+        try await withProxy(rules: routes) { proxy in
+            let (near, far, head) = try await Self.dial(proxy, Self.request("/.layover/route/api/ws", host: "localhost"))
+            #expect(head.first == "GET /base/ws HTTP/1.1" && head.contains("Host: up.test:81") && head.contains("Authorization: Bearer t"))
+            try await far.send(Self.agreed)
+            #expect(try await near.answer().status == 101)
+            near.close()
+            #expect(try await far.ending().rest == "")
+        }
+    }
+
+    @Test func itWaitsWhileItsOriginIsAway() async throws {
+        try await withProxy { proxy in
+            let near = try await proxy.client(sending: Self.request())
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            #expect(entry.url == "http://o.test/chat?x" && entry.method == "GET")
+            _ = await proxy.engine.command(.retry, entry.id)
+            let end = try FarEnd()
+            let far = try await end.client()
+            try await proxy.nextAttempt("the retry").deliver([.dialled(end.dialled())])
+            _ = try await Self.head(far)
+            try await far.send(Self.agreed)
+            let answer = try await near.answer()
+            #expect(answer.status == 101)
+            #expect(answer["Proxy-Status"]?.contains("attempts=2") == true)
+            _ = try await proxy.entry(.delivered)
+            near.close()
+            _ = try await far.ending()
+        }
+    }
+
+    /// Nothing of the next request may go to the origin that did not agree.
+    @Test(arguments: [
+        ("Content-Length: 2\r\n\r\nno", "no"), ("Transfer-Encoding: chunked\r\n\r\n1\r\nn\r\n1\r\no\r\n0\r\nX: y\r\n\r\n", "no"),
+        ("Content-Length: 0\r\n\r\n", ""),
+    ])
+    func anOriginThatDoesNotAgreeAnswersAsUsual(rest: String, body: String) async throws {
+        try await withProxy(script: { if $0.request.purpose == .transfer { $0.respond(200, ["Content-Length: 0"]) } }) { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            try await far.send("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 403 No\r\nConnection: keep-alive\r\n" + rest)
+            #expect(try await near.answer().status == 103)
+            let answer = try await near.answer()
+            #expect(answer.status == 403 && answer.body == body)
+            #expect(try await far.ending().rest == "")
+            try await near.send(.get("/next"))
+            #expect(try await near.answer().status == 200)
+            #expect(proxy.loop.metrics.openTunnelCount.current == 0)
+        }
+    }
+
+    @Test func anAnswerThatEndsWithItsConnectionIsDelivered() async throws {
+        try await withProxy { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            try await far.send("HTTP/1.0 200 OK\r\n\r\nall of it")
+            far.close()
+            #expect(try await near.answer().body == "all of it")
+        }
+    }
+
+    @Test(arguments: ["", "HTTP/1.1 101 Switching", "nonsense\r\n\r\n", "HTTP/1.1 101 X\r\nContent-Length: 5\r\n\r\n"])
+    func anAnswerThatIsNoneIsAFailure(text: String) async throws {
+        func pass(_ rules: inout ProxyRules) {
+            var policy = Policy.standard
+            policy.mode = .pass
+            rules.routes = RouteTable(policies: ["default": policy])
+        }
+        try await withProxy(rules: pass) { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            if !text.isEmpty { try await far.send(text) }
+            far.close()
+            let answer = try await near.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("evidence") == "maybeApplied")
+        }
+    }
+
+    @Test func aClientThatLeavesTakesTheConnectionAlong() async throws {
+        try await withProxy { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            try await near.reset()
+            #expect(try await far.ending().rest == "")
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("http://o.test/", "Upgrade: h2c"), ("http://o.test/", "Upgrade: websocket, h2c"), ("https://o.test/", "Upgrade: websocket"),
+    ])
+    func otherUpgradesAreNotOffered(target: String, field: String) async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in
+            let client = try await proxy.client(sending: "GET \(target) HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\n\(field)\r\n\r\n")
+            #expect(try await client.answer().status == 200)
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.purpose == .transfer)
+            #expect(!attempt.fields.contains { $0.lowercased().hasPrefix("upgrade") || $0.lowercased().hasPrefix("connection") })
+        }
+    }
+}

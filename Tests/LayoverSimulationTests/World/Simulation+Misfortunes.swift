@@ -1,0 +1,106 @@
+import LayoverCore
+
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// What goes wrong at the worst moment, which chance alone would meet too rarely.
+///
+/// Its randomness is its own: where nothing of it happens, a seed tells the same story as without it.
+extension Simulation {
+    private func isUnlucky(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &misfortune) < percent }
+
+    /// While a ticket connects that was sent before, and that may be sent again only because its policy vouches for it, a
+    /// reload takes that back; and then the process dies.
+    func attemptBegan(_ attempt: SimulatedAttempt) {
+        guard attempt.isOfTicket, !attempt.truth.sendings.isEmpty, attempt.isRepeatable, !attempt.truth.isRepeatableByNature,
+            !isRecovering, !isDraining, isUnlucky(60)
+        else { return }
+        let lifeBefore = life
+        let wait = Duration.milliseconds([2, 60, 400].randomElement(using: &misfortune) ?? 2)
+        later(.milliseconds(1)) { [unowned self] in
+            guard life == lifeBefore, !isDraining, attempt.isConnecting else { return }
+            reload(to: rules.routes.withoutVouching)
+            later(wait) { [unowned self] in
+                guard life == lifeBefore, !isDraining, attempt.isConnecting else { return }
+                count("deaths after a reload")
+                mustDie = true
+            }
+        }
+    }
+
+    /// All of a request has left its client: one that expects to be taken over leaves, though its body is too long for that.
+    func requestLeft(_ request: RequestTruth, of client: SimulatedClient) {
+        guard keepsTickets, request.policyName == "adopting", request.bodyByteCount ?? 0 > rules.body.byteCountMax,
+            isUnlucky(70)
+        else { return }
+        later(.milliseconds([20, 60, 200, 1000].randomElement(using: &misfortune) ?? 20)) {
+            if client.current === request { client.leave() }
+        }
+    }
+
+    /// A request whose client expects that it is taken over, with a body that is too long for that; or a ticket that may be
+    /// sent twice only because its policy vouches for it.
+    func makeDelicate() -> [RequestTruth]? {
+        guard keepsTickets, isUnlucky(12) else { return nil }
+        let isVouched = isUnlucky(50)
+        let request = RequestTruth(
+            number: requests.count + 1, method: "POST", origin: origins[Int.random(in: 0..<origins.count, using: &misfortune)],
+            hasKey: false, policyName: isVouched ? "vouched" : "adopting", asksToPass: false, expectsContinue: false,
+            isChunked: isUnlucky(30), bodyByteCount: isVouched ? 40 : 4000, carriesCredentials: false)
+        if isVouched { request.order.prefer = "respond-async" }
+        requests[request.number] = request
+        return [request]
+    }
+
+    /// Another client asks for the same at almost the same time.
+    func maySendTwins(of requests: [RequestTruth]) {
+        guard let first = requests.first, first.hasKey, first.original == nil, first.order.isTicketLater, isUnlucky(70) else { return }
+        later(.milliseconds([1, 3, 20].randomElement(using: &misfortune) ?? 1)) { [unowned self] in
+            guard !isRecovering, !isDraining else { return }
+            try? addClient(with: [makeTwin(of: first)])
+        }
+    }
+
+    /// PUTs to one URL of which a newer one may take the place of an older one; some break off before they are there.
+    func makeDrafts() -> [RequestTruth]? {
+        guard isUnlucky(12) else { return nil }
+        let origin = origins[Int.random(in: 0..<2, using: &misfortune)]
+        let draft = RequestTruth(
+            number: requests.count + 1, method: "PUT", origin: origin, hasKey: false, policyName: "drafts",
+            asksToPass: false, expectsContinue: false, isChunked: isUnlucky(30),
+            bodyByteCount: [40, 700, 1400].randomElement(using: &misfortune), carriesCredentials: false)
+        draft.isDraft = true
+        draft.breaksOff = isUnlucky(40)
+        if keepsTickets, isUnlucky(25) { draft.order.prefer = "respond-async" }
+        requests[draft.number] = draft
+        return [draft]
+    }
+}
+
+extension RouteTable {
+    /// The same, but no policy says any more that requests may be sent twice.
+    fileprivate var withoutVouching: RouteTable {
+        RouteTable(
+            policies: policies.mapValues { policy in
+                var policy = policy
+                policy.repeatable = false
+                return policy
+            },
+            routes: routes.map { route in
+                var route = route
+                route.policy.repeatable = false
+                return route
+            })
+    }
+}
+
+extension UpstreamRequest {
+    /// By which requests that share their URL are told apart.
+    var userAgent: String? {
+        for line in fields.readableBytesView.split(separator: 0) {
+            let text = String(decoding: line, as: UTF8.self)
+            if text.lowercased().hasPrefix("user-agent: ") { return String(text.dropFirst(12)) }
+        }
+        return nil
+    }
+}
