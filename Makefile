@@ -33,13 +33,13 @@ crash: ## Kill the proxy 300 times under load and see that nothing accepted is l
 	swift build --build-tests
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.sh --filter CrashTests
 
-test-memory: ## The release binary under valgrind, then under a long mixed load, every byte compared (a quarter of an hour, and a release build)
+test-memory: ## The release binary under a long mixed load, then under valgrind, every byte compared (a quarter of an hour, and a release build)
 	@scripts/setup.sh build test
 	scripts/build-release.sh
 	swift build --build-tests
 	LAYOVER_BINARY=$(CURDIR)/.build/release/layover MEMCHECK_SECONDS=$(MEMCHECK_SECONDS) MIXED_SECONDS=$(MIXED_SECONDS) \
 	    MIXED_SEED=$(SEED) scripts/test.sh --filter MemoryTests
-soak: ## Ten minutes of everything mixed; memory, descriptors and threads must be flat after the first third; SOAK_SECONDS=n, SEED=n
+soak: ## Ten minutes of everything mixed; after the first third memory, descriptors and threads must not grow; SOAK_SECONDS=n (600), SEED=n
 	@scripts/setup.sh build test
 	scripts/build-release.sh
 	swift build --build-tests

@@ -132,7 +132,7 @@ let package = Package(
             ]),
         .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", "LayoverTestSupport", nioCore]),
         .testTarget(
-            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverTestSupport", nioEmbedded]),
+            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverCache", "LayoverTestSupport", nioEmbedded]),
         // Optimized, because it lives through thousands of seeds.
         .testTarget(
             name: "LayoverSimulationTests",

@@ -75,8 +75,8 @@ import Testing
         ),
         (#"{"limits": {"headerBytes": "1B"}}"#, "config.json: limits.headerBytes: \"1B\" is less than 1KiB."),
         (
-            #"{"limits": {"headerBytes": "17MiB"}}"#,
-            "config.json: limits.headerBytes: \"17MiB\" is more than 16MiB."
+            #"{"limits": {"headerBytes": "513KiB"}}"#,
+            "config.json: limits.headerBytes: \"513KiB\" is more than 512KiB."
         ),
         (#"{"limits": {"entries": -1}}"#, "config.json: limits.entries: -1 is not from 1 to 100000000."),
         (
@@ -238,6 +238,10 @@ import Testing
         (
             #"{"routes": {"r": {"methods": ["G T"]}}}"#,
             "config.json: routes.r.methods[0]: \"G T\" is not a method."
+        ),
+        (
+            #"{"proxy": {"publicURL": "https://me:secret@a.example/"}}"#,
+            "config.json: proxy.publicURL: a URL with a user name is not taken (clients are shown it)."
         ),
         (
             #"{"routes": {"r": {"upstream": "https://me:secret@a.example"}}}"#,

@@ -82,6 +82,29 @@ struct OwnOriginTests {
         }
     }
 
+    @Test func answersToWhatNeverBecameARequestAreSandboxed() async throws {
+        try await withProxy(connectionCountMax: 1) { proxy in
+            let first = try await proxy.client(sending: .own("GET", "/"))
+            #expect(try await first.answer().status == 200)
+            let second = try await proxy.connect()
+            let tooMany = try await second.answer()
+            #expect(tooMany.status == 503)
+            Self.expectGuarded(tooMany)
+            try await first.send("nonsense\r\n\r\n")
+            let malformed = try await first.answer()
+            #expect(malformed.status == 400)
+            Self.expectGuarded(malformed)
+        }
+    }
+
+    @Test func anAnswerOfTheProxyPrintsWithoutItsValues() {
+        let response = OwnResponse(status: 200, fields: [("Set-Cookie", "a=hush")], body: "hush")
+        for text in ["\(response)", String(reflecting: response), "\([response])"] {
+            #expect(text.contains("200, 1 fields, 4 bytes of body"))
+            #expect(!text.contains("hush"))
+        }
+    }
+
     @Test func whatGoesToOtherOriginsStaysAsItIs() async throws {
         try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }, rules: Self.routes) { proxy in
             Self.expectUntouched(try await proxy.answer(to: .get("/.layover/route/api/x")))

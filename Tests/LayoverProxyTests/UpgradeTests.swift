@@ -146,6 +146,36 @@ struct UpgradeTests {
         }
     }
 
+    @Test func anAnswerThatStopsIsCutOffAfterItsIdleTime() async throws {
+        func idle(_ rules: inout ProxyRules) { rules.attempt.idle = .milliseconds(300) }
+        try await withProxy(rules: idle) { proxy in
+            let (near, far, _) = try await Self.dial(proxy)
+            try await far.send("HTTP/1.1 403 No\r\nContent-Length: 5\r\n\r\nno")
+            #expect(try await near.ending().rest.hasSuffix("\r\n\r\nno"))
+            #expect(try await far.ending().rest == "")
+        }
+    }
+
+    /// What was sent for an entry that a person gives up is in its timeline.
+    @Test func aCancelRecordsWhatWasSent() async throws {
+        try await withProxy { proxy in
+            let near = try await proxy.client(sending: Self.request())
+            try await proxy.nextAttempt().fail()
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            let end = try FarEnd()
+            let far = try await end.client()
+            try await proxy.nextAttempt("the retry").deliver([.dialled(end.dialled())])
+            _ = try await Self.head(far)
+            _ = await proxy.engine.command(.cancel, entry.id)
+            #expect(try await near.answer().status == 503)
+            #expect(try await far.ending().rest == "")
+            try await proxy.settle()
+            let records = await proxy.engine.entry(entry.id)?.attempts.records ?? []
+            #expect(records.count == 2 && records.last?.evidence == .maybeApplied)
+        }
+    }
+
     @Test func aClientThatLeavesTakesTheConnectionAlong() async throws {
         try await withProxy { proxy in
             let (near, far, _) = try await Self.dial(proxy)

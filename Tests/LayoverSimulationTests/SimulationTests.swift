@@ -66,7 +66,8 @@ import Testing
             "cancel",
             "hold", "release", "force",
             "tickets", "repetitions", "shared answers", "questions", "children", "lane starts", "deaths", "crash points", "stops", "rescued",
-            "delivered tickets", "cancelled tickets", "failed tickets", "deaths after a reload", "not adopted", "superseded",
+            "delivered tickets", "cancelled tickets", "failed tickets", "deaths after a reload", "not adopted",
+            "broken after its client left", "superseded",
         ]
         for kind in kinds { #expect(tally[kind, default: 0] > 0, "\(kind) never happened: \(tally)") }
     }

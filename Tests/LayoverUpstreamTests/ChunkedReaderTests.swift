@@ -26,7 +26,7 @@ struct ChunkedReaderTests {
         }
     }
 
-    @Test(arguments: [1, 2, 5, 19, 20, 21, 22, 36, 37, 38, 276, 4112])
+    @Test(arguments: [1, 2, 5, 19, 20, 21, 22, 36, 37, 38, 276, 277, 4112, 65536])
     func aBodyIsFramedWholeInBuffersOfAnySize(byteCount: Int) async throws {
         let rig = try UpstreamRig()
         for length in [1, 15, 16, 17, 255, 256, 4095, 4096, 5000] {

@@ -76,6 +76,8 @@ struct FramingTests {
         Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", method: "HEAD"),
         Example(answer: "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n", method: "HEAD"),
         Example(answer: "HTTP/1.1 200 OK\r\n\r\nx", method: "HEAD"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nx"),
+        Example(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"),
     ]
 
     /// RFC 9112 section 6.3: nothing follows their heads, whatever the fields say. What does follow is nobody's.

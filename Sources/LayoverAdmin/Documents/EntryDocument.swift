@@ -49,7 +49,7 @@ extension EntryDocument {
             revision: entry.revision, state: entry.state.rawValue,
             waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue, method: entry.method,
             url: MaskedURL.text(entry.url), host: entry.origin.host, route: entry.route,
-            policy: entry.policy.name, lane: entry.lane, priority: entry.priority,
+            policy: entry.policy.name, lane: entry.shownLane, priority: entry.priority,
             attempts: entry.attemptCount, automaticLeft: entry.automaticLeft,
             createdAt: wall.text(of: entry.createdAt), parkedAt: wall.text(of: entry.parkedAt),
             nextAttemptAt: entry.nextAttemptAt.map(wall.text(of:)),

@@ -31,7 +31,7 @@ struct StandingText {
         case .network: network
         case .origin: sentences("Waits for \(entry.origin) to be reachable again.", nextTry)
         case .turn: "Waits for its turn: as many requests are under way to \(entry.origin) as may be."
-        case .lane: "Waits for those before it in the lane \(entry.lane ?? "")."
+        case .lane: "Waits for those before it in the lane \(entry.shownLane ?? "")."
         case .parent: "Waits for the tickets that it depends on: \(parents)."
         case .time, nil: sentences("Waits for its time.", lastFailure, nextTry)
         }

@@ -1,13 +1,19 @@
 extension Codec {
     /// A list of these. In an environment variable separated by commas, or JSON.
-    var list: Codec<[Value]> {
+    var list: Codec<[Value]> { listed(isSecret: false) }
+
+    /// The same, but messages do not repeat what stands there.
+    var secretList: Codec<[Value]> { listed(isSecret: true) }
+
+    private func listed(isSecret: Bool) -> Codec<[Value]> {
         Codec<[Value]>(
             "list of \(typeName)",
             fromText: { Self.listFromText($0, item: fromText) },
             write: { .array($0.map(write)) },
             read: { (value) throws(Refusal) in
                 guard case .array(let items) = value else {
-                    throw Refusal(message: value.mismatch("a list"))
+                    throw Refusal(
+                        message: isSecret ? "\(value.kind) stands where a list is needed" : value.mismatch("a list"))
                 }
                 var values: [Value] = []
                 for (index, item) in items.enumerated() {

@@ -17,8 +17,8 @@ struct Key<Root: Sendable>: Sendable {
         case whole
         /// The values of fields whose names speak of credentials.
         case credentialFields
-        /// User name and password of a URL.
-        case userinfo
+        /// User name and password of a URL, and what `MaskedURL` masks in its query.
+        case urlCredentials
         /// The same fields as `credentialFields`, in the `fields` of an object.
         case fieldsOfAnswer
     }

@@ -1,7 +1,7 @@
 extension Schema {
     static let proxyKeys: [Key<Settings>] = [
         key(
-            "proxy.publicURL", \.proxy.publicURL, Codec.url.orNull, available: .later,
+            "proxy.publicURL", \.proxy.publicURL, publicURL.orNull, available: .later,
             "The base of the addresses of tickets. null: the address that the client used."),
         key(
             "proxy.listen", \.proxy.listen, .listen(unixAllowed: true),
@@ -50,6 +50,14 @@ extension Schema {
             "admin.allowedHosts", \.admin.allowedHosts, Codec.host.list,
             "Hosts that admin requests may name. Ports do not matter."),
     ]
+
+    /// Every client sees it in the address of its ticket.
+    private static let publicURL = Codec<String>.plain("URL", isSecret: true) { (text) throws(Refusal) in
+        guard try WebAddress.parse(text).userinfo == nil else {
+            throw Refusal(message: "a URL with a user name is not taken (clients are shown it)")
+        }
+        return text
+    }
 
     /// A pseudonym of `Via` (RFC 9110 section 7.6.3) that is also a token of RFC 8941, for
     /// `Proxy-Status`.

@@ -9,7 +9,7 @@ extension Schema {
         routeKey("methods", \.methods, methods.orNull, "null: every method."),
         routeKey("policy", \.policy, .nonEmpty("name"), "The name of the policy."),
         routeKey(
-            "upstream", \.upstream, Codec.upstream.orNull, secrecy: .userinfo,
+            "upstream", \.upstream, Codec.upstream.orNull, secrecy: .urlCredentials,
             "Where `/.layover/route/<name>/…` goes, and, with a `host`, whatever the route matches. null: the route only matches."),
         routeKey(
             "setFields", \.setFields, Codec.fields.secrets, secrecy: .credentialFields,
@@ -44,7 +44,7 @@ extension Schema {
                 + "credentials needs one where `proxy.listen` is not on loopback. null: nothing."),
         routeKey(
             "upstreamProxy", \.upstreamProxy, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
-            secrecy: .userinfo, "The proxy that its upstream is reached through. null: as `upstreamProxy.url`."),
+            secrecy: .urlCredentials, "The proxy that its upstream is reached through. null: as `upstreamProxy.url`."),
     ]
 
     private static let methods = Codec<String>.token("method").list

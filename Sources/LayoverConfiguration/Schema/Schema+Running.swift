@@ -11,7 +11,7 @@ extension Schema {
             "The database of tickets. Its log, its lock and its key file lie beside it."),
         key(
             "store.url", \.store.url, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
-            secrecy: .userinfo,
+            secrecy: .urlCredentials,
             "`postgresql://…`: a database that several instances share. null: the one at `store.path`."),
         key(
             "store.passwordFile", \.store.passwordFile, Codec.path.orNull, available: .later,
@@ -47,8 +47,8 @@ extension Schema {
         key("limits.spoolTotal", \.limits.spoolTotal, .byteCount(), "Most bytes of all bodies that are kept, in files or in the store."),
         key(
             "limits.headerBytes", \.limits.headerBytes,
-            Codec.byteCount(from: 1 << 10).allowing({ $0 <= 16 << 20 }, orElse: "is more than 16MiB"),
-            "Most bytes of the head of a message."),
+            Codec.byteCount(from: 1 << 10).allowing({ $0 <= 512 << 10 }, orElse: "is more than 512KiB"),
+            "Most bytes of the head of a message; at most 512KiB, as libcurl sends no head of more than 1MiB."),
         key(
             "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000), available: .later,
             "Most answers of the cache that are asked for anew at the same time."),
@@ -91,7 +91,7 @@ extension Schema {
             "reachability.mode", \.reachability.mode, .word,
             "auto: by the network's own signs. online: ignores them. offline: nothing is sent."),
         key(
-            "reachability.probe.url", \.reachability.probe.url, Codec.url.secret.orNull, secrecy: .userinfo,
+            "reachability.probe.url", \.reachability.probe.url, Codec.url.secret.orNull, secrecy: .urlCredentials,
             "Asked to see whether the network works. null: no probe."),
         key(
             "reachability.probe.expectStatus", \.reachability.probe.expectStatus, .integer(100...599),
@@ -108,7 +108,7 @@ extension Schema {
         key(
             "upstreamProxy.url", \.upstreamProxy.url, Codec.nonEmpty("URL", isSecret: true).secret.orNull,
             available: .later,
-            secrecy: .userinfo, "The proxy that upstreams are reached through."),
+            secrecy: .urlCredentials, "The proxy that upstreams are reached through."),
         key(
             "upstreamProxy.noProxy", \.upstreamProxy.noProxy, Codec.nonEmpty("host").list, available: .later,
             "Hosts that are reached without it."),
@@ -129,7 +129,8 @@ extension Schema {
             "notify.secret", \.notify.secret, .secret, available: .later, secrecy: .whole,
             "What these requests are signed with (Standard Webhooks)."),
         key(
-            "notify.command", \.notify.command, Codec<String>.nonEmpty("text").list.orNull, available: .later,
+            "notify.command", \.notify.command, Codec<String>.nonEmpty("text", isSecret: true).secret.secretList.orNull,
+            available: .later, secrecy: .whole,
             "A program and its arguments, run for each incident with JSON on its standard input. null: none."),
         key(
             "notify.interval", \.notify.interval, .duration(from: .zero, to: .days(1)), available: .later,

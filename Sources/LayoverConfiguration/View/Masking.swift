@@ -1,3 +1,5 @@
+import LayoverCore
+
 /// Hides secrets from those who may see the configuration.
 enum Masking {
     static let mask = JSONValue.text("***")
@@ -10,8 +12,8 @@ enum Masking {
         case (.credentialFields, .object(let fields)): .object(withoutCredentials(fields))
         case (.fieldsOfAnswer, .object(let answer)): .object(answer.mapValues(withoutCredentials))
         case (.fieldsOfAnswer, _): value
-        case (.userinfo, .text(let url)): .text(withoutUserinfo(url))
-        case (.credentialFields, _), (.userinfo, _): mask
+        case (.urlCredentials, .text(let url)): .text(MaskedURL.text(withoutUserinfo(url)))
+        case (.credentialFields, _), (.urlCredentials, _): mask
         }
     }
 

@@ -25,7 +25,7 @@ package struct Entry: Sendable {
     package internal(set) var why: UndecidedReason?
     package let method: String
     /// The target without userinfo; `host:port` for CONNECT.
-    package let url: String
+    package internal(set) var url: String
     package let origin: Origin
     package internal(set) var route: String?
     var sharedPolicy: SharedPolicy

@@ -23,22 +23,61 @@ package struct EntryNaming: Sendable {
 /// called by its ticket.
 package enum MaskedTicketIDs {
     private static let idCount = 32
+    private static let word = Array("ticket.".utf8)
+    private static let mask = Array(MaskedURL.mask.utf8)
 
-    /// - Parameter word: Only behind this word; nil: wherever 32 hexadecimal digits stand alone.
-    package static func text(_ text: String, after word: StaticString? = nil) -> String {
+    /// In a message: wherever 32 hexadecimal digits stand alone.
+    package static func text(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard bytes.count >= idCount else { return text }
-        let word = word.map { Array($0.description.utf8) } ?? []
         var masked: [UInt8] = []
         var start = 0
         while start < bytes.count {
             let end = bytes[start...].firstIndex { !isDigit($0) } ?? bytes.count
-            let isMeant = word.isEmpty ? end - start == idCount : end - start >= idCount && masked.suffix(word.count) == word[...]
-            masked += isMeant ? Array(MaskedURL.mask.utf8) : Array(bytes[start..<end])
+            masked += end - start == idCount ? mask : Array(bytes[start..<end])
             if end < bytes.count { masked.append(bytes[end]) }
             start = end + 1
         }
         return String(decoding: masked, as: UTF8.self)
+    }
+
+    /// In a target: in its tokens, whose characters may be percent-encoded, each of them (RFC 3986 section 2.1).
+    package static func target(_ target: String) -> String {
+        let spelled = Array(target.utf8)
+        guard spelled.count >= idCount else { return target }
+        let (bytes, places) = percentDecoded(spelled)
+        var masked: [UInt8] = []
+        var copiedCount = 0
+        var rest = bytes[...]
+        while let found = rest.firstRange(of: word) {
+            let digits = rest[found.upperBound...].prefix(while: isDigit)
+            if digits.count >= idCount {
+                masked += spelled[copiedCount..<places[digits.startIndex]] + mask
+                copiedCount = places[digits.endIndex]
+            }
+            rest = rest[digits.endIndex...]
+        }
+        return String(decoding: masked + spelled[copiedCount...], as: UTF8.self)
+    }
+
+    /// - Returns: The characters, where each begins, and last where all of them end.
+    private static func percentDecoded(_ spelled: [UInt8]) -> (bytes: [UInt8], places: [Int]) {
+        var bytes: [UInt8] = []
+        var places: [Int] = []
+        var place = 0
+        while place < spelled.count {
+            places.append(place)
+            if spelled[place] == UInt8(ascii: "%"), place + 2 < spelled.count,
+                let byte = UInt8(String(decoding: spelled[place + 1...place + 2], as: UTF8.self), radix: 16)
+            {
+                bytes.append(byte)
+                place += 3
+            } else {
+                bytes.append(spelled[place])
+                place += 1
+            }
+        }
+        return (bytes, places + [spelled.count])
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

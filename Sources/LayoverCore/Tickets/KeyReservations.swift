@@ -84,8 +84,7 @@ package struct KeyReservations: Sendable {
     ///
     /// - Parameters:
     ///   - payload: Nil while its body is arriving; `completed` follows then.
-    ///   - looks: Whether the store is to be asked for a ticket first. Not where the store is asked anyway when the request is
-    ///     handed to it.
+    ///   - looks: Whether the store is to be asked for a ticket first. Not where there is no store.
     package mutating func asked(_ claim: Claim, key: Key, payload: Payload?, looks: Bool) -> [Action] {
         guard standings[claim] == nil else { return [] }
         guard let reservation = reservations[key] else {
@@ -93,7 +92,10 @@ package struct KeyReservations: Sendable {
             reservations[key] = Reservation(leader: claim, phase: .going)
             return goes(claim, key)
         }
-        if let payload, let other = standings[reservation.leader]?.payload, payload != other { return [.refuse(claim)] }
+        // While the store is being asked, nobody knows yet which of the two the key was used for.
+        if reservation.phase == .going, let payload, let other = standings[reservation.leader]?.payload, payload != other {
+            return [.refuse(claim)]
+        }
         guard joinedCount < joinedCountMax else { return [.refuseByLimit(claim, value: joinedCountMax)] }
         standings[claim] = Standing(key: key, payload: payload, looks: looks)
         reservations[key]?.joined.append(claim)

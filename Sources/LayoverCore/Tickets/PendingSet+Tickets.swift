@@ -129,7 +129,7 @@ extension PendingSet {
 
     mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
         guard let entry = entries[id], entry.state == .waiting, !entry.hasGoodCredentials(at: now),
-            !entry.isBeingStored
+            !entry.isBeingStored, !entry.isAttemptAskedFor
         else { return }
         ask(id, .credentialsExpired, now: now)
         announce(entry.origin)

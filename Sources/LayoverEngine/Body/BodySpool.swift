@@ -12,9 +12,11 @@ package final class BodySpool: Sendable {
     package let byteCountMax: Int
     let threads: NIOThreadPool
     private let used = Atomic<Int>(0)
+    let folderSync: FolderSync
 
     package init(folder: String, byteCountMax: Int, threads: NIOThreadPool) {
         self.folder = folder
+        folderSync = FolderSync(path: folder)
         self.byteCountMax = byteCountMax
         self.threads = threads
     }

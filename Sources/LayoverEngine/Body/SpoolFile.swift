@@ -17,14 +17,14 @@ final class SpoolFile: Sendable {
         var isFilledIn = false
         /// The error of a sync that failed. From then on nobody can say that the file is on disk, so it is never named.
         var syncFailure: SpoolFailure?
-        /// Bytes of a body that goes into a row of the store. They belong to the store, and stay counted.
-        var inRowByteCount = 0
         /// What the last of our calls that failed met.
         var failure: SpoolFailure?
     }
 
     private let spool: BodySpool
     private let state = Mutex(State())
+    /// Bytes of a body that goes into a row of the store. They belong to the store, and stay counted.
+    private let inRowByteCount = Mutex(0)
 
     /// A file of the folder that is there already; nil: a new one without a name, at the first byte.
     private let existing: String?
@@ -54,22 +54,30 @@ final class SpoolFile: Sendable {
     /// - Parameter isForced: Whether they are kept although `limits.spoolTotal` is reached.
     /// - Returns: False when it is reached.
     func keepInRow(byteCount: Int, isForced: Bool) -> Bool {
-        state.withLock { state in
+        inRowByteCount.withLock { kept in
             // A second call for the same body, because the outcome of the first one is unknown.
-            if state.inRowByteCount > 0 { return true }
-            if isForced { spool.countStored(byteCount) } else if !reserve(byteCount, &state) { return false }
-            state.inRowByteCount = byteCount
+            if kept > 0 { return true }
+            if isForced {
+                spool.countStored(byteCount)
+            } else if !spool.reserve(byteCount) {
+                state.withLock { $0.failure = .limit(spool.byteCountMax) }
+                return false
+            }
+            kept = byteCount
             return true
         }
     }
 
-    /// Takes back, in the background, what was given to the store: a name, so that the file is only ours once more, or the
-    /// bytes of a row.
+    /// Takes back what was given to the store: the bytes of a row, or, in the background, a name, so that the file is only
+    /// ours once more.
     func disown() {
+        let byteCount = inRowByteCount.withLock { kept in
+            defer { kept = 0 }
+            return kept
+        }
+        guard byteCount == 0 else { return spool.release(byteCount) }
         submit {
             self.state.withLock { state in
-                self.spool.release(state.inRowByteCount)
-                state.inRowByteCount = 0
                 guard let name = state.name, unlink(self.spool.folder + "/" + name) == 0 else { return }
                 state.name = nil
             }
@@ -140,7 +148,7 @@ final class SpoolFile: Sendable {
                 return false
             }
             guard state.descriptor >= 0, fillIn(prefix, &state) else { return false }
-            switch SpoolNaming.name(state.descriptor, name, in: spool.folder) {
+            switch SpoolNaming.name(state.descriptor, name, in: spool.folderSync) {
             case .named:
                 state.name = name
                 return true

@@ -16,14 +16,15 @@ enum SpoolNaming {
     /// Syncs the file, names it, and syncs the folder; only then it is there after a power cut (fsync(2)).
     ///
     /// - Returns: Whether all of that was done. If not, errno tells why, and the file stays nameless.
-    static func name(_ descriptor: CInt, _ name: String, in folder: String) -> Outcome {
+    static func name(_ descriptor: CInt, _ name: String, in folder: FolderSync) -> Outcome {
         guard fdatasync(descriptor) == 0 else { return .notSynced }
-        let path = folder + "/" + name
+        let failureCount = folder.failureCount
+        let path = folder.path + "/" + name
         // open(2) on O_TMPFILE: this is how a file without a name is given one.
         let isLinked =
             linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
             || copy(descriptor, to: path)
-        guard isLinked, sync(folder) else {
+        guard isLinked, folder.sync(failureCount: failureCount) else {
             let code = errno
             if isLinked { unlink(path) }
             errno = code
@@ -49,12 +50,5 @@ enum SpoolNaming {
                 return false
             }
         }
-    }
-
-    private static func sync(_ folder: String) -> Bool {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0
     }
 }

@@ -65,7 +65,7 @@ extension Engine {
         case .notAdopted(let id, let obstacle):
             logger.notice(
                 "a request whose client has left cannot go on without it",
-                metadata: ["exchange": "\(id)", "reason": "\(obstacle.rawValue)"])
+                metadata: ["exchange": "\(naming.shown(id))", "reason": "\(obstacle.rawValue)"])
             pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):
             learn(failure, tally, of: id, now: now)

@@ -12,3 +12,8 @@ package struct HeldBody: Sendable {
         self.fields = fields
     }
 }
+
+/// Without its fields: a buffer prints as its bytes.
+extension HeldBody: CustomStringConvertible {
+    package var description: String { "\(body == nil ? "no body" : "a body"), \(fields.readableBytes) bytes of fields" }
+}

@@ -35,3 +35,11 @@ package struct StoredRequest: Sendable, Hashable {
         self.hasTokens = hasTokens
     }
 }
+
+/// Without its fields and its body: a buffer prints as its bytes.
+extension StoredRequest: CustomStringConvertible {
+    package var description: String {
+        "\(method) \(MaskedURL.text(origin.description + target)), \(fields.readableBytes) bytes of fields, "
+            + "\(body.byteCount) bytes of body"
+    }
+}

@@ -74,3 +74,10 @@ package struct UpstreamRequest: Sendable {
         }
     }
 }
+
+/// Without its fields: a buffer prints as its bytes.
+extension UpstreamRequest: CustomStringConvertible {
+    package var description: String {
+        "\(method) \(MaskedURL.text(origin.description + target)), \(fields.readableBytes) bytes of fields"
+    }
+}

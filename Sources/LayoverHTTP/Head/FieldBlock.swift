@@ -76,3 +76,8 @@ package struct FieldBlock: Sendable {
         bytes.withUnsafeReadableBytes { ByteText.equalsIgnoringCase(other, in: $0, range) }
     }
 }
+
+/// Without names and values: a buffer prints as its bytes.
+extension FieldBlock: CustomStringConvertible {
+    package var description: String { "\(count) fields, \(bytes.readableBytes) bytes" }
+}

@@ -85,3 +85,8 @@ package final class RequestHead: Sendable {
         nominatesFields = facts.connection.nominatesOthers
     }
 }
+
+/// Without its target and its fields: a buffer prints as its bytes.
+extension RequestHead: CustomStringConvertible {
+    package var description: String { "\(method), \(fields)" }
+}

@@ -177,12 +177,14 @@ extension ClientConnection {
         }
     }
 
+    /// Answers what never became a request. Nobody knows its origin, so the answer counts as one on the proxy's own.
     private func refuse(status: Int, kind: String, _ detail: String) {
         let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
         loop.metrics.ownResponseCount.increment()
         loop.metrics.countAnswer(status: status)
         write(
-            OwnResponse(problem, identity: loop.rules.identity).encoded(closes: true, sendsBody: true))
+            OwnResponse(problem, identity: loop.rules.identity).encoded(
+                closes: true, sendsBody: true, isOnOwnOrigin: true))
         flushNow()
         linger()
     }
@@ -194,7 +196,8 @@ extension ClientConnection {
             error: .connectionLimitReached)
         problem.retryAfter = .seconds(1)
         write(
-            OwnResponse(problem, identity: loop.rules.identity).encoded(closes: true, sendsBody: true))
+            OwnResponse(problem, identity: loop.rules.identity).encoded(
+                closes: true, sendsBody: true, isOnOwnOrigin: true))
         flushNow()
         linger()
     }

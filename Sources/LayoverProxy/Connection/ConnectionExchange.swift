@@ -28,9 +28,12 @@ protocol ConnectionExchange: AnyObject {
     ///
     /// - Returns: Whether it is said. False: `ProxyLoop.settled` follows, once.
     func cutOff() -> Bool
+    /// What its last word was to come from has not come. Default: there is nothing to say.
+    func settlingIsOver()
 }
 
 extension ConnectionExchange {
     func drain() {}
     func cutOff() -> Bool { true }
+    func settlingIsOver() {}
 }

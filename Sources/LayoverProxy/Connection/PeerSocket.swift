@@ -9,9 +9,11 @@ import NIOCore
 /// (sock_diag(7)): a socket without an inode belongs to nobody any more.
 enum PeerSocket {
     /// Whether the client's socket was closed by its process. False where nothing is known of it: it is on another machine or in
-    /// another network namespace.
+    /// another network namespace. Nobody is asked about addresses that are neither ours nor loopback.
     static func isAbandoned(local: SocketAddress?, remote: SocketAddress?) -> Bool {
-        guard let ours = endpoint(local), let theirs = endpoint(remote), ours.bytes.count == theirs.bytes.count else { return false }
+        guard let ours = endpoint(local), let theirs = endpoint(remote), ours.bytes.count == theirs.bytes.count,
+            theirs.bytes == ours.bytes || isLoopback(theirs.bytes)
+        else { return false }
         var question = Question()
         question.request.sdiag_family = UInt8(ours.bytes.count == 4 ? AF_INET : AF_INET6)
         question.request.sdiag_protocol = UInt8(IPPROTO_TCP)
@@ -24,6 +26,10 @@ enum PeerSocket {
         // INET_DIAG_NOCOOKIE: whichever socket has these addresses.
         question.request.id.idiag_cookie = (.max, .max)
         return answer(to: question)?.idiag_inode == 0
+    }
+
+    private static func isLoopback(_ address: [UInt8]) -> Bool {
+        address.count == 4 ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address.last == 1
     }
 
     private struct Question {

@@ -27,6 +27,11 @@ extension ProxyExchange {
         return false
     }
 
+    /// Nothing of one that has joined another was ever sent, so that can be said.
+    func settlingIsOver() {
+        if hasJoined { tellCutOff() }
+    }
+
     /// There is no ticket for it after all.
     func tellIfCutOff() {
         guard ticket?.isCutOff == true else { return }

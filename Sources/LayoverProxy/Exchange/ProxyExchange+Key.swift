@@ -42,6 +42,7 @@ extension ProxyExchange {
         var wasDue = false
         if case .joined(let isDue)? = ticket?.key { wasDue = isDue }
         ticket?.key = .going
+        ticket?.joinTimer?.cancel()
         if ticket?.isCutOff == true { return tellIfCutOff() }
         beginTrying()
         if wasDue { becomeTicket() }
@@ -51,6 +52,11 @@ extension ProxyExchange {
         guard phase == .looking else { return }
         ticket?.key = .joined(isDue: false)
         startTicketTimer()
+        // The one that goes may have all the time in the world: its client may have left, or take an answer without end.
+        ticket?.joinTimer = loop.eventLoop.scheduleTask(in: TimeAmount(rules.policy.holdMax)) { [weak self] in
+            guard let self, hasJoined else { return }
+            fail(.equalRequestUnderWay)
+        }
         // Whether it is the same request says all of its body.
         sendContinue()
     }
@@ -59,6 +65,7 @@ extension ProxyExchange {
         guard phase == .looking else { return }
         ticket?.key = .given(outcome, payload: payload)
         ticket?.timer?.cancel()
+        ticket?.joinTimer?.cancel()
         // Its body is only to be compared, so nothing of it need be kept.
         request.body?.breakOff()
         request.body = nil
@@ -108,9 +115,12 @@ extension ProxyExchange {
     /// Keeps an answer that is being passed on, as others may have asked for the same.
     func keepForOthers(_ head: ResponseHead) {
         guard claim != nil, case .going? = ticket?.key else { return }
-        sharing = AnswerSharing(head, loop: loop) { [weak self] count in
-            if let both = self?.sharing?.captureTook(count) { self?.tellTaken(both) }
-        }
+        sharing = AnswerSharing(
+            head, loop: loop,
+            took: { [weak self] count in
+                if let both = self?.sharing?.captureTook(count) { self?.tellTaken(both) }
+            },
+            lost: { [weak self] in self?.claim?.end(.answer(.withoutBody(head))) })
     }
 }
 
@@ -120,7 +130,7 @@ extension ProxyExchange: KeyedExchange {
             switch decision {
             case .go: self.keyIsReserved()
             case .join: self.joins()
-            case .offerTicket: self.becomeTicket()
+            case .offerTicket: self.becomeTicketForOthers()
             case .outcome(let outcome, let payload): self.isGiven(outcome, payload)
             case .reused: if self.phase == .looking { self.fail(.keyReused) }
             case .refused(let limit, let value): if self.phase == .looking { self.fail(.limit(limit, value)) }

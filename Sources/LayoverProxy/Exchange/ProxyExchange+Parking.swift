@@ -108,7 +108,7 @@ extension ProxyExchange {
     /// The client closed its sending side. One that waits has left; during the first attempt its answer
     /// is still delivered.
     func clientClosedInput() {
-        guard isReceivingRequest || phase == .parked || entry != nil && phase == .attempting else { return }
+        guard isReceivingRequest || phase == .parked || hasJoined || entry != nil && phase == .attempting else { return }
         let isAnswering = phase == .responding
         clientLeft()
         if isAnswering {

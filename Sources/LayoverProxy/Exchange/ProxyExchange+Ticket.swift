@@ -134,6 +134,21 @@ extension ProxyExchange {
         return true
     }
 
+    /// Others wait for what this request comes to, and one of them takes a ticket now.
+    func becomeTicketForOthers() {
+        guard isLetFinish else { return becomeTicket() }
+        // The attempt is that of the ticket from now on.
+        phase = .attempting
+        becomeTicket()
+        handOver(isStored: false)
+    }
+
+    /// Whether its client has left, its attempt is let finish, and nothing of the answer has come.
+    private var isLetFinish: Bool {
+        phase == .done && isClientGone && attempt != nil && sharing == nil && successor == nil && ticket?.isAsked != true
+            && !isReceivingRequest && adoptionObstacle == nil && loop.rules.keepsTickets
+    }
+
     /// Another goes on with the request, and with the attempt if one is under way.
     ///
     /// - Parameter isStored: Whether the request is in the store already.

@@ -286,6 +286,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     func ended(as state: EntryState, failure: Failure? = nil) {
         phase = .done
         ticket?.timer?.cancel()
+        ticket?.joinTimer?.cancel()
         defer { claim?.end(nil) }
         guard let entry else { return }
         self.entry = nil

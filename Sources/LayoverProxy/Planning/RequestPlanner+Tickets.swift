@@ -94,10 +94,17 @@ extension RequestPlanner {
         Refusal(400, "idempotency_key", detail, error: .httpRequestError)
     }
 
-    func digest(of head: RequestHead, _ request: UpstreamRequest) -> PayloadDigest? {
+    func digest(of head: RequestHead, _ request: UpstreamRequest, _ route: Route?) -> PayloadDigest? {
         guard let key = head.fields.string(.idempotencyKey) else { return nil }
         return PayloadDigest(
-            key: key, identity: identity(of: head), method: request.method, origin: request.origin, target: request.target)
+            key: key, identity: identity(of: head) + identity(of: route), method: request.method, origin: request.origin,
+            target: request.target)
+    }
+
+    /// What a route writes may say who asks, so a key belongs to its route then: by its name, as what it writes is renewed.
+    private func identity(of route: Route?) -> [String] {
+        guard let route, !route.setFields.isEmpty || !route.addFields.isEmpty else { return [] }
+        return ["layover-route", route.name]
     }
 
     /// By what a client says who it is: those fields, each with its name, in the order of the names.

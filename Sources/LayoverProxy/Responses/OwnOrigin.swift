@@ -22,7 +22,8 @@ enum OwnOrigin {
         let bytes = head.readableBytesView
         guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return head }
         var out = ByteBuffer()
-        out.reserveCapacity(bytes.count + fields.utf8CodeUnitCount)
+        // Room for the fields of ours that follow, too.
+        out.reserveCapacity(bytes.count + fields.utf8CodeUnitCount + 256)
         out.writeBytes(bytes[...lineEnd])
         write(into: &out)
         out.writeBytes(bytes[bytes.index(after: lineEnd)...])
@@ -34,6 +35,6 @@ extension RequestHead {
     /// Whether a browser counts the answer to the proxy's own web origin.
     var isOnOwnOrigin: Bool {
         guard case .origin = target else { return false }
-        return targetString.hasPrefix(OwnOrigin.path)
+        return bytes.withUnsafeReadableBytes { $0[targetRange].starts(with: OwnOrigin.path.utf8) }
     }
 }

@@ -60,3 +60,8 @@ struct OwnResponse {
         return out
     }
 }
+
+/// Without the values of its fields: a stand-in may set a cookie.
+extension OwnResponse: CustomStringConvertible {
+    var description: String { "\(status), \(fields.count) fields, \(body.utf8.count) bytes of body" }
+}

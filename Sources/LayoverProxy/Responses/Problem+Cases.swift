@@ -51,10 +51,11 @@ extension Problem {
                 status: 504, kind: "expired",
                 detail: "The request waited as long as its policy allows. \(lastFailure?.message ?? "")",
                 error: lastFailure?.kind ?? .destinationUnavailable)
-        case .superseded(let newer):
+        case .superseded:
+            // Not which one: its id is the key to a ticket whose client may be another.
             problem = Problem(
                 status: 409, kind: "superseded",
-                detail: "A newer request to the same address took the place of this one: ticket \(newer).",
+                detail: "A newer request to the same address took the place of this one.",
                 error: .httpRequestDenied)
         case .draining:
             problem = .stopping
@@ -63,6 +64,17 @@ extension Problem {
         }
         problem.phase = lastFailure?.phase
         problem.evidence = lastFailure?.evidence ?? .neverSent
+        return problem
+    }
+
+    /// It waited as long as its policy allows for what an equal request comes to.
+    static var equalRequestUnderWay: Problem {
+        var problem = Problem(
+            status: 504, kind: "expired",
+            detail: "A request with the same Idempotency-Key is still under way. Nothing of this one was sent.",
+            error: .destinationUnavailable)
+        problem.evidence = .neverSent
+        problem.retryAfter = .seconds(5)
         return problem
     }
 

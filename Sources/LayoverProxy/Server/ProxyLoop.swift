@@ -329,7 +329,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
                 self.unsettled.insert(ObjectIdentifier(exchange))
                 if exchange.cutOff() { self.unsettled.remove(ObjectIdentifier(exchange)) }
             }
-            let timer = self.eventLoop.scheduleTask(in: Self.settlingMax) { self.stopSettling() }
+            let timer = self.eventLoop.scheduleTask(in: Self.settlingMax) { self.settlingIsOver() }
             promise.futureResult.whenComplete { _ in timer.cancel() }
             if self.unsettled.isEmpty { self.stopSettling() }
             return promise.futureResult
@@ -339,6 +339,14 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// The client of an exchange has got its last word, or is gone.
     func settled(_ exchange: any ConnectionExchange) {
         guard !unsettled.isEmpty, unsettled.remove(ObjectIdentifier(exchange)) != nil, unsettled.isEmpty else { return }
+        stopSettling()
+    }
+
+    private func settlingIsOver() {
+        for connection in inOrder(connections.values) {
+            guard let exchange = connection.exchange, unsettled.contains(ObjectIdentifier(exchange)) else { continue }
+            exchange.settlingIsOver()
+        }
         stopSettling()
     }
 

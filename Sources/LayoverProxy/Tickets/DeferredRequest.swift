@@ -22,6 +22,8 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private var isDone = false
     /// Its place among those with its `Idempotency-Key`.
     private var claim: KeyClaim?
+    /// When it stops waiting for the outcome of an equal request.
+    private var joinTimer: Scheduled<Void>?
     /// The body in place of the captured one, once its tokens are replaced; nil: as it was captured.
     private var replaced: CapturedBody?
     /// The answer of the origin to an equal request, on its way to the client.
@@ -136,19 +138,22 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         }
     }
 
-    /// An equal request may be on its way already, of a client that waits for the answer first. The store need not be asked
-    /// for the key: it looks when it takes the ticket.
+    /// An equal request may be on its way already, of a client that waits for the answer first. The store is asked for the
+    /// key too, before it takes the ticket: while it has one, others that come are compared with that one.
     private func reserveKey() {
         guard let digest else { return keep() }
         let claim = KeyClaim(engine: loop.engine)
         self.claim = claim
-        claim.ask(key: digest.key, payload: digest.mark.payload, looks: false, by: self)
+        claim.ask(key: digest.key, payload: digest.mark.payload, looks: true, by: self)
     }
+
+    /// The body that the ticket has.
+    private var keptBody: CapturedBody? { replaced ?? draft.request.body }
 
     /// Makes the body outlive us, and asks for the ticket.
     private func keep() {
         let id = EntryID(using: &loop.generator)
-        guard let body = replaced ?? draft.request.body else { return accept(id, .none) }
+        guard let body = keptBody else { return accept(id, .none) }
         body.persist(as: "\(id).request") { [self] stored in
             loop.eventLoop.execute {
                 if let stored { self.accept(id, stored) } else { self.bodyIsTooLarge() }
@@ -171,7 +176,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         fail(
             isOverMax
                 ? .bodyOverMax(max)
-                : Problem(notKept: draft.request.body?.keepingFailure))
+                : Problem(notKept: keptBody?.keepingFailure))
     }
 
     private var isAnnouncedOverMax: Bool {
@@ -193,6 +198,8 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     // MARK: The answer
 
     private func fail(_ problem: Problem) {
+        // Nothing of it was ever sent, so one that waits for its outcome goes in its place.
+        claim?.end(nil)
         draft.request.body?.breakOff()
         answer(OwnResponse(problem, identity: loop.rules.identity))
     }
@@ -200,6 +207,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private func answer(_ response: OwnResponse) {
         guard !isDone else { return }
         isDone = true
+        joinTimer?.cancel()
         claim?.end(KeyOutcome(response))
         loop.settled(self)
         connection?.answer(response, to: client, isComplete: !isReceivingRequest)
@@ -239,7 +247,7 @@ extension DeferredRequest: AcceptingExchange {
     }
 
     private func accepted(_ result: AcceptanceResult) {
-        if result.abandonsBody { draft.request.body?.disown() }
+        if result.abandonsBody { keptBody?.disown() }
         switch result {
         case .accepted(let id, let standing):
             claim?.end(.ticket(id))
@@ -281,12 +289,19 @@ extension DeferredRequest: KeyedExchange {
             switch decision {
             case .go: self.keep()
             // Its client wants to be told of a ticket at once, so the one that goes is to become one.
-            case .join: self.claim?.waitEnded()
+            case .join: self.joins()
             case .offerTicket: break
             case .outcome(let outcome, let payload): self.use(outcome, payload)
             case .reused: self.fail(.keyReused)
             case .refused(let limit, let value): self.fail(.limit(limit, value))
             }
+        }
+    }
+
+    private func joins() {
+        claim?.waitEnded()
+        joinTimer = loop.eventLoop.scheduleTask(in: TimeAmount(draft.policy.holdMax)) { [weak self] in
+            self?.fail(.equalRequestUnderWay)
         }
     }
 

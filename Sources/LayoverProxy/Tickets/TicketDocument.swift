@@ -14,7 +14,7 @@ struct TicketDocument {
 
     var json: String {
         let record = standing?.record
-        var members: [(String, String)] = [
+        let members: [(String, String)] = [
             ("id", quoted(id.description)),
             ("state", quoted((record?.state ?? .waiting).rawValue)),
             ("waitingFor", standing?.waitingFor.map { quoted($0.rawValue) } ?? "null"),
@@ -26,7 +26,6 @@ struct TicketDocument {
             ("lastFailure", failure(record?.lastFailure)),
             ("response", response),
         ]
-        if let newer = record?.supersededBy { members.append(("supersededBy", quoted(newer.description))) }
         return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n"
     }
 

@@ -94,6 +94,8 @@ extension TicketExchange {
             return loop.closed(self)
         }
         phase = .done
+        // Its key is still claimed if it never became a ticket: the answer is only in the store, and the store has not taken it.
+        claim?.end(KeyOutcome(OwnResponse(.answerNotKept, identity: loop.rules.identity)))
         loop.metrics.countAnswer(status: stored.status)
         loop.engine.post(.ticketDelivered(id, stored, failure, takeTally()))
         loop.closed(self)
@@ -122,8 +124,7 @@ extension TicketExchange: HeldExchange {
             if self.offered?.isOver == false { self.cancelAttempt() }
             self.attempt = nil
             self.offered = nil
-            self.phase = .done
-            self.loop.closed(self)
+            self.restOrClose()
         }
     }
 

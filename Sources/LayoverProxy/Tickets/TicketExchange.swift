@@ -177,8 +177,13 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     }
 
     private func park(_ failure: Failure, _ parking: Verdict.Parking) {
-        phase = isStored ? .done : .resting
         loop.engine.post(.attemptFailed(id, failure, parking, takeTally()))
+        restOrClose()
+    }
+
+    /// Until the next attempt. What is stored is loaded for it; what is not stays in memory.
+    func restOrClose() {
+        phase = isStored ? .done : .resting
         if isStored { loop.closed(self) }
     }
 

@@ -69,10 +69,11 @@ extension Problem {
                 status: 409, kind: "pending", detail: "The answer is there, but the store does not take it yet.",
                 error: .proxyInternalError)
             retryAfter = .seconds(seconds)
-        } else if let newer = standing.record.supersededBy {
+        } else if standing.record.supersededBy != nil {
+            // Not which one: its id is the key to a ticket whose client may be another.
             self.init(
                 status: 410, kind: "superseded",
-                detail: "A newer request to the same address took the place of this one: ticket \(newer).",
+                detail: "A newer request to the same address took the place of this one.",
                 error: .destinationUnavailable)
         } else {
             self.init(

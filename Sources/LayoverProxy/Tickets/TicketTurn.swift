@@ -13,6 +13,8 @@ struct TicketTurn {
     var isReadFirst = false
     /// When its client has waited as long as it wants.
     var timer: Scheduled<Void>?
+    /// When it stops waiting for the outcome of an equal request.
+    var joinTimer: Scheduled<Void>?
     /// Whether its time came before the request was complete.
     var isDue = false
     /// Whether the engine was asked.

@@ -1,10 +1,6 @@
 import LayoverEngine
 import LayoverHTTP
 import NIOCore
-import NIOPosix
-#if canImport(Glibc)
-import Glibc
-#endif
 
 extension ClientConnection {
     /// Turns this connection into one half of a tunnel.
@@ -14,30 +10,14 @@ extension ClientConnection {
         phase = .handingOver
         decoder.endOfMessages()
         let far = TunnelRelay()
-        let loop = self.loop
-        let bound = NIOLoopBound((self, far, done), eventLoop: loop.eventLoop)
-        ClientBootstrap(group: loop.eventLoop)
-            .channelOption(.allowRemoteHalfClosure, value: true)
-            .channelOption(.autoRead, value: false)
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(bound.value.1)
-                }
+        socket.openChannel(on: loop.eventLoop, handler: far) { result in
+            switch result {
+            case .success(let channel): done(self.becomeTunnel(to: far, channel, head: head))
+            case .failure:
+                self.closeNow()
+                done(false)
             }
-            .withConnectedSocket(socket.descriptor)
-            .hop(to: loop.eventLoop)
-            .whenComplete { result in
-                let (connection, far, done) = bound.value
-                switch result {
-                case .success(let channel): done(connection.becomeTunnel(to: far, channel, head: head))
-                case .failure:
-                    // NIO has closed the descriptor or never owned it; either way the client is told.
-                    connection.closeNow()
-                    done(false)
-                }
-            }
+        }
     }
 
     /// Swaps the handlers. From here on the bytes pass by without us.
@@ -76,9 +56,4 @@ extension ClientConnection {
         near.start(isInputClosed: isInputClosed)
         return true
     }
-}
-
-extension DialledSocket {
-    /// Gives the descriptor back to the system.
-    func close() { Glibc.close(descriptor) }
 }

@@ -2,7 +2,6 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import NIOCore
-import NIOPosix
 import Synchronization
 
 /// The request that asks for another protocol, and its answer, on a connection of their own (RFC 9110 section 7.8).
@@ -30,6 +29,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private var input = ByteBuffer()
     private var channel: (any Channel)?
     private var isReading = false
+    /// Whether the request has been handed to the kernel.
+    private var isSent = false
     private var timeout: Scheduled<Void>?
 
     init(of exchange: ProxyExchange, _ attempt: UpstreamAttempt, loop: ProxyLoop) {
@@ -42,23 +43,17 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Sends the request. What comes of it the exchange is told.
     func begin(on socket: DialledSocket) {
+        socket.openChannel(on: loop.eventLoop, handler: self) { self.opened($0) }
+        startTimeout(attempt.request.timeouts.firstByte)
+    }
+
+    /// - Parameter limit: Longest wait for the next bytes; nil: none.
+    private func startTimeout(_ limit: Duration?) {
+        timeout?.cancel()
+        timeout = nil
+        guard let limit else { return }
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        ClientBootstrap(group: loop.eventLoop)
-            .channelOption(.allowRemoteHalfClosure, value: true)
-            .channelOption(.autoRead, value: false)
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(bound.value)
-                }
-            }
-            .withConnectedSocket(socket.descriptor)
-            .hop(to: loop.eventLoop)
-            .whenComplete { result in bound.value.opened(result) }
-        if let limit = attempt.request.timeouts.firstByte {
-            timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.fail(.connectionReadTimeout) }
-        }
+        timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.fail(.connectionReadTimeout) }
     }
 
     private func opened(_ result: Result<any Channel, any Error>) {
@@ -66,6 +61,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         case .success(let channel):
             guard exchange != nil else { return channel.close(promise: nil) }
             self.channel = channel
+            isSent = true
             channel.writeAndFlush(requestHead, promise: nil)
             readMore()
         case .failure:
@@ -86,16 +82,21 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         return out
     }
 
-    /// The exchange does not want the answer any more.
+    /// The exchange does not want the answer any more. It is told what is known of the request once the call has returned.
     func cancel() {
-        exchange = nil
+        guard let exchange else { return }
+        let (failure, attempt) = (failure(.connectionTerminated), attempt)
+        self.exchange = nil
         end()
+        let bound = NIOLoopBound(exchange, eventLoop: loop.eventLoop)
+        loop.eventLoop.execute { bound.value.receive(.failed(failure), of: attempt) }
     }
 
     /// Goes on reading once the client has taken what came before.
     func readMore() {
         guard !isReading, let channel, let exchange, exchange.connection?.isWritable != false else { return }
         isReading = true
+        if case .body = state { startTimeout(attempt.request.timeouts.idle) }
         channel.read()
     }
 
@@ -116,6 +117,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
+        // While the client does not take what came, nothing is waited for.
+        if case .body = state { startTimeout(nil) }
         guard let exchange else { return context.fireChannelReadComplete() }
         exchange.connection?.flushNow()
         readMore()
@@ -189,7 +192,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private func take(_ head: ResponseHead, _ context: ChannelHandlerContext) {
         if head.isInterim { return tell(.interim(head)) }
-        timeout?.cancel()
+        startTimeout(nil)
         if head.status == 101 { return handOver(head, context) }
         state = .body(ResponseBodyDecoder(head.framing, limits: loop.rules.framing))
         tell(.head(head, sendings: 1))
@@ -230,25 +233,31 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// - Parameter reason: What was wrong with the answer. Nil: the connection broke.
     private func fail(_ kind: FailureKind, _ reason: StaticString? = nil) {
         guard exchange != nil else { return }
+        tell(.failed(failure(kind, reason)))
+        end()
+    }
+
+    private func failure(_ kind: FailureKind, _ reason: StaticString? = nil) -> Failure {
         var failure = Failure(
-            phase: .awaitingResponse, kind: kind, evidence: .maybeApplied,
-            message: "The connection ended before the origin had answered.", bytesSent: Int64(requestHead.readableBytes))
+            phase: .awaitingResponse, kind: kind, evidence: isSent ? .maybeApplied : .neverSent,
+            message: "The connection ended before the origin had answered.",
+            bytesSent: isSent ? Int64(requestHead.readableBytes) : 0)
+        var limit = "timeouts.firstByte"
         if case .body = state {
             failure.phase = .receiving
             failure.evidence = .answered
             failure.message = "The connection ended in the middle of the response."
+            limit = "timeouts.idle"
         }
-        if kind == .connectionReadTimeout { failure.message = "The origin did not answer within timeouts.firstByte." }
+        if kind == .connectionReadTimeout { failure.message = "The origin sent nothing within \(limit)." }
         if let reason { failure.message = "\(reason)" }
-        tell(.failed(failure))
-        end()
+        return failure
     }
 
     /// Tells nothing more, and lets go of the connection.
     private func end() {
         state = .over
-        timeout?.cancel()
-        timeout = nil
+        startTimeout(nil)
         exchange?.connection?.flushNow()
         if exchange?.handshake === self { exchange?.handshake = nil }
         exchange = nil

@@ -12,7 +12,7 @@ struct FieldLines {
     }
 
     /// A value that was taken out of a line.
-    struct Secret: Equatable {
+    struct Credential: Equatable {
         /// From 0.
         var line: Int
         var value: [UInt8]
@@ -25,19 +25,19 @@ struct FieldLines {
     private static let dropped = Array("proxy-authorization".utf8)
 
     /// The lines without the secret values, and the values. `Proxy-Authorization` is gone altogether.
-    func split(_ fields: ByteBuffer) -> (clear: ByteBuffer, secrets: [Secret]) {
+    func split(_ fields: ByteBuffer) -> (clear: ByteBuffer, secrets: [Credential]) {
         var isClear = true
         forEachLine(fields) { _, name, _ in
             if isSecret(name) || Self.isEqual(name, Self.dropped) { isClear = false }
         }
         if isClear { return (fields, []) }
         var clear = ByteBuffer()
-        var secrets: [Secret] = []
+        var secrets: [Credential] = []
         var number = 0
         forEachLine(fields) { line, name, value in
             if Self.isEqual(name, Self.dropped) { return }
             if isSecret(name), let value {
-                secrets.append(Secret(line: number, value: Array(value)))
+                secrets.append(Credential(line: number, value: Array(value)))
                 clear.writeBytes(UnsafeRawBufferPointer(rebasing: line[..<(line.count - value.count)]))
             } else {
                 clear.writeBytes(line)
@@ -49,7 +49,7 @@ struct FieldLines {
     }
 
     /// The lines with the values back in their places.
-    func join(_ clear: ByteBuffer, _ secrets: [Secret]) -> ByteBuffer {
+    func join(_ clear: ByteBuffer, _ secrets: [Credential]) -> ByteBuffer {
         if secrets.isEmpty { return clear }
         var fields = ByteBuffer()
         var number = 0

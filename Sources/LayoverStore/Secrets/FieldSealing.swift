@@ -23,7 +23,7 @@ struct FieldSealing: Sendable {
     /// One value that was taken out.
     private struct Item {
         var part: Part
-        var secret: FieldLines.Secret
+        var secret: FieldLines.Credential
     }
 
     /// In lower case.

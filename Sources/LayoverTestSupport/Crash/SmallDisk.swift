@@ -18,7 +18,7 @@ package final class SmallDisk: Sendable {
         umount2(path, Int32(MNT_DETACH))
     }
 
-    /// Takes what is left, to the last page.
+    /// Takes what is left, to the last page, and throws if something is left all the same.
     ///
     /// - Parameter leaving: Bytes that stay free.
     package func fill(leaving: Int = 0) throws {
@@ -26,7 +26,11 @@ package final class SmallDisk: Sendable {
         guard file >= 0 else { throw ProcessError("Cannot fill the disk: errno \(errno).") }
         defer { close(file) }
         let page = [UInt8](repeating: 0x2E, count: 4096)
-        while write(file, page, page.count) > 0 {}
+        while write(file, page, page.count) > 0 || errno == EINTR {}
+        var space = statvfs()
+        guard errno == ENOSPC, statvfs(path, &space) == 0, space.f_bfree == 0 else {
+            throw ProcessError("The disk is not full: errno \(errno), \(space.f_bfree) blocks left.")
+        }
         guard leaving > 0 else { return }
         var facts = stat()
         fstat(file, &facts)

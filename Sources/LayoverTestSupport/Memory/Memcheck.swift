@@ -24,11 +24,11 @@ package final class Memcheck: Sendable {
     package var log: String { folder.text(of: "memcheck.log") }
 
     /// Starts Layover and waits until both ports listen, which takes some twenty times as long as otherwise.
-    package func start(_ configuration: String) async throws -> RunningLayover {
+    package func start(_ configuration: String, within limit: Duration) async throws -> RunningLayover {
         let home = try TemporaryFolder()
         try home.write(configuration, to: "config.json")
         return try await RunningLayover.start(
-            in: home, binary: binary, under: words, environment: ["LD_PRELOAD": preload], within: .seconds(120))
+            in: home, binary: binary, under: words, environment: ["LD_PRELOAD": preload], within: limit)
     }
 
     private var words: [String] {

@@ -28,22 +28,25 @@ package struct MixedLoad: Sendable {
     package var uploadByteCountMax = 1_000_000
     /// How long an exchange may take.
     package var patience: Duration = .seconds(60)
+    /// Entries that come to their end before all else, within `seconds`.
+    package var endedEntryCount = 0
 
     package init(seconds: Int, seed: UInt64) {
         self.seconds = seconds
         self.seed = seed
     }
 
-    package func run(on layover: RunningLayover) async throws -> Report {
-        let limit = Duration.seconds(seconds) + patience * 4
+    /// - Parameter limit: When the load is killed, which throws; nil: when it has certainly exceeded its own limits.
+    package func run(on layover: RunningLayover, within limit: Duration? = nil) async throws -> Report {
         let result = try await Command(
             "/usr/bin/python3",
             [
                 "-B", Fixtures.path("mixed_load"), "--proxy", String(layover.proxyPort), "--seconds", String(seconds),
                 "--seed", String(seed), "--clients", String(clientCount), "--download", String(downloadByteCountMax),
                 "--upload", String(uploadByteCountMax), "--patience", String(patience.components.seconds),
+                "--ended", String(endedEntryCount),
             ]
-        ).run(within: limit)
+        ).run(within: limit ?? (Duration.seconds(seconds) + patience * 4))
         guard let line = result.output.split(separator: "\n").last,
             let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8))
         else { throw ProcessError("The load \(result)") }

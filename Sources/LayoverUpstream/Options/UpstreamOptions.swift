@@ -14,7 +14,7 @@ package struct UpstreamOptions: Sendable {
     package var idleConnectionAgeMax: Duration = .seconds(55)
     /// How long a resolved name is believed. Default: 10 s.
     package var nameAgeMax: Duration = .seconds(10)
-    /// Size of the buffer that libcurl receives into, per running transfer. Default: 64 KiB.
+    /// Size of the buffer that libcurl receives into, per running transfer. Default: 32 KiB.
     package var receiveBufferByteCount = 32 << 10
     /// Size of the buffer that libcurl sends bodies from, per running upload. Default: 64 KiB.
     package var sendBufferByteCount = 64 << 10

@@ -42,7 +42,8 @@ struct ChunkedReader {
     private func readChunk(
         into buffer: UnsafeMutableRawBufferPointer, from reader: CapturedBody.Reader
     ) -> CapturedBody.ReadResult {
-        let headByteCountMax = Self.headByteCount(of: buffer.count)
+        // The shortest head and the line end behind the data take 5 bytes: no chunk is longer than what is left of the buffer.
+        let headByteCountMax = Self.headByteCount(of: buffer.count - 5)
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer[headByteCountMax..<buffer.count - 2])
         let result = reader.read(into: room)
         guard case .bytes(let count) = result else { return result }

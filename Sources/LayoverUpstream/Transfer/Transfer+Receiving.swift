@@ -42,7 +42,8 @@ extension Transfer {
         case .none:
             setVerbose(true)
             loop.touch(self)
-        case .chunked: setVerbose(true)
+        // Of what follows where nothing may, libcurl only says so.
+        case .chunked, .length(0): setVerbose(true)
         case .length, .untilClose: break
         }
         loop.outbox.add(.head(head, sendings: sending.count), of: attempt)

@@ -41,10 +41,10 @@ final class Reloader: Sendable {
             let new = try source.load()
             for warning in new.warnings { parts.logger.warning("configuration", metadata: ["warning": "\(warning)"]) }
             let before = current.withLock { $0 }
+            let inForce = try before.reloaded(as: new)
             let changes = before.changes(to: new)
             report.appliedKeys = changes.atOnce
             report.restartKeys = changes.afterRestart
-            let inForce = try before.reloaded(as: new)
             current.withLock { $0 = inForce }
             await adopt(inForce.settings)
         } catch {

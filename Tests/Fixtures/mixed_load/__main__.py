@@ -31,7 +31,7 @@ BREACHES_MAX = 20
 
 class Load:
     def __init__(self, options):
-        self.ledger = exchange.Ledger(options.seed)
+        self.ledger = exchange.Ledger(options.seed, options.patience)
         self.proxy, self.patience = options.proxy, options.patience
         self.download_max, self.upload_max = options.download, options.upload
         self.origin, self.flaky = origin.Origin(self.ledger), origin.Origin(self.ledger)
@@ -69,6 +69,17 @@ class Load:
             self.has_ended.wait(chance.uniform(0.1, 0.6))
             self.flaky.come_back()
 
+    def fill_history(self, count):
+        """Has that many entries end. As long as fewer have ended than are remembered, memory grows by design."""
+        for first in range(0, count, 200):
+            clients = [client.Client(self, 0) for _ in range(first, min(first + 200, count))]
+            for each in clients:
+                each.send_to_nobody()
+            # For the first attempt of the last one to fail; then they wait, and their clients leave.
+            time.sleep(0.3)
+            for each in clients:
+                each.drop()
+
     def run(self, client_count):
         threading.Thread(target=self.come_and_go, daemon=True).start()
         traffic = [client.Traffic(self, number, ONLY_CHUNKED if number % 10 in (3, 7) else KINDS)
@@ -92,8 +103,10 @@ def main():
     parser.add_argument("--patience", type=float, default=60, help="seconds that nothing may take longer than")
     parser.add_argument("--download", type=int, default=6_000_000, help="most bytes of a download")
     parser.add_argument("--upload", type=int, default=1_000_000, help="most bytes of an upload")
+    parser.add_argument("--ended", type=int, default=0, help="entries that come to their end before all else")
     options = parser.parse_args()
     load = Load(options)
+    load.fill_history(options.ended)
     load.run(options.clients)
     ledger = load.ledger
     for kind in KINDS:

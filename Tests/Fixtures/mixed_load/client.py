@@ -66,14 +66,14 @@ class Client:
             for part in wire.body_parts(exchange.body, exchange.framing, exchange.trailers, self.chance):
                 self.connection.sendall(part)
 
-    def receive(self, exchange, head=None, slowly=False):
-        """The answer, compared to its end."""
+    def receive(self, exchange, head=None, slowly=False, enough=None):
+        """The answer, compared to its end, or until `enough` bytes of its body were compared."""
         line, fields = head or self.read_final_head()
         if f" {exchange.status} " not in line or fields.get("x-number") != str(exchange.number):
             raise wire.Breach(f"the answer {line!r} {fields}")
         if "attempts=" in fields.get("proxy-status", ""):
             self.ledger.count(waited=1)
-        body = wire.Comparison(exchange.answer, "the answer's body")
+        body = wire.Comparison(exchange.answer, "the answer's body", enough)
         take = self.slowed(body.take) if slowly else body.take
         if exchange.method == "HEAD":
             body.count = len(exchange.answer)
@@ -157,16 +157,14 @@ class Client:
 
     def do_upload_broken_off(self, exchange):
         self.upload(exchange, self.chance.choice(("length", "chunked")), (20_000, 200_000))
+        exchange.is_broken_off = True
         self.connect()
         self.send_head(exchange)
         parts = list(wire.body_parts(exchange.body, exchange.framing, None, self.chance))
         for part in parts[:self.chance.randrange(len(parts))]:
             self.connection.sendall(part)
+        # The origin compares what arrives, also after this.
         self.drop()
-        # Long enough for what was sent to arrive; the origin compares it.
-        time.sleep(self.chance.uniform(0, 0.05))
-        if "whole" in exchange.arrivals:
-            raise wire.Breach("a request that was broken off arrived whole")
 
     def do_replayed(self, exchange):
         """The connection dies under the request once or twice: libcurl sends again, or Layover does."""
@@ -217,13 +215,10 @@ class Client:
     def do_download_cancelled(self, exchange):
         self.download(exchange, self.chance.choice(("length", "chunked", "close")))
         self.send(exchange)
-        line, fields = self.read_final_head()
-        if " 200 " not in line or fields.get("x-number") != str(exchange.number):
-            raise wire.Breach(f"the answer {line!r} {fields}")
-        body = wire.Comparison(exchange.answer, "the answer's body")
-        if "content-length" in fields:
-            wire.read_exactly(self.stream, self.chance.randrange(len(exchange.answer)), body.take)
-        self.drop()
+        try:
+            self.receive(exchange, enough=self.chance.choice((0, self.chance.randrange(len(exchange.answer)))))
+        except wire.Enough:
+            self.drop()
 
     def do_parked(self, exchange):
         """To an origin that comes and goes."""
@@ -240,6 +235,10 @@ class Client:
         self.send(exchange)
         time.sleep(self.chance.uniform(0, 0.2))
         self.drop()
+
+    def send_to_nobody(self):
+        self.connect()
+        self.connection.sendall(f"GET http://127.0.0.1:{self.load.dead_port}/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
 
     def do_ticket(self, exchange):
         self.upload(exchange, self.chance.choice(("length", "chunked")), (2_000, 200_000), "PUT")

@@ -4,8 +4,10 @@ Every body is a piece of one random block, from a place of its own. So both ends
 byte of another body, or of anything else in memory, shows.
 """
 
+import collections
 import random
 import threading
+import time
 
 BLOCK = memoryview(random.Random(20).randbytes(24 << 20))
 
@@ -23,6 +25,10 @@ class Ended(Exception):
     """The connection ended before the message did."""
 
 
+class Enough(Exception):
+    """As much was compared as was wanted."""
+
+
 class Exchange:
     """One request with its answer."""
 
@@ -30,7 +36,7 @@ class Exchange:
         self.kind, self.number = kind, number
         self.method, self.port = "GET", None
         self.body, self.framing, self.trailers = None, "none", None
-        self.expects = False
+        self.expects = self.is_broken_off = False
         self.status, self.answer, self.answer_framing, self.answer_trailers = 200, BLOCK[:0], "length", None
         # What the origin does at the first arrival, the second …: `drop` reads all and closes, `deaf` closes after the
         # head, `early` answers after the head. After the last word it answers.
@@ -47,12 +53,17 @@ class Exchange:
 
 
 class Ledger:
-    """All exchanges, and every breach."""
+    """All exchanges, and every breach.
 
-    def __init__(self, seed):
+    An exchange stays known for `patience` seconds after its end: a request whose client has left may still be on its
+    way to the origin, which compares it too.
+    """
+
+    def __init__(self, seed, patience):
         self.lock = threading.Lock()
-        self.seed = seed
+        self.seed, self.patience = seed, patience
         self.exchanges, self.breaches, self.counts = {}, [], {}
+        self.ended = collections.deque()  # (when, number)
         self.waited_count = self.bytes_up = self.bytes_down = 0
         self.last_number = 0
 
@@ -65,7 +76,10 @@ class Ledger:
 
     def end(self, exchange):
         with self.lock:
-            self.exchanges.pop(exchange.number, None)
+            now = time.monotonic()
+            self.ended.append((now, exchange.number))
+            while self.ended[0][0] < now - self.patience:
+                del self.exchanges[self.ended.popleft()[1]]
             self.counts[exchange.kind] = self.counts.get(exchange.kind, 0) + 1
 
     def find(self, number):
@@ -84,10 +98,10 @@ class Ledger:
 
 
 class Comparison:
-    """Holds what arrives against what must arrive, while it arrives."""
+    """Compares what arrives with what must arrive, while it arrives; up to `enough` bytes, where that is given."""
 
-    def __init__(self, expected, what):
-        self.expected, self.what, self.count = expected, what, 0
+    def __init__(self, expected, what, enough=None):
+        self.expected, self.what, self.count, self.enough = expected, what, 0, enough
 
     def take(self, data):
         end = self.count + len(data)
@@ -97,6 +111,8 @@ class Comparison:
             at = next(n for n, byte in enumerate(data) if byte != self.expected[self.count + n])
             raise Breach(f"{self.what}: byte {self.count + at} of {len(self.expected)} is another")
         self.count = end
+        if self.enough is not None and self.count >= self.enough:
+            raise Enough()
 
     def whole(self):
         if self.count != len(self.expected):

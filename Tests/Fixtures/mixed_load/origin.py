@@ -87,15 +87,18 @@ class Origin(Listener):
         """One request. False: the connection ends."""
         try:
             head = wire.read_head(stream)
-        except (wire.Ended, wire.Breach):
+        except wire.Ended:
+            return False
+        except wire.Breach as breach:
+            self.ledger.breach(f"the origin, in the head of a request: {breach}")
             return False
         if head is None:
             return False
         with self.lock:
             self.connections[connection] = True
         exchange = self.ledger.find(self.number(head[0]))
-        # A client that left is forgotten; its request may still be under way.
         if exchange is None:
+            self.ledger.breach(f"the origin: a request that nobody sent, or that ended long ago: {head[0]!r}")
             return False
         try:
             goes_on = self.answer(exchange, head, connection, stream)
@@ -129,6 +132,8 @@ class Origin(Listener):
         except wire.Ended:
             return False
         exchange.arrivals[arrival] = "whole"
+        if exchange.is_broken_off:
+            raise wire.Breach("a request that was broken off arrived whole")
         if trouble != "ok":
             return False
         self.send_answer(exchange, connection)
@@ -143,12 +148,15 @@ class Origin(Listener):
         if framing == "none":
             return
         body = wire.Comparison(exchange.body, "the request's body")
-        if framing == "chunked":
-            wire.check_trailers(exchange.trailers, wire.read_chunks(stream, body.take), "the request")
-        else:
-            wire.read_exactly(stream, int(fields["content-length"]), body.take)
-        body.whole()
-        self.ledger.count(up=body.count)
+        try:
+            if framing == "chunked":
+                wire.check_trailers(exchange.trailers, wire.read_chunks(stream, body.take), "the request")
+            else:
+                wire.read_exactly(stream, int(fields["content-length"]), body.take)
+            body.whole()
+        finally:
+            # The beginning of a body that breaks off has been compared too.
+            self.ledger.count(up=body.count)
 
     @staticmethod
     def send_answer(exchange, connection):

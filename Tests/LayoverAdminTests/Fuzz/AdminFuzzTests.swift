@@ -26,12 +26,20 @@ struct AdminFuzzTests {
         ) { harness in
             var mutator = AdminRequestMutator(seed: seed, routes: Self.routes(of: harness))
             var doneCount = 0
+            var (resumedCount, lostCount) = (0, 0)
             for round in 0..<roundCount {
                 if round.isMultiple(of: 100) { mutator.ids += try await Self.populate(harness, round) }
                 let made = mutator.next()
                 let answer = try await Self.send(made, to: harness)
                 if answer.status < 400 { doneCount += 1 }
                 if let cursor = answer.json["nextCursor"] as? String { mutator.cursors = mutator.cursors.suffix(20) + [cursor] }
+                if answer["Content-Type"] == "text/event-stream" {
+                    // A stream may be long; its beginning says what it is.
+                    let beginning = answer.text.prefix(100)
+                    mutator.eventIDs = mutator.eventIDs.suffix(20) + Self.eventIDs(in: beginning)
+                    if beginning.hasPrefix(": resumed") { resumedCount += 1 }
+                    if beginning.contains("{\"lost\":true,") { lostCount += 1 }
+                }
                 if let flaw = Self.flaw(of: answer) {
                     Issue.record("seed \(seed), round \(round): \(flaw)\n\(made)\n\(answer.text.prefix(500))")
                     return
@@ -39,6 +47,8 @@ struct AdminFuzzTests {
             }
             // A fuzzer that is only refused tests nothing.
             #expect(doneCount * 5 > roundCount)
+            // Numbers of events were looked at: those that are known, and those that never were.
+            if roundCount >= 3_000 { #expect(resumedCount > 0 && lostCount > 0) }
         }
     }
 
@@ -75,6 +85,10 @@ struct AdminFuzzTests {
         let writer = EndingWriter()
         do { try await response.body.write(writer) } catch is EndingWriter.Enough {}
         return Answer(status: response.status.code, fields: response.headers, text: writer.text)
+    }
+
+    private static func eventIDs(in stream: Substring) -> [String] {
+        stream.split(separator: "\n").filter { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
     }
 
     private static func flaw(of answer: Answer) -> String? {

@@ -14,9 +14,10 @@ struct AdminRequestMutator {
     /// Paths with `{id}` where an id stands, and their methods.
     private let routes: [(method: String, path: String)]
     private var generator: SeededGenerator
-    /// Ids and cursors that answers gave.
+    /// Ids, cursors and ids of events that answers gave.
     var ids: [String] = []
     var cursors: [String] = []
+    var eventIDs: [String] = []
 
     init(seed: UInt64, routes: [(method: String, path: String)]) {
         generator = SeededGenerator(seed: seed)
@@ -28,6 +29,10 @@ struct AdminRequestMutator {
         var path = route.path.replacing("{id}", with: chance(9) ? pick(ids, else: number()) : text())
         if chance(5) || route.method == "GET" && chance(3) { path += "?" + query() }
         var made = Made(method: route.method, path: path, fields: fields(), body: "")
+        if route.path == "/v1/events", !chance(4) {
+            made.path = route.path
+            made.fields["Last-Event-ID"] = eventID()
+        }
         if route.method != "GET", !chance(8) {
             made.fields["Content-Type"] = "application/json"
             made.body = chance(40) ? scrambled(document(depth: 0)) : document(depth: 0)
@@ -79,6 +84,12 @@ struct AdminRequestMutator {
 
     private mutating func place() -> String {
         "\(pick(["n\(number())", "n\(number())", "t\(text())", "t6f", "t"])).\(number())"
+    }
+
+    /// One that was given, or any number behind the name of the run: without that name nobody looks at the number.
+    private mutating func eventID() -> String {
+        let known = pick(eventIDs, else: "x-0")
+        return chance(4) ? known : "\(known.prefix { $0 != "-" })-\(number())"
     }
 
     private mutating func fields() -> [String: String] {

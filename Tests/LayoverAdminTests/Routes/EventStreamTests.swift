@@ -222,29 +222,26 @@ struct EventStreamTests {
 
     /// Takes one piece of a stream each time that it is told to.
     private final class SlowWriter: ResponseBodyWriter, Sendable {
-        private let collected = CollectingWriter()
-        private let turns: AsyncStream<Void>
-        private let turn: AsyncStream<Void>.Continuation
-        private let written: AsyncStream<Void>.Continuation
-        let pieces: AsyncStream<Void>
-
-        init() {
-            (turns, turn) = AsyncStream.makeStream(of: Void.self)
-            (pieces, written) = AsyncStream.makeStream(of: Void.self)
+        struct Written: Sendable {
+            var pieces: [String] = []
+            var isFinished = false
         }
 
-        var text: String { collected.text }
+        private let turns: AsyncStream<Void>
+        private let turn: AsyncStream<Void>.Continuation
+        let written = Watched(Written())
+
+        init() { (turns, turn) = AsyncStream.makeStream(of: Void.self) }
 
         /// Takes everything from now on.
         func hurry() { turn.finish() }
 
         func write(_ buffer: ByteBuffer) async throws {
-            try await collected.write(buffer)
-            written.yield()
+            written.update { $0.pieces.append(String(buffer: buffer)) }
             for await _ in turns { break }
         }
 
-        func finish(_ trailingHeaders: HTTPFields?) async throws {}
+        func finish(_ trailingHeaders: HTTPFields?) async throws { written.update { $0.isFinished = true } }
     }
 
     @Test func readerThatIsTooSlowIsToldSoAndGetsASnapshot() async throws {
@@ -252,22 +249,30 @@ struct EventStreamTests {
             let response = try await harness.respond("GET", "/v1/events")
             let writer = SlowWriter()
             let writing = Task { try await response.body.write(writer) }
-            for await _ in writer.pieces { break }
+            defer {
+                writing.cancel()
+                writer.hurry()
+            }
+            try await writer.written.wait("the beginning of the stream") { !$0.pieces.isEmpty }
             // It has taken the beginning of its first snapshot, and takes nothing more while all this happens.
             let report = ReloadReport(
                 at: Timestamp(nanoseconds: 0), errors: [String(repeating: "x", count: 100_000)])
             for _ in 0..<100 { await harness.engine.reloaded(report) }
             harness.park(1)
             writer.hurry()
-            for await _ in writer.pieces where writer.text.contains("\"lost\":true") && writer.text.hasSuffix("}\n\n") { break }
-            let blocks = writer.text.split(separator: "\n\n").map { Received(String($0)) }.filter { $0.name != nil }
+            try await writer.written.wait("a snapshot that says that events were lost") { written in
+                let start = written.pieces.firstIndex { $0.hasSuffix("{\"lost\":true,\"data\":[") }
+                return start.map { written.pieces[$0...].contains { $0.hasSuffix("}\n\n") } } ?? false
+            }
+            let text = writer.written.value.pieces.joined()
+            let blocks = text.split(separator: "\n\n").map { Received(String($0)) }.filter { $0.name != nil }
             #expect(blocks.first?.data["lost"] as? Bool == false)
             let again = try #require(blocks.dropFirst().first)
             #expect(again.name == "snapshot")
             #expect(again.data["lost"] as? Bool == true)
             #expect((again.data["data"] as? [[String: Any]])?.count == 1)
             await harness.engine.finishWatching()
-            try await writing.value
+            try await writer.written.wait("the end of the stream", until: { $0.isFinished })
         }
     }
 }

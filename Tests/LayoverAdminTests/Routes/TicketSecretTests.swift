@@ -18,6 +18,11 @@ struct TicketSecretTests {
 
     @Sendable private static func turned(_ id: EntryID) -> EntryID { EntryID(high: id.high ^ key, low: id.low ^ key) }
 
+    /// As `path:2` makes it of a target that names a ticket.
+    private static func lane(of ticket: some CustomStringConvertible) -> String {
+        "http://shop.example/todos/~ticket.\(ticket).json.id~"
+    }
+
     private func with(
         store: MemoryStore = MemoryStore(on: MemoryDisk()), token: String? = nil,
         _ test: (AdminHarness) async throws -> Void
@@ -36,14 +41,14 @@ struct TicketSecretTests {
     @Test func nothingThatIsOpenSaysWhatATicketIsCalled() async throws {
         try await with { harness in
             let parent = try await harness.accept(0x51, lane: "one")
-            let child = try await harness.accept(0x52, parents: [parent])
+            let child = try await harness.accept(0x52, lane: Self.lane(of: parent), parents: [parent])
             let reader = harness.park(
                 0x53, url: "http://shop.example/~ticket.\(parent).location~/x?a=~ticket.\(child).json.a~",
                 failure: Failure(
                     phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
                     message: "The file of its body, \(child).request, is not whole.")).id
             let shown = [parent, child, reader].map { Self.turned($0).description }
-            var paths = ["", "?sort=id&limit=1", "?sort=-url&limit=1", "?q=shop"].map { "/v1/pending" + $0 }
+            var paths = ["", "?sort=id&limit=1", "?sort=-url&limit=1", "?sort=lane&limit=2", "?q=shop"].map { "/v1/pending" + $0 }
             paths += shown.flatMap { ["/v1/pending/\($0)", "/v1/pending/\($0)/explain"] }
             paths += ["/v1/incidents", "/v1/status", "/metrics", "/openapi.yaml"]
             var texts: [String] = []
@@ -72,7 +77,7 @@ struct TicketSecretTests {
             let response = try await harness.respond("GET", "/v1/events")
             let (pieces, piece) = AsyncStream<String>.makeStream()
             let writing = Task { try await response.body.write(CollectingWriter(watcher: piece)) }
-            let second = try await harness.accept(2)
+            let second = try await harness.accept(2, lane: Self.lane(of: first))
             var text = ""
             for await piece in pieces {
                 text += piece
@@ -93,6 +98,44 @@ struct TicketSecretTests {
             #expect(try await harness.send("GET", "/v1/pending?q=\(begin)&host=shop.example").ids.count == 2)
             let end = Self.turned(id).description.suffix(8)
             #expect(try await harness.send("GET", "/v1/pending?q=\(end)").ids == [Self.turned(id).description])
+        }
+    }
+
+    /// Two tickets are two lanes, though they are shown by one name.
+    @Test func laneIsShownAndFoundWithoutTheTicketInIt() async throws {
+        try await with { harness in
+            let (one, other) = (try await harness.accept(0x61), try await harness.accept(0x62))
+            let first = try await harness.accept(0x63, lane: Self.lane(of: one))
+            let behind = try await harness.accept(0x64, lane: Self.lane(of: one))
+            let alone = try await harness.accept(0x65, lane: Self.lane(of: other))
+            let shown = [first, behind, alone].map { Self.turned($0).description }
+            func found(_ lane: String) async throws -> [String] {
+                let value = try #require(lane.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                return try await harness.send("GET", "/v1/pending?lane=\(value)").ids
+            }
+            #expect(try await found(Self.lane(of: "***")) == shown)
+            #expect(try await found(Self.lane(of: one)).isEmpty)
+            var waitingFor: [String?] = []
+            for id in shown {
+                let entry = try await harness.send("GET", "/v1/pending/\(id)").json
+                #expect(entry["lane"] as? String == Self.lane(of: "***"))
+                waitingFor.append(entry["waitingFor"] as? String)
+            }
+            #expect(waitingFor[1] == "lane" && waitingFor[2] == waitingFor[0] && waitingFor[2] != "lane")
+            let now = try await harness.send("GET", "/v1/pending/\(shown[1])/explain").json["now"] as? [String: Any]
+            #expect((now?["text"] as? String)?.contains("in the lane \(Self.lane(of: "***")).") == true)
+        }
+    }
+
+    @Test func whatTookItsPlaceIsShownByItsOtherID() async throws {
+        var policy = Policy.standard
+        policy.coalesce = .lastPut
+        try await with { harness in
+            let older = try await harness.accept(0x71, method: "PUT", policy: policy)
+            let newer = try await harness.accept(0x72, method: "PUT", policy: policy)
+            let entry = try await harness.send("GET", "/v1/pending/\(Self.turned(older))")
+            #expect(entry.json["supersededBy"] as? String == Self.turned(newer).description)
+            #expect(!entry.text.contains(newer.description))
         }
     }
 

@@ -54,4 +54,30 @@ import Testing
         for loop in parts.loops { _ = try await loop.shutDown().get() }
         await parts.store.close()
     }
+
+    /// The listener that is open can be reached by others, whatever the new file says of the next one.
+    @Test func aRejectedReloadAppliesNoKey() async throws {
+        func configuration(_ listen: String, _ rest: String = "") -> String {
+            """
+            {"proxy": {"threads": 1, "listen": "\(listen)", "insecureOpen": true}, "store": {"path": "layover.sqlite"}\(rest)}
+            """
+        }
+        let folder = try TemporaryFolder()
+        let file = try folder.write(configuration("0.0.0.0:8080"), to: "config.json")
+        let source = ConfigurationSource(file: file, environment: [:], overrides: [:])
+        let loaded = try source.load()
+        let logger = Logger(label: "reloads", factory: { _ in SwiftLogNoOpLogHandler() })
+        let parts = try await ProxyParts(settings: loaded.settings, logger: logger)
+        let reloader = Reloader(loaded, from: source, parts: parts, level: LogThreshold(.critical))
+        let route = #"{"upstream": "https://a.example", "setFields": {"Authorization": "hush"}}"#
+        try folder.write(configuration("127.0.0.1:8080", #", "routes": {"api": \#(route)}"#), to: "config.json")
+        let report = await reloader.reload()
+        #expect(report.errors.count == 1)
+        #expect(report.appliedKeys == [] && report.restartKeys == [])
+        try folder.write(configuration("127.0.0.1:8080"), to: "config.json")
+        let accepted = await reloader.reload()
+        #expect(accepted.errors == [] && accepted.restartKeys == ["proxy.listen"])
+        for loop in parts.loops { _ = try await loop.shutDown().get() }
+        await parts.store.close()
+    }
 }

@@ -23,6 +23,16 @@ struct EntryHistoryTests {
         for entry in entries.prefix(27) { #expect(history[entry.id] == nil) }
     }
 
+    @Test func aLongURLIsCut() {
+        var history = EntryHistory(countMax: 1)
+        for entry in entries(1) {
+            var long = entry
+            long.url = "http://o.test/" + String(repeating: "a", count: 60_000)
+            history.remember(long)
+            #expect(history[entry.id]?.url == long.url.prefix(EntryHistory.urlByteCountMax) + "…")
+        }
+    }
+
     @Test func aChangeReachesItsEntryAlone() {
         var history = EntryHistory(countMax: 3)
         let entries = entries(5)

@@ -19,6 +19,9 @@ struct EntryNamingTests {
     private static let urls: [(String, String)] = [
         ("http://a/\(id)", "http://a/\(id)"), ("http://a/~ticket.\(id).location~", "http://a/~ticket.***.location~"),
         ("/%7Eticket.\(id)?~ticket.\(id)0", "/%7Eticket.***?~ticket.***"), ("/ticket.abc", "/ticket.abc"),
+        ("/%7Eticket%2E\(id).status%7E", "/%7Eticket%2E***.status%7E"), ("/%7e%74icket%2e%30\(id.dropFirst())/x", "/%7e%74icket%2e***/x"),
+        ("/~ticket.%3\(id)", "/~ticket.***"), ("/~ticket.%zz\(id)", "/~ticket.%zz\(id)"),
+        ("/~ticket.~ticket.\(id)%", "/~ticket.~ticket.***%"),
     ]
 
     @Test(arguments: urls)

@@ -29,6 +29,14 @@ struct KeyReservationTests {
         #expect(keys.looked(first, found: nil) == [], "told twice")
     }
 
+    /// The key may belong to a ticket with the payload of the second one.
+    @Test func nobodyIsRefusedWhileTheStoreIsAsked() {
+        var keys = KeyReservations()
+        _ = keys.asked(first, key: Self.key, payload: Self.other, looks: true)
+        #expect(keys.asked(second, key: Self.key, payload: Self.same, looks: true) == [.join(second)])
+        #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
+    }
+
     @Test func aTicketInTheStoreIsTheOutcomeOfAll() {
         var keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: nil, looks: true)

@@ -75,6 +75,19 @@ struct StoredDecisionTests {
         #expect(crash().contains(.start(id, .admin)))
     }
 
+    /// Windows begin with one attempt after a restart, so the second of two waits when the time of its credentials is looked at.
+    @Test mutating func allRetriesOfWhatHasOldCredentialsAreStillToBeMade() {
+        let notAfter = bench.now + .seconds(5)
+        let ids = (0..<3).map { _ in bench.accepted { $0.notAfter = notAfter } }
+        for id in ids { _ = bench.fail(id, .reset, delay: .seconds(100), asks: .credentialsExpired) }
+        bench.now = bench.now + .seconds(10)
+        _ = bench.mode(.offline)
+        for id in ids { _ = bench.command(.retry, id) }
+        _ = crash()
+        _ = bench.wait(.seconds(1))
+        #expect(ids.map { bench.state($0) }.allSatisfy { $0 == .waiting || $0 == .attempting })
+    }
+
     @Test mutating func whatNobodyRetriedWaitsForItsTime() {
         let id = bench.accepted()
         _ = bench.fail(id, .reset, delay: .seconds(100))

@@ -2,6 +2,8 @@ import Foundation
 import LayoverTestSupport
 import Testing
 
+private let memcheckSeconds = ProcessInfo.processInfo.environment["MEMCHECK_SECONDS"].flatMap(Int.init)
+
 /// Uploads, downloads, tunnels, tickets, cancels and replays at the same time: each byte arrives as it was sent, and
 /// nobody touches memory that is not theirs.
 ///
@@ -22,26 +24,34 @@ struct MemoryTests {
         #expect(result.status == 0, "\(result)")
     }
 
-    @Test func memcheckFindsNothingWhileEverythingIsMixed() async throws {
+    /// As part of `make test` it takes three minutes at most (issue 10): forty seconds of load, and some thirty for the rest.
+    @Test(.timeLimit(.minutes(memcheckSeconds == nil ? 3 : 60)))
+    func memcheckFindsNothingWhileEverythingIsMixed() async throws {
+        // A time limit ends no process. So whatever is under way ten seconds before it is killed, and the error names it.
+        let deadline = Deadline(in: memcheckSeconds.map { Duration.seconds($0 + 900) } ?? .seconds(170))
         let memcheck = try await Memcheck()
-        let layover = try await memcheck.start(RunningLayover.quickRetries)
-        var load = MixedLoad(seconds: Self.number("MEMCHECK_SECONDS").map(Int.init) ?? 40, seed: Self.seed)
+        let layover = try await memcheck.start(RunningLayover.quickRetries, within: deadline.left)
+        var load = MixedLoad(seconds: memcheckSeconds ?? 40, seed: Self.seed)
         // Some thirty times slower than otherwise, so fewer at a time, and less of it.
         load.clientCount = 6
         load.downloadByteCountMax = 700_000
         load.uploadByteCountMax = 200_000
-        load.patience = .seconds(120)
-        try await expectNoBreach(load, on: layover)
-        let result = await layover.stop(within: .seconds(180))
+        load.patience = .seconds(memcheckSeconds == nil ? 60 : 120)
+        try await expectNoBreach(load, on: layover, within: deadline.left)
+        let result = await layover.stop(within: deadline.left)
         #expect(result.status == 0, "\(result)\n\(memcheck.errors)")
         #expect(memcheck.log.contains("ERROR SUMMARY: 0 errors"), "\(memcheck.errors)")
     }
 
-    private func expectNoBreach(_ load: MixedLoad, on layover: RunningLayover) async throws {
+    private func expectNoBreach(_ load: MixedLoad, on layover: RunningLayover, within limit: Duration? = nil) async throws {
         print("mixed load: MIXED_SEED=\(load.seed), \(load.seconds) s")
-        let report = try await load.run(on: layover)
+        let report = try await load.run(on: layover, within: limit)
         print("mixed load: \(report.summary)")
         #expect(report.breachCount == 0, "MIXED_SEED=\(load.seed)\n\(report.breaches.joined(separator: "\n"))")
         #expect(report.waited > 0)
     }
+}
+
+extension Deadline {
+    fileprivate var left: Duration { .milliseconds(millisecondsLeft) }
 }

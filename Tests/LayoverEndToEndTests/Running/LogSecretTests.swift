@@ -69,7 +69,9 @@ extension EndToEnd {
             let layover = try await RunningLayover.start(
                 #"{"log": {"level": "trace", "format": "json"}, "store": {"path": "layover.sqlite"}}"#)
             let refusing = try ReservedPort()
-            #expect(try await send(layover, port: refusing.number).status == 202)
+            let accepted = try await send(layover, port: refusing.number)
+            #expect(accepted.status == 202)
+            let ticket = try #require(accepted.field("Location")?.split(separator: "/").last)
             let made = (layover.folder.text(of: "admin-token") + " " + layover.folder.text(of: "store.key"))
                 .split { $0.isWhitespace }.map(String.init).filter { $0.count >= 32 }
             #expect(made.count == 2)
@@ -77,6 +79,7 @@ extension EndToEnd {
             let log = layover.process.errors
             #expect(log.contains(#""level":"trace""#))
             for key in made { #expect(!log.contains(key)) }
+            #expect(ticket.count == 32 && !log.contains(ticket))
             #expect(!log.contains("hush-"))
         }
     }

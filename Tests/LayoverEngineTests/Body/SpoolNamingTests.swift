@@ -20,7 +20,7 @@ struct SpoolNamingTests {
         let descriptor = try nameless("content")
         defer { close(descriptor) }
         #expect(folder.files.isEmpty)
-        #expect(SpoolNaming.name(descriptor, "a", in: folder.path) == .named)
+        #expect(SpoolNaming.name(descriptor, "a", in: FolderSync(path: folder.path)) == .named)
         #expect(try FileContent.read(folder.path + "/a") == Array("content".utf8).withUnsafeBytes { .init($0) })
     }
 
@@ -32,7 +32,7 @@ struct SpoolNamingTests {
         defer { close(descriptor) }
         _ = "content".withCString { write(descriptor, $0, 7) }
         unlink(path)
-        #expect(SpoolNaming.name(descriptor, "a", in: folder.path) == .named)
+        #expect(SpoolNaming.name(descriptor, "a", in: FolderSync(path: folder.path)) == .named)
         #expect(folder.files == ["a"])
         #expect(String(decoding: try FileContent.read(folder.path + "/a"), as: UTF8.self) == "content")
     }
@@ -41,14 +41,25 @@ struct SpoolNamingTests {
         try FileContent.write(Array("mine".utf8), to: folder.path + "/a")
         let descriptor = try nameless("content")
         defer { close(descriptor) }
-        #expect(SpoolNaming.name(descriptor, "a", in: folder.path) == .refused)
+        #expect(SpoolNaming.name(descriptor, "a", in: FolderSync(path: folder.path)) == .refused)
         #expect(String(decoding: try FileContent.read(folder.path + "/a"), as: UTF8.self) == "mine")
+    }
+
+    /// The kernel tells of an error once; the names from before it may be lost all the same. `/proc` cannot be synced.
+    @Test func aSyncThatFailedCountsForAllNamesFromBefore() throws {
+        let broken = FolderSync(path: "/proc")
+        #expect(!broken.sync(failureCount: broken.failureCount))
+        #expect(broken.failureCount == 1)
+        let sound = FolderSync(path: folder.path)
+        #expect(sound.sync(failureCount: sound.failureCount))
+        #expect(!sound.sync(failureCount: sound.failureCount - 1))
+        #expect(errno == EIO)
     }
 
     @Test func aFolderThatIsGoneIsRefused() throws {
         let descriptor = try nameless("content")
         defer { close(descriptor) }
-        #expect(SpoolNaming.name(descriptor, "a", in: folder.path + "/missing") == .refused)
-        #expect(SpoolNaming.name(-1, "a", in: folder.path) == .notSynced)
+        #expect(SpoolNaming.name(descriptor, "a", in: FolderSync(path: folder.path + "/missing")) == .refused)
+        #expect(SpoolNaming.name(-1, "a", in: FolderSync(path: folder.path)) == .notSynced)
     }
 }

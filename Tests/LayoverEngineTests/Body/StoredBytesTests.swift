@@ -53,7 +53,7 @@ struct StoredBytesTests {
         #expect(try await persist(body)?.byteCount == 500)
         #expect(spool.usedByteCount == 500)
         body.disown()
-        try await spool.becomesEmpty()
+        #expect(spool.usedByteCount == 0, "at once: it may be given to the store again")
         #expect(try await persist(body)?.byteCount == 500)
         #expect(spool.usedByteCount == 500)
     }

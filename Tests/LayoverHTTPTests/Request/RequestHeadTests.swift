@@ -76,6 +76,17 @@ struct RequestHeadTests {
             }
         }
     }
+
+    /// A buffer prints its bytes in hexadecimal.
+    @Test func neitherAHeadNorItsFieldsPrintWhatTheyHold() throws {
+        let head = try requestHead(fields: "Authorization: Bearer hush")
+        let hexadecimal = "hush".utf8.map { String($0, radix: 16) }.joined()
+        for text in ["\(head)", "\(head.fields)", String(reflecting: [head.fields])] {
+            #expect(text.contains("2 fields, "))
+            #expect(!text.contains("hush") && !text.contains(hexadecimal), "\(text)")
+        }
+        #expect("\(head)".hasPrefix("get, "))
+    }
 }
 
 extension KnownField {

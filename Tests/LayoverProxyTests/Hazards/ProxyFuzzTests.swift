@@ -1,7 +1,9 @@
 import Foundation
+import LayoverCache
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
+import Logging
 import Retry
 import Testing
 
@@ -21,6 +23,9 @@ struct ProxyFuzzTests {
         retrying.lifetime = .seconds(3650 * 24 * 3600)
         retrying.repeatable = true
         retrying.lane = .path(3)
+        retrying.cache = .staleIfError
+        var reading = Policy.standard
+        reading.cache = .staleIfError
         var api = Route(name: "api", policy: retrying)
         api.upstream = .init(origin: Origin(scheme: .https, host: "api.test"), basePath: "")
         api.key = "key"
@@ -28,16 +33,22 @@ struct ProxyFuzzTests {
         open.upstream = .init(origin: Origin(scheme: .http, host: "open.test"), basePath: "")
         var hosted = Route(name: "hosted", policy: retrying)
         hosted.host = .exact("hosted.test")
-        rules.routes = RouteTable(policies: ["retrying": retrying], routes: [api, open, hosted])
+        rules.routes = RouteTable(policies: ["retrying": retrying, reading.name: reading], routes: [api, open, hosted])
     }
 
     @Test func noNumberFromOutsideEndsTheProcess() async throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
-        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 1_500
+        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 2_000
         print("proxy fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
         let origin = Watched(ProxyFuzzer(seed: seed &+ 1))
+        let folder = try TemporaryFolder()
+        let cache = try DiskAnswerCache(
+            options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
+        var hitCount = 0
         try await withProxy(script: { attempt in origin.update { $0.answer(attempt) } }, tickets: TestStore(), rules: Self.rules) { proxy in
+            try await proxy.loop.use(cache).get()
             var fuzzer = ProxyFuzzer(seed: seed)
             var tickets = [
                 try await proxy.accept(), try await proxy.accept("/b", "Layover-Policy: retrying"), try await proxy.accept("/c", "Layover-Lane: l"),
@@ -53,7 +64,9 @@ struct ProxyFuzzTests {
                 for client in clients {
                     let bytes = client.received.value.bytes
                     var rest = bytes
-                    if let id = Answer(takingFrom: &rest, toHead: false, isEnded: true)?.ticket, tickets.count < 20 { tickets.append(id) }
+                    let answer = Answer(takingFrom: &rest, toHead: false, isEnded: true)
+                    if let id = answer?.ticket, tickets.count < 20 { tickets.append(id) }
+                    if answer?["Cache-Status"]?.contains("; hit") == true { hitCount += 1 }
                     client.close()
                 }
                 clients = []
@@ -61,5 +74,10 @@ struct ProxyFuzzTests {
                 #expect(answer.status == 200, "seed \(seed), round \(round)")
             }
         }
+        let usage = cache.usage
+        await cache.close()
+        #expect(usage.failure == nil)
+        // A cache that keeps and gives nothing looks at no number.
+        if roundCount >= 2_000 { #expect(usage.entryCount > 0 && hitCount > 0) }
     }
 }

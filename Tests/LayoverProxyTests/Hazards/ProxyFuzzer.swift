@@ -19,12 +19,22 @@ struct ProxyFuzzer {
         "Sunday, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-99 23:59:60 GMT", "Mon, 31 Feb 2026 00:00:00 GMT", "0", "yesterday",
     ]
 
+    /// An origin whose answers a cache keeps.
+    private static let keptHost = "kept.test"
+
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     private mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &generator)] }
     private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &generator) == 0 }
     mutating func number() -> String {
         chance(6) ? String(Int.random(in: .min ... .max, using: &generator)) : pick(Self.numbers)
+    }
+    /// Hexadecimal, where the ends of the types lie elsewhere.
+    private mutating func chunkSize() -> String {
+        pick([
+            number(), "7fffffff", "80000000", "fffffffff", "fffffffffffffff", "1000000000000000", "7ffffffffffffff0", "7fffffffffffffff",
+            "8000000000000000", "ffffffffffffffff", "10000000000000000", "000000000000003", "3;a=\(number())",
+        ])
     }
     private mutating func time() -> String { chance(2) ? number() : pick(Self.dates) }
 
@@ -35,13 +45,29 @@ struct ProxyFuzzer {
 
     mutating func request(tickets: [EntryID]) -> [UInt8] {
         let ticket = tickets.isEmpty || chance(4) ? EntryID(using: &generator) : pick(tickets)
-        var bytes = (chance(3) ? own(ticket) : forwarded(ticket)).latin1
+        var bytes = (chance(4) ? reading() : chance(3) ? own(ticket) : forwarded(ticket)).latin1
         guard chance(4) else { return bytes }
         for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
             let place = Int.random(in: 0..<bytes.count, using: &generator)
             if chance(2) { bytes[place] = .random(in: 0...255, using: &generator) } else { bytes.remove(at: place) }
         }
         return bytes
+    }
+
+    /// Reads one of a few things that the cache keeps, so that it finds what it kept.
+    private mutating func reading() -> String {
+        var fields = ["Host: \(Self.keptHost)"]
+        for _ in 0..<Int.random(in: 0...2, using: &generator) {
+            let text = number()
+            let field: String = pick([
+                "Cache-Control: max-age=\(text)", "Cache-Control: max-stale=\(text), min-fresh=\(number())", "Cache-Control: max-stale",
+                "Cache-Control: stale-if-error=\(text)", "Cache-Control: only-if-cached, max-stale=\(text)", "If-Modified-Since: \(time())",
+                "If-None-Match: \"\(text)\"", "If-Unmodified-Since: \(time())", "Range: bytes=\(text)-\(number())", "Pragma: no-cache",
+            ])
+            fields.append(field)
+        }
+        let line: String = "\(pick(["GET", "GET", "GET", "HEAD"])) http://\(Self.keptHost)/\(pick(["a", "b"]))"
+        return "\(line) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
     private mutating func own(_ ticket: EntryID) -> String {
@@ -69,8 +95,9 @@ struct ProxyFuzzer {
         case 1: fields.append("Content-Length: \(number())")
         case 2:
             fields.append("Transfer-Encoding: chunked")
-            sent = "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n\(pick(["0", number()]))\r\n\r\n"
-            if body.isEmpty { sent = "0\r\n\r\n" }
+            let size = String(body.utf8.count, radix: 16)
+            sent = body.isEmpty ? "" : "\(pick([size, size, chunkSize()]))\r\n\(body)\r\n"
+            sent += "\(pick(["0", chunkSize()]))\r\n\r\n"
         default: fields.append("Transfer-Encoding: \(pick(["Chunked", number()]))")
         }
         let line = chance(10) ? "CONNECT o.test:\(number())" : "\(pick(["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "TRACE"])) \(target)"
@@ -111,15 +138,19 @@ struct ProxyFuzzer {
 
     /// What an origin does with an attempt.
     mutating func answer(_ attempt: ScriptedAttempt) {
+        let isKept = attempt.request.origin.host == Self.keptHost
         let fields = [
             "Retry-After: \(time())", "Retry-After-Ms: \(number())", "Age: \(number())", "Date: \(time())", "Expires: \(time())",
-            "Cache-Control: max-age=\(number())", "X-Should-Retry: \(number())", "Location: http://o.test:\(pick(Self.numbers.filter { !$0.contains(" ") }))/",
+            "Cache-Control: max-age=\(number())", "Cache-Control: stale-if-error=\(number()), s-maxage=\(number())", "Last-Modified: \(time())",
+            "X-Should-Retry: \(number())", "Location: http://o.test:\(pick(Self.numbers.filter { !$0.contains(" ") }))/",
         ].filter { $0.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
         guard attempt.request.purpose == .transfer, !chance(4) else {
             return attempt.fail(pick([.connectionRefused, .dnsError, .connectionTimeout]), phase: pick([.resolving, .connecting]))
         }
-        let status = pick([200, 200, 201, 304, 404, 429, 500, 503, 503])
+        let status = isKept ? pick([200, 200, 200, 304]) : pick([200, 200, 201, 304, 404, 429, 500, 503, 503])
         let body = status == 304 ? "" : #"{"a":[1,{"\#(pick(["b", "9223372036854775807"]))":2}]}"#
-        attempt.respondOnceSent(status, [pick(fields), pick(fields)] + (status == 304 ? [] : ["Content-Length: \(body.utf8.count)"]), body: body)
+        var lines = [pick(fields), pick(fields), pick(fields)]
+        if status != 304 { lines.append("Content-Length: \(body.utf8.count)") }
+        attempt.respondOnceSent(status, lines, body: body)
     }
 }

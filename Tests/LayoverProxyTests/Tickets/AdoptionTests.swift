@@ -76,6 +76,32 @@ struct AdoptionTests {
         }
     }
 
+    /// The store takes nothing, so the request stays in memory; the answer is not the last one.
+    @Test func whatTheStoreDoesNotTakeIsSentAgainAfterAStatus() async throws {
+        let tickets = TestStore()
+        tickets.setFull(true)
+        func retries(_ policy: inout Policy) {
+            policy.retryOn = [.connectivity, .status(503)]
+            policy.repeatable = true
+            policy.delay = .init(.immediate)
+        }
+        try await Self.withAdoption(tickets: tickets, retries) { proxy, tickets in
+            let client = try await proxy.client(sending: .submission("/"))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            try await client.reset()
+            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            try await proxy.settle()
+            try await tickets.settle()
+            attempt.respond(503, ["Content-Length: 0"])
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.retry, entry.id)
+            try await proxy.nextAttempt("the one after the 503").answerWell()
+            _ = try await proxy.entry(.delivered)
+            try await proxy.expectAttempts(2)
+        }
+    }
+
     /// At rest it needs nobody in memory, and nothing that stopping would wait for.
     @Test func whatIsAdoptedAtRestDoesNotKeepTheProxyFromStopping() async throws {
         try await Self.withAdoption { proxy, tickets in

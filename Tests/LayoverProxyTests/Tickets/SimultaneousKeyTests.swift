@@ -136,6 +136,105 @@ struct SimultaneousKeyTests {
         }
     }
 
+    /// Its client gave up long before the origin answers, and asks again: what it waits for becomes a ticket.
+    @Test func whatIsLetFinishBecomesATicketForTheOthers() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            try await first.reset()
+            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            for prefer in [Self.async, "Prefer: respond-async, wait=1"] {
+                let answer = try await proxy.answer(to: .submission("/", prefer, Self.key))
+                #expect(answer.status == 202)
+                let id = try #require(answer.ticket)
+                guard prefer != Self.async else { continue }
+                attempt.respond(201, ["Content-Length: 4"], body: "made")
+                _ = try await proxy.until(id, is: .delivered)
+                #expect(try await proxy.response(id).body == "made")
+            }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// The one that goes has begun to be answered, and its client takes the answer slowly or never: it can be no ticket.
+    @Test(arguments: [async, waits])
+    func nobodyWaitsLongerThanTheHold(prefer: String) async throws {
+        var policy = Policy.standard
+        policy.holdMax = .milliseconds(300)
+        let table = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            attempt.sendHead(200, ["Content-Length: 4"])
+            #expect(try await first.text(12) == "HTTP/1.1 200")
+            let answer = try await proxy.answer(to: .submission("/", prefer, Self.key))
+            #expect(answer.status == 504)
+            #expect(answer["Retry-After"] != nil)
+            #expect(answer.member("evidence") == "neverSent")
+            attempt.sendBody("made")
+            attempt.finish()
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// It waits, so the end of its sending side means that it has left (contract, section 3).
+    @Test func oneThatHasJoinedAndClosesItsSideHasLeft() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await second.closeOutput()
+            #expect(try await second.ending().rest == "")
+            try await attempt.answerWell(201)
+            #expect(try await first.answer().status == 201)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// What the store refuses was never sent: one that can be sent without it goes.
+    @Test func theNextOneGoesWhenTheFirstCannotBeAccepted() async throws {
+        let unknown = "Layover-After: 0123456789abcdef0123456789abcdef"
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let first = try await proxy.client(sending: .submission("/", Self.async, Self.key, unknown))
+            try await tickets.waitForWork()
+            let second = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
+            while proxy.loop.metrics.requestCount.current < 2 { await Task.yield() }
+            tickets.goOn()
+            #expect(try await first.answer().status == 400)
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await second.answer().status == 201)
+        }
+    }
+
+    /// Two users of one origin, whose credentials two routes set.
+    @Test func aKeyBelongsToItsRouteWhereThatSetsFields() async throws {
+        func routes(_ rules: inout ProxyRules) {
+            rules.routes = RouteTable(
+                routes: ["alice", "bob"].map { name in
+                    var route = Route(name: name, policy: .standard)
+                    route.upstream = .init(origin: Origin(scheme: .http, host: "o.test", port: 80), basePath: "")
+                    route.setFields = [.init(name: "Authorization", value: "Bearer \(name)")]
+                    return route
+                })
+        }
+        try await withProxy(tickets: TestStore(), rules: routes) { proxy in
+            func request(_ name: String) -> String {
+                "POST /.layover/route/\(name)/orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\nabc"
+            }
+            for name in ["alice", "bob"] {
+                let client = try await client(proxy, request(name))
+                let attempt = try await proxy.nextAttempt("the order of \(name)")
+                #expect(attempt.values("Authorization") == ["Bearer \(name)"])
+                try await attempt.answerWell(201, body: name)
+                #expect(try await client.answer().body == name)
+            }
+        }
+    }
+
     @Test func aFailureIsTheOutcomeOfAll() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))

@@ -142,6 +142,20 @@ struct TokensInHeldBodiesTests {
         }
     }
 
+    /// Its tokens are replaced already, in a body of their own, when the store says that there is no such ticket.
+    @Test func aBodyOfARefusedRequestTakesNoRoom() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let answer = try await proxy.answer(
+                to: .submission(
+                    "/", body: "[\"~uuid~\"]", "Content-Type: application/json", "Prefer: respond-async",
+                    "Layover-After: 0123456789abcdef0123456789abcdef"))
+            #expect(answer.status == 400)
+            #expect(answer.member("kind") == "unknown_ticket")
+            try await proxy.becomesEmpty(tickets)
+        }
+    }
+
     @Test func aClientThatLeavesMeanwhileLeavesNothing() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(

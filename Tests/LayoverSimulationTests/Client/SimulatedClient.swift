@@ -140,7 +140,6 @@ final class SimulatedClient {
     private func sent(_ request: RequestTruth) {
         request.isSent = true
         request.isWhole = true
-        simulation.requestLeft(request, of: self)
         if pipelines, !request.isConnect { sendNext() }
     }
 

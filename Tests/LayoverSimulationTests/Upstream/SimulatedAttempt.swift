@@ -239,6 +239,7 @@ final class SimulatedAttempt {
             case .wait: return
             case .end:
                 simulation.referee.tookAll(takenCount, of: self)
+                simulation.requestTaken(by: self)
                 return taken()
             case .brokenOff:
                 return fail(.connectionTerminated, .sending, .maybeApplied)
@@ -254,6 +255,13 @@ final class SimulatedAttempt {
     }
 
     // MARK: Its end
+
+    /// Its connection breaks, unless an answer has begun by then.
+    func breaks(after wait: Duration) {
+        later(wait) { me in
+            if !me.hasHead { me.fail(.connectionTerminated, .awaitingResponse, .maybeApplied) }
+        }
+    }
 
     func cancelled() {
         guard !isOver, !isCancelled else { return }

@@ -28,14 +28,18 @@ extension Simulation {
         }
     }
 
-    /// All of a request has left its client: one that expects to be taken over leaves, though its body is too long for that.
-    func requestLeft(_ request: RequestTruth, of client: SimulatedClient) {
-        guard keepsTickets, request.policyName == "adopting", request.bodyByteCount ?? 0 > rules.body.byteCountMax,
-            isUnlucky(70)
+    /// The upstream has all of a request whose client expects to be taken over, though the body is too long for that: the
+    /// client leaves, and the connection breaks.
+    func requestTaken(by attempt: SimulatedAttempt) {
+        let request = attempt.truth
+        guard keepsTickets, !isRecovering, !isDraining, request.policyName == "adopting",
+            request.bodyByteCount ?? 0 > rules.body.byteCountMax, isUnlucky(70),
+            let client = clients.first(where: { $0.current === request })
         else { return }
-        later(.milliseconds([20, 60, 200, 1000].randomElement(using: &misfortune) ?? 20)) {
-            if client.current === request { client.leave() }
-        }
+        later(.zero) { client.leave() }
+        guard isUnlucky(70) else { return }
+        count("broken after its client left")
+        attempt.breaks(after: .milliseconds(5))
     }
 
     /// A request whose client expects that it is taken over, with a body that is too long for that; or a ticket that may be
@@ -44,7 +48,7 @@ extension Simulation {
         guard keepsTickets, isUnlucky(12) else { return nil }
         let isVouched = isUnlucky(50)
         let request = RequestTruth(
-            number: requests.count + 1, method: "POST", origin: origins[Int.random(in: 0..<origins.count, using: &misfortune)],
+            number: requests.count + 1, method: isVouched || isUnlucky(50) ? "POST" : "PUT", origin: origins[Int.random(in: 0..<origins.count, using: &misfortune)],
             hasKey: false, policyName: isVouched ? "vouched" : "adopting", asksToPass: false, expectsContinue: false,
             isChunked: isUnlucky(30), bodyByteCount: isVouched ? 40 : 4000, carriesCredentials: false)
         if isVouched { request.order.prefer = "respond-async" }

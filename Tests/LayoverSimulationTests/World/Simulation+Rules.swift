@@ -60,6 +60,7 @@ extension Simulation {
             policy.onExhausted = chance(50) ? .fail : .ask
         case "adopting":
             policy.clientGone = .adopt
+            policy.retryOn = [.connectivity, .status(503)]
         case "deferring":
             policy.mode = .defer
             policy.retryOn = [.connectivity, .status(503), .status(429)]

@@ -6,7 +6,7 @@ package struct EntryFilter: Sendable, Hashable {
     package var host: String?
     /// A method token. Letters of either case match.
     package var method: String?
-    /// The name of a lane, exactly.
+    /// The name of a lane, exactly as the entry shows it.
     package var lane: String?
     /// A part of the host, path, id or error, whatever the case of its letters.
     package var text: String?
@@ -42,7 +42,7 @@ struct EntryMatcher {
         filter.states.contains(entry.state)
             && (method.map { $0 == FoldedText(entry.method) } ?? true)
             && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
-            && (filter.lane.map { $0 == entry.lane } ?? true)
+            && (filter.lane.map { $0 == entry.shownLane } ?? true)
             && (text.map { text in entry.searchable(naming).contains { FoldedText($0).contains(text) } } ?? true)
     }
 }
@@ -56,10 +56,16 @@ extension Entry {
     /// What `q` looks at. Not the query of the URL: its values may be secrets, and a search would tell them.
     fileprivate func searchable(_ naming: EntryNaming) -> [String] {
         // Nor the ids of tickets: who finds a part of one finds the next letter too.
-        let path = MaskedTicketIDs.text(TargetText.path(of: url), after: "ticket.")
+        let path = MaskedTicketIDs.target(TargetText.path(of: url))
         var texts = [origin.hostField, path, naming.shown(id).description]
         if let decoded = TargetText.percentDecoded(path) { texts.append(decoded) }
         if let lastFailure { texts += [MaskedTicketIDs.text(lastFailure.message), lastFailure.kind.rawValue] }
         return texts
     }
+}
+
+extension Entry {
+    /// The name of its lane for lists: a lane by path holds a token of a target, whose ticket id nobody must see. Two lanes
+    /// may be shown by one name.
+    package var shownLane: String? { lane.map(MaskedTicketIDs.target) }
 }

@@ -52,6 +52,7 @@ extension EntrySort {
 }
 
 extension EntrySort.Field {
+    /// A cursor shows its key, so texts are compared as they are shown.
     func key(of entry: Entry, _ naming: EntryNaming) -> EntrySort.Key {
         switch self {
         case .attempts: .number(Int64(entry.attemptCount))
@@ -59,7 +60,7 @@ extension EntrySort.Field {
         case .expiresAt: .number(entry.expiresAt.nanoseconds)
         case .host: .text(entry.origin.host)
         case .id: .text(naming.shown(entry.id).description)
-        case .lane: .text(entry.lane ?? "")
+        case .lane: .text(entry.shownLane ?? "")
         case .method: .text(entry.method)
         // What never goes by itself goes last.
         case .nextAttemptAt: .number((entry.nextAttemptAt ?? .distantFuture).nanoseconds)
@@ -69,7 +70,6 @@ extension EntrySort.Field {
         case .requestBytes: .number(Int64(entry.requestByteCount))
         case .route: .text(entry.route ?? "")
         case .state: .text(entry.state.rawValue)
-        // A cursor shows its key.
         case .url: .text(MaskedURL.text(entry.url))
         }
     }

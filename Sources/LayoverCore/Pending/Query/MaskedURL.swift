@@ -6,7 +6,7 @@ package enum MaskedURL {
     package static let mask = "***"
 
     package static func text(_ url: String) -> String {
-        let url = MaskedTicketIDs.text(url, after: "ticket.")
+        let url = MaskedTicketIDs.target(url)
         guard url.utf8.contains(UInt8(ascii: "?")) || url.utf8.contains(UInt8(ascii: "@")) else { return url }
         let (head, query) = split(url)
         return maskingUserinfo(head) + (query.map { "?" + maskingValues($0) } ?? "")
