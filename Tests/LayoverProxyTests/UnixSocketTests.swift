@@ -28,11 +28,11 @@ struct UnixSocketTests {
         return lstat(path, &facts) == 0 ? facts.st_mode : nil
     }
 
-    /// Names that came into a folder, and how: by being made there, or by being moved there.
+    /// Names that came into a folder, and how: by being made there, or by being moved there; or that were changed there after it.
     private static func arrivals(in folder: String, _ work: () async throws -> Void) async throws -> [String: String] {
         let watch = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         defer { close(watch) }
-        #expect(inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO)) >= 0)
+        #expect(inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB)) >= 0)
         try await work()
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = read(watch, &bytes, bytes.count)
@@ -44,7 +44,7 @@ struct UnixSocketTests {
                 ($0.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self), Int($0.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self)))
             }
             let name = String(decoding: bytes[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }, as: UTF8.self)
-            arrivals[name] = mask & UInt32(IN_MOVED_TO) != 0 ? "moved" : "made"
+            arrivals[name] = mask & UInt32(IN_ATTRIB) != 0 ? "changed" : mask & UInt32(IN_MOVED_TO) != 0 ? "moved" : "made"
             offset += 16 + length
         }
         return arrivals

@@ -3,6 +3,7 @@
 import random
 import socket
 import threading
+import time
 
 import exchange as wire
 
@@ -66,9 +67,19 @@ class Listener:
             pass
 
     def come_back(self):
-        self.socket = listener(self.port)
+        self.socket = self.listener_again()
         self.is_up = True
         threading.Thread(target=self.accept, args=(self.socket,), daemon=True).start()
+
+
+    def listener_again(self):
+        """At the same port, which a connection of somebody else may have for a moment."""
+        for _ in range(100):
+            try:
+                return listener(self.port)
+            except OSError:
+                time.sleep(0.1)
+        return listener(self.port)
 
 
 class Echo(Listener):
@@ -119,6 +130,8 @@ class Origin(Listener):
         if line != f"{exchange.method} /{exchange.number} HTTP/1.1":
             raise wire.Breach(f"the request line {line!r}")
         arrival = len(exchange.arrivals)
+        if exchange.method == "POST" and arrival > 0:
+            raise wire.Breach("a POST arrived twice")
         trouble = exchange.troubles[arrival] if arrival < len(exchange.troubles) else "ok"
         exchange.arrivals.append("part")
         if trouble == "deaf":
