@@ -13,12 +13,10 @@ struct AnswerSharing {
     private var byCapture = 0
     private var byBoth = 0
 
-    /// - Parameters:
-    ///   - took: Called on the loop when the capture has so many bytes more.
-    ///   - lost: Called on the loop when it is known that it cannot be kept.
-    init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void, lost: @escaping () -> Void) {
+    /// - Parameter took: Called on the loop when the capture has so many bytes more.
+    init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void) {
         self.head = head
-        capture = AnswerCapture(head, loop: loop, byteCountMax: loop.rules.body.byteCountMax, took: took, lost: lost)
+        capture = AnswerCapture(head, loop: loop, byteCountMax: loop.rules.body.byteCountMax, took: took)
     }
 
     /// - Returns: Bytes that both have now, and had not before.
@@ -40,11 +38,4 @@ struct AnswerSharing {
 
     /// All of it has come.
     func finished() -> SharedAnswer { capture.shared(head) }
-}
-
-extension SharedAnswer {
-    /// What is known of an answer whose body cannot be kept.
-    static func withoutBody(_ head: ResponseHead) -> SharedAnswer {
-        SharedAnswer(status: head.status, head: head.bytes, body: nil, isBodyLost: true)
-    }
 }

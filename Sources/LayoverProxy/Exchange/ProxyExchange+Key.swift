@@ -115,12 +115,9 @@ extension ProxyExchange {
     /// Keeps an answer that is being passed on, as others may have asked for the same.
     func keepForOthers(_ head: ResponseHead) {
         guard claim != nil, case .going? = ticket?.key else { return }
-        sharing = AnswerSharing(
-            head, loop: loop,
-            took: { [weak self] count in
-                if let both = self?.sharing?.captureTook(count) { self?.tellTaken(both) }
-            },
-            lost: { [weak self] in self?.claim?.end(.answer(.withoutBody(head))) })
+        sharing = AnswerSharing(head, loop: loop) { [weak self] count in
+            if let both = self?.sharing?.captureTook(count) { self?.tellTaken(both) }
+        }
     }
 }
 

@@ -10,7 +10,6 @@ final class AnswerCapture: @unchecked Sendable {
     private let fields: ByteBuffer
     private let loop: ProxyLoop
     private let took: (Int) -> Void
-    private let isLostNow: () -> Void
     /// Nil where none can follow, or once it is lost.
     private var body: CapturedBody?
     private let hasBody: Bool
@@ -21,16 +20,11 @@ final class AnswerCapture: @unchecked Sendable {
     /// - Parameters:
     ///   - byteCountMax: A longer body is not kept.
     ///   - took: Called on the loop when so many bytes need not be waited for any more.
-    ///   - lost: Called on the loop when the body is too long, or there is no room for it.
-    init(
-        _ head: ResponseHead, loop: ProxyLoop, byteCountMax: Int = .max, took: @escaping (Int) -> Void,
-        lost: @escaping () -> Void = {}
-    ) {
+    init(_ head: ResponseHead, loop: ProxyLoop, byteCountMax: Int = .max, took: @escaping (Int) -> Void) {
         status = head.status
         fields = Self.fieldLines(of: head)
         self.loop = loop
         self.took = took
-        isLostNow = lost
         hasBody = head.framing != .none
         guard head.framing != .none else { return }
         var limits = loop.rules.body
@@ -72,7 +66,6 @@ final class AnswerCapture: @unchecked Sendable {
         body?.breakOff()
         body = nil
         resumed()
-        isLostNow()
     }
 
     /// - Parameter done: Called on the loop, once.

@@ -225,8 +225,8 @@ struct SimultaneousKeyTests {
             func request(_ name: String) -> String {
                 "POST /.layover/route/\(name)/orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\nabc"
             }
-            for name in ["alice", "bob"] {
-                let client = try await client(proxy, request(name))
+            let clients = [try await client(proxy, request("alice")), try await client(proxy, request("bob"))]
+            for (client, name) in zip(clients, ["alice", "bob"]) {
                 let attempt = try await proxy.nextAttempt("the order of \(name)")
                 #expect(attempt.values("Authorization") == ["Bearer \(name)"])
                 try await attempt.answerWell(201, body: name)

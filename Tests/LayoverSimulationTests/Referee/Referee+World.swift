@@ -171,7 +171,7 @@ extension Referee {
         let first = truth.original ?? truth
         if simulation.isDraining, first.startCount == 0 || simulation.isCuttingOff { return }
         // What is pipelined behind an answer that is broken off is lost with it, though its bytes be all there.
-        if !client.answered.contains(where: \.hasBrokenAnswer), !first.hasBrokenAnswer {
+        if !client.answered.contains(where: { ($0.original ?? $0).hasBrokenAnswer }), !first.hasBrokenAnswer {
             breach(
                 "everyClientGetsOneAnswer",
                 "c\(client.number) is closed without an answer to r\(truth.number)")
