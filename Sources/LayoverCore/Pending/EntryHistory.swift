@@ -20,15 +20,17 @@ struct EntryHistory: Sendable {
         if let place = places[id] { work(&entries[Int(place)]) }
     }
 
-    /// Most bytes of a URL that is remembered; a longer one is cut. With those of the longest heads the entries would take
+    /// Most bytes of the URL of a request without a ticket that is remembered; a longer one is cut. With those of the longest heads the entries would take
     /// hundreds of MiB. Default: 2 KiB.
     static let urlByteCountMax = 2 << 10
 
     mutating func remember(_ ended: Entry) {
         guard countMax > 0 else { return }
         var entry = ended
-        if entry.url.utf8.count > Self.urlByteCountMax {
-            entry.url = String(decoding: entry.url.utf8.prefix(Self.urlByteCountMax), as: UTF8.self) + "…"
+        // That of a ticket is in the store too, and what its answer names is found by it.
+        if entry.ticket == nil, entry.url.utf8.count > Self.urlByteCountMax {
+            let masked = MaskedTicketIDs.target(entry.url)
+            entry.url = String(decoding: masked.utf8.prefix(Self.urlByteCountMax), as: UTF8.self) + "…"
         }
         if let place = places[entry.id] {
             entries[Int(place)] = entry

@@ -51,10 +51,18 @@ extension ProxyExchange {
     private func joins() {
         guard phase == .looking else { return }
         ticket?.key = .joined(isDue: false)
+        // It waits from now on for nothing that could still reach it.
+        if connection?.isInputClosed == true {
+            clientLeft()
+            connection?.linger()
+            return
+        }
         startTicketTimer()
         // The one that goes may have all the time in the world: its client may have left, or take an answer without end.
         ticket?.joinTimer = loop.eventLoop.scheduleTask(in: TimeAmount(rules.policy.holdMax)) { [weak self] in
             guard let self, hasJoined else { return }
+            // It may be the one that goes by now; that it has waited is no outcome for others.
+            claim?.end(nil)
             fail(.equalRequestUnderWay)
         }
         // Whether it is the same request says all of its body.

@@ -242,6 +242,11 @@ extension TicketExchange {
         rules.isTicket = true
     }
 
+    /// It has its answer, which only a ticket would have kept. It must not be sent again for those that wait for it.
+    func endClaimWithoutTicket() {
+        claim?.end(KeyOutcome(OwnResponse(.answerNotKept, identity: loop.rules.identity)))
+    }
+
     /// What came of the ticket that the exchange before us asked for.
     func heard(_ result: AcceptanceResult) {
         if case .accepted = result { isStored = true }
@@ -250,11 +255,14 @@ extension TicketExchange {
             // At rest it needs nobody: its next attempt makes an exchange of its own.
             phase = .done
             loop.closed(self)
-        case .accepted, .refused, .draining, .notStored, .gone:
+        case .accepted:
             break
+        case .refused, .draining, .notStored, .gone:
+            wasRefused = true
+            if phase == .done { endClaimWithoutTicket() }
         case .duplicate, .keyReused, .unknownParent:
             // What it asks for is done by another, or cannot be; and there is nobody to be told.
-            guard phase != .done else { return }
+            guard phase != .done else { return endClaimWithoutTicket() }
             offered = nil
             cancelAttempt()
             ended(as: .cancelled)

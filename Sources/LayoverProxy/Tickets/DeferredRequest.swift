@@ -24,6 +24,10 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private var claim: KeyClaim?
     /// When it stops waiting for the outcome of an equal request.
     private var joinTimer: Scheduled<Void>?
+    /// Whether it waits for the outcome of an equal request.
+    private var hasJoined = false
+    /// Itself, while the store is asked for its key: it is to be accepted though its client leaves meanwhile.
+    private var keptUntilDecided: DeferredRequest?
     /// The body in place of the captured one, once its tokens are replaced; nil: as it was captured.
     private var replaced: CapturedBody?
     /// The answer of the origin to an equal request, on its way to the client.
@@ -144,6 +148,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         guard let digest else { return keep() }
         let claim = KeyClaim(engine: loop.engine)
         self.claim = claim
+        keptUntilDecided = self
         claim.ask(key: digest.key, payload: digest.mark.payload, looks: true, by: self)
     }
 
@@ -237,6 +242,11 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         return isDone
     }
 
+    /// Nothing of one that has joined another was ever sent, so that can be said.
+    func settlingIsOver() {
+        if hasJoined { fail(.cutOff(mayHaveBeenSent: false)) }
+    }
+
     func reroute() {}
     func abandonIfFresh() {}
 }
@@ -260,6 +270,8 @@ extension DeferredRequest: AcceptingExchange {
                 if case .unknownParent(let id) = result, !namedParents.contains(id) {
                     problem.detail = "A token names \(id), which is no ticket."
                 }
+                // Nobody knows whether it is in the store, so it is the outcome of the others too.
+                if !result.abandonsBody { claim?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity))) }
                 fail(problem)
             }
         }
@@ -286,8 +298,9 @@ extension DeferredRequest: AcceptingExchange {
 extension DeferredRequest: KeyedExchange {
     func keyDecided(_ decision: KeyDecision) {
         loop.eventLoop.execute {
+            self.keptUntilDecided = nil
             switch decision {
-            case .go: self.keep()
+            case .go: self.goes()
             // Its client wants to be told of a ticket at once, so the one that goes is to become one.
             case .join: self.joins()
             case .offerTicket: break
@@ -298,7 +311,15 @@ extension DeferredRequest: KeyedExchange {
         }
     }
 
+    private func goes() {
+        guard !isDone else { return }
+        hasJoined = false
+        joinTimer?.cancel()
+        keep()
+    }
+
     private func joins() {
+        hasJoined = true
         claim?.waitEnded()
         joinTimer = loop.eventLoop.scheduleTask(in: TimeAmount(draft.policy.holdMax)) { [weak self] in
             self?.fail(.equalRequestUnderWay)
@@ -306,6 +327,8 @@ extension DeferredRequest: KeyedExchange {
     }
 
     private func use(_ outcome: KeyOutcome, _ payload: [UInt8]) {
+        hasJoined = false
+        joinTimer?.cancel()
         guard digest?.mark.payload == payload else { return fail(.keyReused) }
         switch outcome {
         case .ticket(let id): lookAndAnswer(id)

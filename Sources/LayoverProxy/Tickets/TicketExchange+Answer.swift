@@ -94,8 +94,7 @@ extension TicketExchange {
             return loop.closed(self)
         }
         phase = .done
-        // Its key is still claimed if it never became a ticket: the answer is only in the store, and the store has not taken it.
-        claim?.end(KeyOutcome(OwnResponse(.answerNotKept, identity: loop.rules.identity)))
+        if wasRefused { endClaimWithoutTicket() }
         loop.metrics.countAnswer(status: stored.status)
         loop.engine.post(.ticketDelivered(id, stored, failure, takeTally()))
         loop.closed(self)

@@ -48,6 +48,8 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var aborted: UpstreamAttempt?
     /// Not nil where the exchange before us has reserved its `Idempotency-Key`, until the ticket is on disk.
     var claim: KeyClaim?
+    /// Whether the store has not taken it as a ticket, and will not.
+    var wasRefused = false
     /// The answer that is being kept.
     var answer: AnswerCapture?
 

@@ -24,7 +24,7 @@ struct MemoryTests {
         #expect(result.status == 0, "\(result)")
     }
 
-    /// As part of `make test` it takes three minutes at most (issue 10): forty seconds of load, and some thirty for the rest.
+    /// As part of `make test` it takes three minutes at most: forty seconds of load, and some thirty for the rest.
     @Test(.timeLimit(.minutes(memcheckSeconds == nil ? 3 : 60)))
     func memcheckFindsNothingWhileEverythingIsMixed() async throws {
         // A time limit ends no process. So whatever is under way ten seconds before it is killed, and the error names it.

@@ -157,6 +157,52 @@ struct SimultaneousKeyTests {
         }
     }
 
+    /// The origin is quicker than the disk.
+    @Test func theAnswerMayComeBeforeTheTicketIsOnDisk() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            try await first.reset()
+            while proxy.openConnectionCount() > 0 { await Task.yield() }
+            tickets.halt()
+            let second = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
+            while proxy.loop.metrics.requestCount.current < 2 { await Task.yield() }
+            try await proxy.settle()
+            let third = try await proxy.client(sending: .submission("/", Self.async, Self.key))
+            try await tickets.waitForWork()
+            attempt.respond(201, ["Content-Length: 4"], body: "made")
+            try await proxy.settle()
+            tickets.goOn()
+            for client in [second, third] {
+                let answer = try await client.answer()
+                #expect(answer.status == 202)
+                let id = try #require(answer.ticket)
+                _ = try await proxy.until(id, is: .delivered)
+                #expect(try await proxy.response(id).body == "made")
+            }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// It closed its side while the store was being asked for its key.
+    @Test func oneThatHasLeftDoesNotJoin() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let first = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
+            try await tickets.waitForWork()
+            let second = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
+            try await second.closeOutput()
+            #expect(try await second.ending().rest == "")
+            tickets.goOn()
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await first.answer().status == 201)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
     /// The one that goes has begun to be answered, and its client takes the answer slowly or never: it can be no ticket.
     @Test(arguments: [async, waits])
     func nobodyWaitsLongerThanTheHold(prefer: String) async throws {

@@ -322,6 +322,7 @@ final class SimulatedAttempt {
             simulation.breach("theWorldIsConsistent", name)
         }
         simulation.referee.failed(self, evidence)
+        simulation.attemptFailed(self, evidence)
         deliver([
             .failed(
                 Failure(

@@ -28,6 +28,20 @@ extension Simulation {
         }
     }
 
+    /// A request was sent that may be sent again only because its policy vouches for it: while it waits for that, a reload
+    /// takes that back.
+    func attemptFailed(_ attempt: SimulatedAttempt, _ evidence: Evidence) {
+        guard evidence == .maybeApplied, attempt.isRepeatable, !attempt.truth.isRepeatableByNature, !isRecovering, !isDraining,
+            isUnlucky(30)
+        else { return }
+        let lifeBefore = life
+        later(.milliseconds(20)) { [unowned self] in
+            guard life == lifeBefore, !isDraining else { return }
+            count("words taken back")
+            reload(to: rules.routes.withoutVouching)
+        }
+    }
+
     /// The upstream has all of a request whose client expects to be taken over, though the body is too long for that: the
     /// client leaves, and the connection breaks.
     func requestTaken(by attempt: SimulatedAttempt) {
