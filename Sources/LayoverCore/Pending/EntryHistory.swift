@@ -20,8 +20,8 @@ struct EntryHistory: Sendable {
         if let place = places[id] { work(&entries[Int(place)]) }
     }
 
-    /// Most bytes of the URL of a request without a ticket that is remembered; a longer one is cut. With those of the longest heads the entries would take
-    /// hundreds of MiB. Default: 2 KiB.
+    /// Most bytes of the URL of a request without a ticket that is remembered; a longer one is cut. With those of the longest
+    /// heads the entries would take hundreds of MiB. Default: 2 KiB.
     static let urlByteCountMax = 2 << 10
 
     mutating func remember(_ ended: Entry) {

@@ -1,0 +1,62 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Those that wait for the outcome of another request, and do not get it.
+extension SimultaneousKeyTests {
+    /// It closed its side while the store was being asked for its key.
+    @Test func oneThatHasLeftDoesNotJoin() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            tickets.halt()
+            let first = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
+            try await tickets.waitForWork()
+            let second = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
+            try await second.closeOutput()
+            #expect(try await second.ending().rest == "")
+            tickets.goOn()
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await first.answer().status == 201)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// The one that goes has begun to be answered, and its client takes the answer slowly or never: it can be no ticket.
+    @Test(arguments: [async, waits])
+    func nobodyWaitsLongerThanTheHold(prefer: String) async throws {
+        var policy = Policy.standard
+        policy.holdMax = .milliseconds(300)
+        let table = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            attempt.sendHead(200, ["Content-Length: 4"])
+            #expect(try await first.text(12) == "HTTP/1.1 200")
+            let answer = try await proxy.answer(to: .submission("/", prefer, Self.key))
+            #expect(answer.status == 504)
+            #expect(answer["Retry-After"] != nil)
+            #expect(answer.member("evidence") == "neverSent")
+            attempt.sendBody("made")
+            attempt.finish()
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// It waits, so the end of its sending side means that it has left (contract, section 3).
+    @Test func oneThatHasJoinedAndClosesItsSideHasLeft() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+            let attempt = try await proxy.nextAttempt()
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await second.closeOutput()
+            #expect(try await second.ending().rest == "")
+            try await attempt.answerWell(201)
+            #expect(try await first.answer().status == 201)
+            try await proxy.expectAttempts(1)
+        }
+    }
+}
