@@ -27,18 +27,23 @@ struct TunnelTests {
         return (client, far)
     }
 
+    /// Bytes come back through the tunnel, and its end reaches the client.
+    static func expectOpen(_ near: RawClient, _ far: RawClient, _ proxy: TestProxy) async throws {
+        try await far.send("back")
+        #expect(try await near.text(4) == "back")
+        #expect(proxy.loop.metrics.openTunnelCount.current == 1)
+        far.close()
+        #expect(try await near.ending().rest == "")
+        near.close()
+    }
+
     @Test func bytesPassBothWays() async throws {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy, early: "early")
             #expect(try await far.text(5) == "early")
             try await near.send("\u{0}\u{ff}GET / HTTP/1.1\r\n\r\n")
             #expect(try await far.text(20) == "\u{0}\u{ff}GET / HTTP/1.1\r\n\r\n")
-            try await far.send("back")
-            #expect(try await near.text(4) == "back")
-            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
-            far.close()
-            #expect(try await near.ending().rest == "")
-            near.close()
+            try await Self.expectOpen(near, far, proxy)
         }
     }
 

@@ -53,12 +53,7 @@ struct UpgradeTests {
             #expect(try await near.text(4) == "\u{81}\u{2}hi")
             try await near.send("GET http://other.test/ HTTP/1.1\r\n\r\n")
             #expect(try await far.text(35) == "GET http://other.test/ HTTP/1.1\r\n\r\n")
-            try await far.send("back")
-            #expect(try await near.text(4) == "back")
-            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
-            far.close()
-            #expect(try await near.ending().rest == "")
-            near.close()
+            try await TunnelTests.expectOpen(near, far, proxy)
             try await TunnelTests.waitForNoTunnel(proxy)
         }
     }

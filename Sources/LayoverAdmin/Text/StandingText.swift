@@ -103,7 +103,7 @@ struct StandingText {
         }
         if let obstacle = entry.adoptionObstacle {
             return sentences(
-                "Given up \(ending): its client left, and it could not go on without it, because \(obstacle.clause).",
+                "Cancelled \(ending): its client disconnected, and it cannot be sent later, because \(obstacle.clause).",
                 lastFailure)
         }
         if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(view.shown(newer))." }

@@ -125,7 +125,7 @@ extension ProxyExchange {
             phase == .parked || phase == .attempting || phase == .offering
         else { return false }
         if let adoptionObstacle {
-            // It ends as under `cancel`, but not without a word: somebody expects to find it.
+            // It ends as under `cancel`, and the reason is recorded: its client expects it to be done.
             loop.engine.post(.notAdopted(joinedEntry(), adoptionObstacle))
             return false
         }

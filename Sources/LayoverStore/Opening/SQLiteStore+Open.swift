@@ -51,7 +51,7 @@ extension SQLiteStore {
         return try SpoolOwner(of: options.spoolFolder, store: store, database: options.path)
     }
 
-    /// What somebody wrote there by hand must not overflow.
+    /// The row may hold any number: the addition must not overflow.
     private static func sum(_ all: Int, _ count: Int64) -> Int {
         min(all + Int(min(max(0, count), Int64(RowReader.countMax))), RowReader.countMax)
     }

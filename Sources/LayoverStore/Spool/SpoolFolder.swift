@@ -24,7 +24,7 @@ final class SpoolFolder: Sendable {
         self.removed = removed
     }
 
-    /// Removes bodies, later and in order. A file that is not there is fine: whoever reads one has it open.
+    /// Removes bodies, later and in order. A file that is missing is no error. A reader of one keeps it open, so that it can still be read.
     func remove(_ bodies: [Released]) {
         guard !bodies.isEmpty else { return }
         remover.async { [path, removed] in

@@ -29,7 +29,7 @@ extension RunningLayover {
     /// The id by which the admin port shows the entry of a ticket.
     package func entry(of ticket: String) async throws -> String { try await entry(ticket).id }
 
-    /// The id by which the client of an entry asks for its ticket, as the admin port tells whoever has the token.
+    /// The id of the ticket of an entry, which the admin port shows to callers with the token.
     package func ticketID(of entry: String) async throws -> String {
         let token = try String(contentsOf: folder.file("admin-token"), encoding: .utf8).trimmingCharacters(in: .newlines)
         guard let ticket = try await self.entry(entry, token: token).ticket else {

@@ -7,8 +7,8 @@ import Glibc
 /// It is a process of its own, in a group of its own (Foundation sees to that), that waits for the end of a pipe whose other end only this
 /// process has. PR_SET_PDEATHSIG would not do: it tells of the end of the *thread* that made the child (prctl(2)), and
 /// tests start children from threads that come and go; nor do grandchildren inherit it. A list of process numbers would
-/// not do either: what was started a moment before a crash is not in it. So every child gets a word of this process into
-/// its environment, which all of its descendants inherit, and the guardian ends whoever has that word.
+/// not do either: what was started a moment before a crash is not in it. So a variable that names this process is set in the
+/// environment of every child. Its descendants inherit it, and the guardian kills all processes that have it.
 enum TestGuardian {
     /// What goes into the environment of everything that a test starts. Starts the guardian if there is none yet.
     static let mark: (name: String, value: String) = {

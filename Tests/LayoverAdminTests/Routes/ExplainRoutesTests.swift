@@ -186,7 +186,7 @@ struct ExplainRoutesTests {
             harness.engine.post(
                 .ended(id, .cancelled, nil, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: false)))
             let text = try #require(try await now(harness, id)["text"] as? String)
-            #expect(text.contains("its client left, and it could not go on without it, because \(obstacle.clause)."))
+            #expect(text.contains("its client disconnected, and it cannot be sent later, because \(obstacle.clause)."))
         }
     }
 
