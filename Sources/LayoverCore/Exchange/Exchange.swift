@@ -82,7 +82,8 @@ package struct Exchange: Sendable {
         if failure.evidence == .answered { return .fail(.responseBegan) }
         if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
         if isStopping, isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
-        if failure.isStaleConnection, request.isRepeatable, !hasTriedNewConnection {
+        // Also while its body is arriving, of which every byte is kept: libcurl would do the same of its own accord.
+        if failure.isStaleConnection, request.mayBeSentTwice, request.canBeSentFromTheStart, !hasTriedNewConnection {
             return .againOnNewConnection
         }
         if policy.mode == .pass, !isTicket { return .fail(.pass) }

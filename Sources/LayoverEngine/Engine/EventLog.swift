@@ -11,6 +11,8 @@ struct EventLog {
     private let byteCountMax: Int
     /// Bytes of the events that one watcher is handed at once. Default: 64 KiB.
     private static let portionByteCountMax = 64 << 10
+    /// Places below the oldest event that are freed together. Default: 1024, so that an event costs the move of some ten others.
+    private static let emptyPlaceCountMax = 1024
 
     private struct Kept {
         var event: EngineEvent
@@ -44,7 +46,8 @@ struct EventLog {
             kept[oldest] = nil
             oldest += 1
         }
-        if oldest > 1000, oldest > kept.count / 2 {
+        // Not at half of the array, whose room would then be twice that of the events.
+        if oldest >= Self.emptyPlaceCountMax {
             kept.removeFirst(oldest)
             oldest = 0
         }

@@ -2,6 +2,12 @@ import GRDB
 
 /// The connections of a store, set up so that an acknowledged row survives a power cut.
 enum StoreConnections {
+    /// Memory for pages of the connection that writes: the inner pages of the indexes of a million tickets. What is not in it
+    /// is read from the kernel's page cache. Unit: KiB. Default: 4096.
+    private static let writerCacheKiB = 4096
+    /// Memory for pages of each connection that reads; each request and each answer is read once. Unit: KiB. Default: 512.
+    private static let readerCacheKiB = 512
+
     /// GRDB's pool sets `synchronous=NORMAL` when it turns the log on, whatever was set before, and a power cut then
     /// takes acknowledged rows. So it is set after that, and read back.
     static func open(_ path: String) throws -> DatabasePool {
@@ -22,8 +28,7 @@ enum StoreConnections {
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
             // A log that one long reader let grow is cut back.
             try db.execute(sql: "PRAGMA journal_size_limit = \(64 << 20)")
-            // KiB: the inner pages of the indexes of a million tickets.
-            try db.execute(sql: "PRAGMA cache_size = -32768")
+            try db.execute(sql: "PRAGMA cache_size = -\(writerCacheKiB)")
         }
         return pool
     }
@@ -35,6 +40,7 @@ enum StoreConnections {
                 PRAGMA trusted_schema = OFF;
                 PRAGMA cell_size_check = ON;
                 PRAGMA temp_store = MEMORY;
+                PRAGMA cache_size = -\(readerCacheKiB);
                 """)
         // What is deleted is overwritten, in free pages too: bodies of finished tickets are nobody's business.
         _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = ON")

@@ -11,6 +11,7 @@ The last line on standard output is the report, as JSON. It ends with 1 where an
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import random
 import sys
@@ -70,15 +71,22 @@ class Load:
             self.flaky.come_back()
 
     def fill_history(self, count):
-        """Has that many entries end. As long as fewer have ended than are remembered, memory grows by design."""
-        for first in range(0, count, 200):
+        """Has that many entries end, tickets and others in turn. As long as fewer have ended than are remembered, or smaller ones,
+        memory grows by design."""
+        takers = [client.Client(self, number) for number in range(10)]
+        for first in range(0, count, 400):
             clients = [client.Client(self, 0) for _ in range(first, min(first + 200, count))]
             for each in clients:
                 each.send_to_nobody()
-            # For the first attempt of the last one to fail; then they wait, and their clients leave.
+            # Meanwhile the first attempt of the last one fails; then they wait, and their clients leave.
+            with concurrent.futures.ThreadPoolExecutor(10) as threads:
+                for _ in range(min(200, max(0, count - first - 200)) // 10):
+                    list(threads.map(lambda each: each.run("ticket", sizes=(2_000,)), takers))
             time.sleep(0.3)
             for each in clients:
                 each.drop()
+        for each in takers:
+            each.drop()
 
     def run(self, client_count):
         threading.Thread(target=self.come_and_go, daemon=True).start()

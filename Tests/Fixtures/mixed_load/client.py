@@ -16,11 +16,11 @@ class Client:
 
     # One exchange
 
-    def run(self, kind):
+    def run(self, kind, **options):
         exchange = self.ledger.begin(kind, self.chance)
         exchange.port = self.load.origin.port
         try:
-            getattr(self, "do_" + kind)(exchange)
+            getattr(self, "do_" + kind)(exchange, **options)
         except wire.Breach as breach:
             self.ledger.breach(f"the client, {exchange}: {breach}")
             self.drop()
@@ -240,8 +240,8 @@ class Client:
         self.connect()
         self.connection.sendall(f"GET http://127.0.0.1:{self.load.dead_port}/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
 
-    def do_ticket(self, exchange):
-        self.upload(exchange, self.chance.choice(("length", "chunked")), (2_000, 200_000), "PUT")
+    def do_ticket(self, exchange, sizes=(2_000, 200_000)):
+        self.upload(exchange, self.chance.choice(("length", "chunked")), sizes, "PUT")
         exchange.port = self.load.flaky.port
         exchange.fields = ["Prefer: respond-async"]
         self.send(exchange)

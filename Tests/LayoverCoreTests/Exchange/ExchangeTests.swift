@@ -65,11 +65,22 @@ struct ExchangeTests {
         #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .fail(.pass))
     }
 
+    /// Regression: a PUT got a 502 when the connection died that it had begun to use, and the rest of its body was to come.
+    @Test(arguments: [RequestSummary.Body.none, .arriving, .captured, .lost, .brokenOff])
+    mutating func aStaleConnectionIsReplacedWhileTheBodyIsArriving(body: RequestSummary.Body) {
+        var exchange = Exchange(policy: .fixture())
+        _ = exchange.attemptStarted(trigger: .arrival)
+        let verdict = exchange.verdict(on: stale, sending: RequestSummary(method: "PUT", body: body), using: &generator)
+        #expect((verdict == .againOnNewConnection) == (body != .lost && body != .brokenOff))
+    }
+
     @Test mutating func aStaleConnectionIsNoExcuseToSendTwice() {
         var exchange = Exchange(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .arrival)
-        let post = RequestSummary(method: "POST", body: .captured)
-        #expect(exchange.verdict(on: stale, sending: post, using: &generator) == .fail(.maybeApplied))
+        for body in [RequestSummary.Body.arriving, .captured] {
+            let post = RequestSummary(method: "POST", body: body)
+            #expect(exchange.verdict(on: stale, sending: post, using: &generator) == .fail(.maybeApplied))
+        }
     }
 
     // MARK: Attempts that were given up on purpose
