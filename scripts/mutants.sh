@@ -1,8 +1,8 @@
 #!/bin/sh
-# Breaks one rule after the other, and expects the simulation to notice: each patch in Tests/Mutants is
-# applied to a copy of the sources, the simulation is built and run, and must fail.
+# Breaks one rule after the other, and expects the simulation to notice: each mutant in Tests/Mutants (scripts/mutate.py
+# says what one is) is applied to a copy of the sources, the simulation is built and run, and must fail.
 #
-# Usage: scripts/mutants.sh [NAME…]     the patches by name, all of them by default
+# Usage: scripts/mutants.sh [NAME…]     the mutants by name, all of them by default
 #   SIM_SEEDS   seeds that each mutant has to survive (default 600)
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,12 +36,11 @@ if ! simulate; then
 fi
 echo 'passes'
 
-[ $# -gt 0 ] || set -- $(cd "$root/Tests/Mutants" && ls ./*.patch | sed 's|^\./||; s|\.patch$||')
+[ $# -gt 0 ] || set -- $(cd "$root/Tests/Mutants" && ls ./*.mutant | sed 's|^\./||; s|\.mutant$||')
 bad=0
 for name in "$@"; do
-    patch="$root/Tests/Mutants/$name.patch"
-    if ! patch -s -p1 -d "$work/tree" <"$patch"; then
-        result='does not apply'
+    if ! "$root/scripts/mutate.py" "$name" "$work/tree"; then
+        result='does not fit'
     else
         simulate
         status=$?

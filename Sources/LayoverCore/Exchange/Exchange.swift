@@ -42,6 +42,7 @@ package struct Exchange: Sendable {
         counts.all += 1
         isAbandoned = false
         lastTrigger = trigger
+        // mutant: tireless
         if trigger.isAutomatic { counts.automatic += 1 }
         return counts.all
     }
@@ -80,7 +81,9 @@ package struct Exchange: Sendable {
     ) -> Verdict {
         // Past the head there is no going back: the client has begun to read.
         if failure.evidence == .answered { return .fail(.responseBegan) }
+        // mutant: evidence-forgotten
         if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
+        // mutant: thrown-away
         if isStopping, isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
         // Also while its body is arriving, of which every byte is kept: libcurl would do the same of its own accord.
         if failure.isStaleConnection, request.mayBeSentTwice, request.canBeSentFromTheStart, !hasTriedNewConnection {
@@ -89,6 +92,7 @@ package struct Exchange: Sendable {
         if policy.mode == .pass, !isTicket { return .fail(.pass) }
         if isAbandoned, failure.evidence == .neverSent, request.canBeSentFromTheStart {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
+            // mutant: forced-and-lost
             guard mayBeSent(request) else { return verdictOnRisk(failure) }
             if lastTrigger.isAutomatic { counts.automatic -= 1 }
             return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
@@ -147,6 +151,7 @@ package struct Exchange: Sendable {
     /// Whether sending it once more can act at most once upstream, or does no harm by acting twice:
     /// RFC 9110 section 9.2.2 forbids a proxy anything else.
     package func mayBeSent(_ request: RequestSummary) -> Bool {
+        // mutant: sent-twice
         counts.mayHaveBeenApplied ? request.isRepeatable : request.canBeSentFromTheStart
     }
 

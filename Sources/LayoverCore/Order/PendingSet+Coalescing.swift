@@ -23,6 +23,7 @@ extension PendingSet {
 
     /// Takes the places of the PUTs to its URL before it, once it is there whole.
     mutating func takePlaces(_ id: EntryID, now: Timestamp) {
+        // mutant: half-put
         guard let entry = entries[id], entry.isBodyReplayable, mayTakePlaces(entry), let marks = lastPuts[entry.url],
             let place = marks.firstIndex(where: { $0.id == id })
         else { return }

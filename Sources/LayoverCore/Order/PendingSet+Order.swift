@@ -6,7 +6,9 @@ extension PendingSet {
     /// What keeps an entry from its turn; nil when it is free.
     func blocker(of entry: Entry) -> WaitReason? {
         if entry.isBeingStored { return .turn }
+        // mutant: no-parents
         if parentsLeft[entry.id] != nil { return .parent }
+        // mutant: no-lanes
         guard let lane = entry.lane, let line = lanes[lane] else { return nil }
         if let underWay = line.underWay, underWay != entry.id { return .lane }
         return line.front == entry.id ? nil : .lane

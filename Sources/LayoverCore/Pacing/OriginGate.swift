@@ -45,6 +45,7 @@ package struct OriginGate: Sendable {
         failureCount = 0
         canaryAt = nil
         // The canary's own success opens the way for one; each success after it for one more.
+        // mutant: wide-window
         window = isShut ? 1 : min(windowMax, window + 1)
         isShut = false
     }
@@ -64,8 +65,10 @@ package struct OriginGate: Sendable {
 
     /// Whether a replay may start.
     package func admits(underWay: Int, freshUnderWay: Int, now: Timestamp) -> Bool {
+        // mutant: many-canaries
         if isShut { return underWay == 0 && (canaryAt ?? now) <= now }
         // However many fresh requests there are, one replay goes on: the backlog makes progress too.
+        // mutant: one-too-many
         return underWay < window && (underWay == 0 || underWay + freshUnderWay < windowMax)
     }
 }

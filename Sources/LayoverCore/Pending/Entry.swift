@@ -135,6 +135,7 @@ package struct Entry: Sendable {
     var isAttemptAskedFor: Bool { eligibleBy == .admin || isWanted || state == .attempting && isAskedFor }
 
     /// Whether reachability ends its wait.
+    // mutant: impatient-status
     var isWokenByReachability: Bool { policy.wakeOnReachable && !waitsForStatus }
 
     /// The commands that are allowed now.
@@ -143,6 +144,7 @@ package struct Entry: Sendable {
         case .waiting: [.retry, .cancel, .hold]
         case .attempting: [.cancel]
         case .held: [.retry, .cancel, .release]
+        // mutant: retry-is-force
         case .undecided: why == .maybeApplied ? [.force, .cancel] : [.retry, .cancel]
         case .delivered, .cancelled, .expired, .failed: []
         }

@@ -24,6 +24,7 @@ extension PendingSet {
         guard let entry = entries[id] else { return (history[id] == nil ? .unknown : .conflict, []) }
         if let revision, revision != entry.revision { return (.stale, []) }
         guard entry.actions.contains(command) else { return (.conflict, []) }
+        // mutant: no-acknowledgement
         if command == .force, acknowledgement != EntryCommand.duplicateRisk { return (.unacknowledged, []) }
         let actions = gather(now: now) { set in
             switch command {

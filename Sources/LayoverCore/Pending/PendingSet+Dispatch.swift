@@ -13,6 +13,7 @@ extension PendingSet {
         guard entry.hasGoodCredentials(at: now) else { return ask(id, .credentialsExpired, now: now) }
         let place = newPlace(of: id)
         entries[id]?.eligibleBy = nil
+        // mutant: forgotten-timer
         timers.push(.due(place), key: max(entry.dueAt, now))
         if entry.waitsForOrigin, entry.isWokenByReachability {
             line(of: entry.origin) { $0.blocked.push(place, key: entry.dueAt) }
@@ -44,6 +45,7 @@ extension PendingSet {
     }
 
     /// Whether nobody goes by itself, wherever to.
+    // mutant: offline
     var isAtRest: Bool { mode == .offline || isDraining || isRestoring }
 
     /// Starts as many attempts to an origin as its gate admits.
@@ -82,10 +84,12 @@ extension PendingSet {
             ask(place.id, .credentialsExpired, now: now)
             return false
         }
+        // mutant: portal
         if isBehindPortal, entry.isExposed, entry.eligibleBy != .admin {
             keepFromPortal(place)
             return false
         }
+        // mutant: full-disk
         guard isKeptFromStore(entry), !asksStore else { return true }
         keepFromStore(place, of: entry.origin)
         return false
@@ -145,10 +149,13 @@ extension PendingSet {
             line.entryCount -= 1
             if entry.state == .attempting { line.stopped(isBig: entry.isBig) }
         }
+        // mutant: miscounted
         if entry.isHeldByClient { heldCount -= 1 }
+        // mutant: spent-budget
         if let grant = entry.grant {
             line(of: entry.origin) { $0.end(grant, of: entry.policy, wasMade: entry.state == .attempting) }
         }
+        // mutant: endless-incident
         leaveIncident(id, of: entry.incident, now: now)
         entry.revision += 1
         entry.why = nil

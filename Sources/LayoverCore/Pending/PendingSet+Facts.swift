@@ -205,6 +205,7 @@ extension PendingSet {
             set.lineUp(id)
             set.laneChanged(entry.lane, now: now)
             set.touchIncident(entry.incident, now: now)
+            // mutant: word-taken-back
             // And whether it may be sent once more.
             set.stopIfRisky(id, now: now)
         }

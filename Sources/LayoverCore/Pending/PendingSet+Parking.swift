@@ -31,6 +31,7 @@ extension PendingSet {
     private mutating func admits(_ new: NewEntry) -> Bool {
         if isDraining {
             actions.append(.end(new.id, .draining))
+        // mutant: over-the-limit
         } else if entries.count + acceptingCount >= limits.entryCountMax {
             actions.append(.refuse(new.id, limit: "limits.entries", value: limits.entryCountMax))
         } else if heldCount >= limits.heldClientCountMax {
@@ -71,6 +72,7 @@ extension PendingSet {
     @discardableResult
     mutating func join(_ new: NewEntry, sequence: Int, now: Timestamp) -> Bool {
         let isTicket = new.ticket != nil
+        // mutant: no-deadline
         let expiresAt = now + (isTicket ? new.policy.lifetime : min(new.policy.holdMax, new.policy.lifetime))
         entries[new.id] = Entry(
             id: new.id, method: new.method, url: new.url, origin: new.origin, route: new.route,
@@ -213,6 +215,7 @@ extension PendingSet {
             }
             laneChanged(entries[id]?.lane, now: now)
             if reason == .exhausted, parking.shutsGate { incidentExhausted(entries[id]?.incident, now: now) }
+        // mutant: released-by-retry
         } else if entries[id]?.isHeldBack == true {
             change(id) { $0.state = .held }
         } else {
@@ -270,6 +273,7 @@ extension PendingSet {
         if entry.expiresAt <= now {
             finish(id, as: .expired, now: now)
             actions.append(.end(id, .expired))
+        // mutant: draining
         } else if isDraining, entry.ticket == nil {
             endDraining(id, now: now)
         }

@@ -34,6 +34,7 @@ package struct ReloadTurns: Sendable, Hashable {
             return .begins
         case .running(let waiting):
             state = .running(waiting: waiting + 1)
+            // mutant: reload-out-of-turn
             return .waits
         }
     }

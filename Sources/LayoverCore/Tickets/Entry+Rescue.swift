@@ -15,12 +15,14 @@ extension Entry {
         attempts.cutOff(record)
         lastFailure = .cutOff
         lastFailureAt = now
+        // mutant: rescued-as-waiting
         state = !isRepeatable ? .undecided : isHeldBack ? .held : .waiting
         why = isRepeatable ? nil : .maybeApplied
         mayHaveBeenApplied = true
         // The word of a person was for this attempt.
         isForced = false
         isNeverSent = false
+        // mutant: rescued-as-waiting.2
         ticket?.counts.mayHaveBeenApplied = true
         dueAt = now
     }

@@ -100,6 +100,7 @@ package struct KeyReservations: Sendable {
         standings[claim] = Standing(key: key, payload: payload, looks: looks)
         reservations[key]?.joined.append(claim)
         joinedCount += 1
+        // mutant: key-unreserved
         return [.join(claim)]
     }
 

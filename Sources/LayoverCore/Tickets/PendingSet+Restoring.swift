@@ -25,6 +25,7 @@ extension PendingSet {
             for (record, policy) in records { set.restore(record, policy, now: now) }
             for (record, _) in records { set.stopIfRisky(record.id, now: now) }
             for (record, _) in records { set.restoreParents(of: record, ended: ended, now: now) }
+            // mutant: incident-forgotten
             for (record, _) in records { set.rejoinIncident(record.id, now: now, using: &generator) }
             for (record, _) in records { set.settleRestored(record, now: now) }
         }
@@ -35,6 +36,7 @@ extension PendingSet {
         sequence = max(sequence, record.sequence)
         var entry = Entry(record, policy: policies.shared(policy))
         let wasUnderWay = record.state == .attempting
+        // mutant: force-made-up
         if wasUnderWay { entry.rescue(wasAskedFor: record.decisions.isAskedFor, now: now) }
         // Held back it goes only when a person asks for it, and nobody has.
         if entry.state == .waiting, entry.isHeldBack, !record.decisions.isAskedFor { entry.state = .held }
@@ -70,6 +72,7 @@ extension PendingSet {
         let id = record.id
         guard let entry = entries[id] else { return }
         // Portions need not come in the order of the lane: those that depend on others come last.
+        // mutant: lane-over-portions
         if let lane = entry.lane, let line = lanes[lane], line.first != line.front { laneChanged(lane, now: now) }
         announce(entry.origin)
         expire(id, now: now)

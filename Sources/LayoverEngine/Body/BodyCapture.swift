@@ -163,6 +163,7 @@ struct BodyCapture {
         guard var current = reader, current.number == number, end != .brokenOff else {
             return (.brokenOff, Effects())
         }
+        // mutant: half-body
         guard isKeeping || current.position > 0 || receivedCount == 0 else {
             return (.brokenOff, Effects())
         }
@@ -191,6 +192,7 @@ struct BodyCapture {
     }
 
     /// What could still be sent from the start.
+    // mutant: half-body.2
     var isLost: Bool { !isKeeping }
 
     // MARK: Parts

@@ -63,6 +63,7 @@ extension Engine {
             }
         let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now)
             .shifted(by: tickets.clock)
+        // mutant: key-forgotten, told-too-early
         store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
             self.eventLoop.execute {
                 self.assumeIsolated {

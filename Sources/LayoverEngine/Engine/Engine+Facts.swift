@@ -57,6 +57,7 @@ extension Engine {
                 pending.ended(
                     id, as: state, failure: failure, attemptCount: tally.attemptCount,
                     records: tally.records, now: now, using: &jitter))
+            // mutant: ends-twice
             // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
             exchanges[id] = nil
             if !tickets.isTouched(id) { tickets.untold.remove(id) }

@@ -145,6 +145,7 @@ extension Engine {
     /// - Returns: False when the disk does not take it; it is tried again then.
     package func settled(_ id: EntryID) async -> Bool {
         // What was refused meanwhile may be under way once more.
+        // mutant: cancel-told-early
         while tickets.pendingSaves[id] != nil { await settled() }
         return tickets.unsaved[id] == nil
     }

@@ -13,6 +13,7 @@ extension ClientConnection {
         isProcessing = true
         defer { isProcessing = false }
         do throws(FramingError) {
+            // mutant: out-of-turn
             while phase == .idle || exchange?.isReceivingRequest == true {
                 guard let event = try decoder.next(&input) else { break }
                 switch event {

@@ -76,6 +76,7 @@ extension ProxyExchange {
         if adoptsItself() { return }
         switch phase {
         case .parked, .looking:
+            // mutant: waits-for-nobody
             ended(as: .cancelled)
         case .offering:
             offered = nil
@@ -215,12 +216,14 @@ extension ProxyExchange: HeldExchange {
         }
         if phase == .offering, end == .draining { return deliverOffered() }
         offered = nil
+        // mutant: cancel-goes-on
         if let attempt, let id { aborted = (attempt, id) }
         if attempt?.hasBegunSending.load(ordering: .acquiring) == true { rules.wasCutOffSending() }
         cancelAttempt()
         request.body?.breakOff()
         if phase == .responding {
             phase = .done
+            // mutant: silent-cancel
             connection?.breakOff(isCloseDelimited: framing == .close)
             return
         }

@@ -124,6 +124,7 @@ extension ProxyExchange {
         guard takesOverWhenClientLeaves, !isReceivingRequest,
             phase == .parked || phase == .attempting || phase == .offering
         else { return false }
+        // mutant: head-without-body
         if let adoptionObstacle {
             // It ends as under `cancel`, and the reason is recorded: its client expects it to be done.
             loop.engine.post(.notAdopted(joinedEntry(), adoptionObstacle))

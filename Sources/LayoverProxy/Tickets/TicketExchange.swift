@@ -78,6 +78,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         let number = number ?? rules.attemptStarted(trigger: trigger)
         let attempt = UpstreamAttempt(
             request: request, number: number, needsFreshConnection: onNewConnection,
+            // mutant: unmarked
             wantsConnectionFacts: true, beforeSending: mark?.closure(for: rules.counts, by: self), receiver: self)
         self.attempt = attempt
         timeline.began(number, trigger, at: loop.engine.clock.now())
@@ -185,6 +186,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
 
     /// Until the next attempt. What is stored is loaded for it; what is not stays in memory.
     func restOrClose() {
+        // mutant: nobody-left
         phase = isStored ? .done : .resting
         if isStored { loop.closed(self) }
     }
@@ -204,6 +206,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
 
     /// What the store has of it can be sent as often as it takes; before that it is what was kept of it.
     private var bodySummary: RequestSummary.Body {
+        // mutant: head-without-body.2
         guard let body = request?.body else { return .none }
         return isStored ? .captured : body.summary
     }
