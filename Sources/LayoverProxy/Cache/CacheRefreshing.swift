@@ -12,33 +12,39 @@ import Synchronization
 /// `@unchecked Sendable`: see above.
 final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
     private let loop: ProxyLoop
-    private let request: UpstreamRequest
+    private var request: UpstreamRequest
     private let refresh: CacheRefresh
-    private let route: String?
+    /// A reload may change it.
+    private var route: String?
+    private let wish: PolicyWish
     private let cache: any AnswerCache
     private let id: EntryID
-    private var rules: Exchange
-    private var timeline = AttemptTimeline()
+    private var machine: ExchangeMachine
     private var attempt: UpstreamAttempt?
     private var writer: (any AnswerWriter)?
     private var requestedAt = 0
-    private var isDone = false
 
     init(
-        loop: ProxyLoop, request: UpstreamRequest, refresh: CacheRefresh, policy: Policy, route: String?,
+        loop: ProxyLoop, request: UpstreamRequest, refresh: CacheRefresh, policy: Policy, route: String?, wish: PolicyWish,
         cache: any AnswerCache
     ) {
         self.loop = loop
         self.request = request
         self.refresh = refresh
         self.route = route
+        self.wish = wish
         self.cache = cache
+        machine = ExchangeMachine(for: .cache, AttemptRules(policy: Self.patient(policy)))
+        id = EntryID(using: &loop.generator)
+        loop.opened(self)
+    }
+
+    /// Nobody's patience ends, and nobody could be asked or be given anything else.
+    private static func patient(_ policy: Policy) -> Policy {
         var policy = policy
-        // Nobody's patience ends, and nobody could be asked or be given anything else.
         policy.holdMax = policy.lifetime
         policy.onExhausted = .fail
-        rules = Exchange(policy: policy)
-        id = EntryID(using: &loop.generator)
+        return policy
     }
 
     /// Joins the pending set.
@@ -48,16 +54,45 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
         let parking = Verdict.Parking(delay: .zero, shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn)
         let new = NewEntry(
             id: id, method: request.method, url: request.shownURL, origin: request.origin, route: route,
-            policy: rules.policy,
+            policy: machine.rules.policy,
             client: Entry.Client(address: "cache", isConnected: false, userAgent: nil),
             createdAt: loop.engine.clock.now(), isExposed: request.isExposed, failure: failure, parking: parking)
+        machine.enter(.parked)
         loop.engine.post(.parked(new, self))
     }
 
+    /// Finds its route in a configuration that was read anew. What is under way goes on.
+    func reroute() {
+        let found = loop.planner.reroute(request, by: route, wish: wish)
+        request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
+        let policy = Self.patient(found.policy)
+        guard found.route != route || policy != machine.rules.policy else { return }
+        route = found.route
+        machine.rules.policy = policy
+        loop.engine.post(.rerouted(id, route: route, policy, automaticLeft: machine.rules.automaticLeft))
+    }
+
+    // MARK: Attempts
+
+    private func send(_ trigger: AttemptTrigger, onNewConnection: Bool) {
+        guard let worker = loop.worker else { return end(as: .cancelled) }
+        let number = machine.startAttempt(trigger, at: loop.engine.clock.now())
+        requestedAt = loop.wallSeconds
+        let attempt = UpstreamAttempt(
+            request: request, number: number, needsFreshConnection: onNewConnection,
+            wantsConnectionFacts: true, receiver: self)
+        self.attempt = attempt
+        loop.metrics.attemptCount.increment()
+        worker.start(attempt)
+    }
+
     func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
-        guard attempt === self.attempt else { return }
+        guard attempt === self.attempt else {
+            if case .dialled(let socket) = event { socket.close() }
+            return
+        }
         switch event {
-        case .head(let head, _): received(head)
+        case .head(let head, let sendings): received(head, sendings: sendings)
         case .body(let bytes):
             writer?.append(bytes)
             took(bytes.readableBytes)
@@ -70,10 +105,12 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
         }
     }
 
-    private func received(_ head: ResponseHead) {
-        timeline.ended(
-            at: loop.engine.clock.now(), .deliver(.answered), failure: nil, status: head.status,
-            connection: attempt?.connectionFacts)
+    /// The cache says by the status what becomes of the answer, so none is asked for again.
+    private func received(_ head: ResponseHead, sendings: Int) {
+        if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
+        machine.record(
+            .deliver(.answered), status: head.status, connection: attempt?.connectionFacts, at: loop.engine.clock.now())
+        machine.enter(.delivering)
         loop.engine.post(.answered(id, tally()))
         writer = cache.answered(
             head, to: refresh.request, at: CacheTimes(requestedAt: requestedAt, answeredAt: loop.wallSeconds))
@@ -89,40 +126,30 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
         attempt = nil
         writer?.abandon()
         writer = nil
-        let verdict = rules.verdict(
-            on: failure, sending: RequestSummary(method: request.method), isNetworkAway: loop.isNetworkAway,
+        loop.metrics.failedAttemptCount.increment()
+        let step = machine.attemptFailed(
+            failure,
+            in: .init(
+                request: RequestSummary(method: request.method), isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now()),
             using: &loop.generator)
-        timeline.ended(
-            at: loop.engine.clock.now(), verdict, failure: failure, status: nil, connection: nil)
-        switch verdict {
-        case .againOnNewConnection:
-            rules.hasTriedNewConnection = true
-            send(.dueTime, onNewConnection: true)
-        case .park(let parking): loop.engine.post(.attemptFailed(id, failure, parking, tally()))
-        case .deliver, .standIn, .fail: end(as: .failed, failure: failure)
+        switch step {
+        case .again(let trigger): send(trigger, onNewConnection: true)
+        case .park(let failure, let parking):
+            machine.enter(.parked)
+            loop.engine.post(.attemptFailed(id, failure, parking, tally()))
+        case .standIn(_, let failure), .fail(let failure, _), .breakOff(let failure): end(as: .failed, failure: failure)
         }
-    }
-
-    private func send(_ trigger: AttemptTrigger, onNewConnection: Bool) {
-        guard let worker = loop.worker else { return end(as: .cancelled) }
-        let number = rules.attemptStarted(trigger: trigger)
-        requestedAt = loop.wallSeconds
-        let attempt = UpstreamAttempt(
-            request: request, number: number, needsFreshConnection: onNewConnection,
-            wantsConnectionFacts: true, receiver: self)
-        self.attempt = attempt
-        timeline.began(number, trigger, at: loop.engine.clock.now())
-        loop.metrics.attemptCount.increment()
-        worker.start(attempt)
     }
 
     private func tally() -> AttemptTally {
         var tally = AttemptTally(
-            attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft, isBodyReplayable: true,
-            records: timeline.takeRecords())
-        tally.counts = rules.counts
+            attemptCount: machine.rules.attemptCount, automaticLeft: machine.rules.automaticLeft, isBodyReplayable: true,
+            records: machine.takeRecords())
+        tally.counts = machine.rules.counts
         return tally
     }
+
+    // MARK: The end
 
     private func end(as state: EntryState, failure: Failure? = nil) {
         finish()
@@ -131,8 +158,9 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
 
     private func finish() {
         attempt = nil
-        guard !isDone else { return }
-        isDone = true
+        guard machine.phase != .ended else { return }
+        machine.enter(.ended)
+        loop.closed(self)
         cache.refreshEnded(refresh)
     }
 }
@@ -140,8 +168,8 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
 extension CacheRefreshing: HeldExchange {
     func start(_ trigger: AttemptTrigger, isForced: Bool) {
         loop.eventLoop.execute {
-            guard !self.isDone, self.attempt == nil else { return }
-            self.rules.hasTriedNewConnection = false
+            guard self.machine.phase == .parked else { return }
+            self.machine.rules.hasTriedNewConnection = false
             self.send(trigger, onNewConnection: trigger == .canary)
         }
     }
@@ -149,7 +177,7 @@ extension CacheRefreshing: HeldExchange {
     func abandonConnecting() {
         loop.eventLoop.execute {
             guard let attempt = self.attempt else { return }
-            self.rules.isAbandoned = true
+            self.machine.rules.isAbandoned = true
             self.loop.worker?.cancelIfConnecting(attempt)
         }
     }

@@ -28,12 +28,12 @@ extension ProxyExchange {
 
     /// Nobody tells us when there is room again, so it is tried. One over `limits.bodyMax` waits for the upstream alone.
     private func bodyFoundNoRoom() {
-        guard !isWaitingForRoom, phase != .done, request.body?.keepingFailure != nil else { return }
+        guard !isWaitingForRoom, phase != .ended, request.body?.keepingFailure != nil else { return }
         isWaitingForRoom = true
         loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self] in
             guard let self else { return }
             isWaitingForRoom = false
-            if phase != .done { request.body?.roomMayBeBack() }
+            if phase != .ended { request.body?.roomMayBeBack() }
         }
     }
 
@@ -45,7 +45,7 @@ extension ProxyExchange {
     /// - Returns: Whether the client may go on.
     func receivedBody(_ bytes: ByteBuffer) -> Bool {
         // After an early answer nobody wants the rest.
-        guard phase != .done else { return true }
+        guard phase != .ended else { return true }
         hasSentContinue = true
         ticket?.digest?.update(bytes)
         ticket?.tokens?.read(bytes)
@@ -63,13 +63,13 @@ extension ProxyExchange {
         }
         request.body?.finish(trailers: lines)
         requestCompleted(trailers: lines)
-        if phase == .done { connection?.exchangeFinished(keepsAlive: false) }
+        if phase == .ended { connection?.exchangeFinished(keepsAlive: false) }
     }
 
     /// Lets a client go on that waits for it, once (RFC 9110 section 10.1.1).
     func sendContinue() {
         guard client.expectsContinue, !hasSentContinue, isReceivingRequest, let connection,
-            phase != .responding, phase != .done
+            phase != .delivering, phase != .ended
         else { return }
         hasSentContinue = true
         connection.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
@@ -94,7 +94,7 @@ extension ProxyExchange {
     private func giveUp(_ problem: Problem) {
         request.body?.breakOff()
         cancelAttempt()
-        if phase == .responding {
+        if phase == .delivering {
             ended(as: .failed)
             connection?.breakOff(isCloseDelimited: framing == .close)
         } else {

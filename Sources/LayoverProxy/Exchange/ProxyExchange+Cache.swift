@@ -45,12 +45,12 @@ extension ProxyExchange {
     private func look(_ occasion: CacheOccasion, orElse: @escaping () -> Void) {
         guard let cache = caching?.cache else { return }
         caching?.hasLooked = true
-        phase = .looking
+        phase = .searching(.cache)
         // Called on the loop, where it came from.
         nonisolated(unsafe) let orElse = orElse
         cache.lookup(request.cacheRequest, occasion, now: loop.wallSeconds) { [self] found in
             loop.eventLoop.execute {
-                guard self.phase == .looking else { return }
+                guard self.phase == .searching(.cache) else { return }
                 if case .found(let answer) = found { self.serve(answer, occasion) } else { orElse() }
             }
         }
@@ -60,7 +60,7 @@ extension ProxyExchange {
 
     private func serve(_ cached: CachedAnswer, _ occasion: CacheOccasion) {
         guard let connection else { return ended(as: .cancelled) }
-        phase = .responding
+        phase = .delivering
         loop.metrics.countAnswer(status: cached.head.status)
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
@@ -115,7 +115,7 @@ extension ProxyExchange {
         asked.body = nil
         asked.mayBeSentTwice = true
         CacheRefreshing(
-            loop: loop, request: asked, refresh: refresh, policy: rules.policy, route: route, cache: cache
+            loop: loop, request: asked, refresh: refresh, policy: rules.policy, route: route, wish: wish, cache: cache
         ).park(lastFailure)
     }
 }

@@ -6,17 +6,17 @@ import Synchronization
 extension ProxyExchange {
     func cutOff() -> Bool {
         switch phase {
-        case .responding, .done:
+        case .delivering, .ended:
             // Those that asked for the same must not wait for what will not come.
             claim?.end(KeyOutcome(OwnResponse(.cutOff(mayHaveBeenSent: true), identity: loop.rules.identity)))
             return true
-        case .looking where hasJoined:
+        case .searching where hasJoined:
             // What becomes of the one that goes is the last word here, too.
             ticket?.isCutOff = true
             return false
-        case .attempting, .offering, .parked, .looking: break
+        case .attempting, .offering, .parked, .collecting, .searching, .preflight: break
         }
-        guard let turn = ticket, !turn.isHeard, !isReceivingRequest, phase != .looking, request.purpose == .transfer
+        guard let turn = ticket, !turn.isHeard, !isReceivingRequest, phase.isPending, request.purpose == .transfer
         else {
             tellCutOff()
             return true
@@ -40,7 +40,7 @@ extension ProxyExchange {
     }
 
     private func tellCutOff() {
-        guard phase != .responding, phase != .done else { return }
+        guard phase != .delivering, phase != .ended else { return }
         let mayHaveBeenSent =
             rules.counts.mayHaveBeenApplied || attempt?.hasBegunSending.load(ordering: .acquiring) == true
         offered = nil

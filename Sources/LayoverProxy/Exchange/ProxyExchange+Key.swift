@@ -23,7 +23,7 @@ extension ProxyExchange {
     /// - Returns: False where there is nothing to ask for.
     func looksForItsKey() -> Bool {
         guard let digest = ticket?.digest else { return false }
-        phase = .looking
+        phase = .searching(.duplicateKey)
         ticket?.key = .asked
         let claim = KeyClaim(engine: loop.engine)
         self.claim = claim
@@ -33,12 +33,12 @@ extension ProxyExchange {
 
     /// Whether it waits for the outcome of another request.
     var hasJoined: Bool {
-        if case .joined? = ticket?.key { return phase == .looking }
+        if case .joined? = ticket?.key { return phase == .searching(.duplicateKey) }
         return false
     }
 
     private func keyIsReserved() {
-        guard phase == .looking else { return }
+        guard phase == .searching(.duplicateKey) else { return }
         var wasDue = false
         if case .joined(let isDue)? = ticket?.key { wasDue = isDue }
         ticket?.key = .going
@@ -49,7 +49,7 @@ extension ProxyExchange {
     }
 
     private func joins() {
-        guard phase == .looking else { return }
+        guard phase == .searching(.duplicateKey) else { return }
         ticket?.key = .joined(isDue: false)
         // It waits from now on for nothing that could still reach it.
         if connection?.isInputClosed == true {
@@ -70,7 +70,7 @@ extension ProxyExchange {
     }
 
     private func isGiven(_ outcome: KeyOutcome, _ payload: [UInt8]) {
-        guard phase == .looking else { return }
+        guard phase == .searching(.duplicateKey) else { return }
         ticket?.key = .given(outcome, payload: payload)
         ticket?.timer?.cancel()
         ticket?.joinTimer?.cancel()
@@ -83,7 +83,7 @@ extension ProxyExchange {
 
     /// The request is complete, and another one with its key has come to something.
     func useOutcome() {
-        guard phase == .looking, case .given(let outcome, let payload)? = ticket?.key else { return }
+        guard phase == .searching(.duplicateKey), case .given(let outcome, let payload)? = ticket?.key else { return }
         guard ticket?.digest?.mark.payload == payload else { return fail(.keyReused) }
         switch outcome {
         case .ticket(let id):
@@ -101,7 +101,7 @@ extension ProxyExchange {
     }
 
     private func answerAgain(_ id: EntryID, _ result: TicketLook.Result) {
-        guard phase == .looking else { return }
+        guard phase == .searching(.duplicateKey) else { return }
         answer(
             .accepted(
                 id, base: ticket?.base ?? "", applied: ticket?.wish.applied ?? "",
@@ -110,7 +110,7 @@ extension ProxyExchange {
 
     private func give(_ shared: SharedAnswer) {
         guard let connection else { return ended(as: .cancelled) }
-        phase = .responding
+        phase = .delivering
         claim?.end(nil)
         loop.settled(self)
         let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: client)
@@ -137,8 +137,8 @@ extension ProxyExchange: KeyedExchange {
             case .join: self.joins()
             case .offerTicket: self.becomeTicketForOthers()
             case .outcome(let outcome, let payload): self.isGiven(outcome, payload)
-            case .reused: if self.phase == .looking { self.fail(.keyReused) }
-            case .refused(let limit, let value): if self.phase == .looking { self.fail(.limit(limit, value)) }
+            case .reused: if self.phase == .searching(.duplicateKey) { self.fail(.keyReused) }
+            case .refused(let limit, let value): if self.phase == .searching(.duplicateKey) { self.fail(.limit(limit, value)) }
             }
         }
     }

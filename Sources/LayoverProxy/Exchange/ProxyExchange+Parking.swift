@@ -75,23 +75,23 @@ extension ProxyExchange {
         given?.stop()
         if adoptsItself() { return }
         switch phase {
-        case .parked, .looking:
+        case .parked, .collecting, .searching, .preflight:
             // mutant: waits-for-nobody
             ended(as: .cancelled)
         case .offering:
             offered = nil
             cancelAttempt()
             ended(as: .cancelled)
-        case .attempting where mayHaveBeenApplied, .responding where mayHaveBeenApplied:
+        case .attempting where mayHaveBeenApplied, .delivering where mayHaveBeenApplied:
             // Let it finish, so that what became of it is known. Nobody reads the answer, so nothing
             // may wait for somebody who does.
-            phase = .done
+            phase = .ended
             clientTookBytes()
-        case .attempting, .responding:
+        case .attempting, .delivering:
             if let attempt, let entry { aborted = (attempt, entry) }
             cancelAttempt()
             ended(as: .cancelled)
-        case .done:
+        case .ended:
             break
         }
     }
@@ -110,7 +110,7 @@ extension ProxyExchange {
     /// is still delivered.
     func clientClosedInput() {
         guard isReceivingRequest || phase == .parked || hasJoined || entry != nil && phase == .attempting else { return }
-        let isAnswering = phase == .responding
+        let isAnswering = phase == .delivering
         clientLeft()
         if isAnswering {
             connection?.breakOff(isCloseDelimited: framing == .close)
@@ -205,11 +205,11 @@ extension ProxyExchange: HeldExchange {
         let id = entry
         entry = nil
         if ticket?.isAsked == true, let id { loop.engine.post(.untold(id)) }
-        if phase == .done || phase == .responding {
+        if phase == .ended || phase == .delivering {
             // Nobody is answered any more; those that asked for the same are.
             claim?.end(KeyOutcome(OwnResponse(.ended(end, lastFailure: lastFailure), identity: loop.rules.identity)))
         }
-        if phase == .done {
+        if phase == .ended {
             // Its client has left, and its attempt was to be let finish.
             if let attempt, let id { aborted = (attempt, id) }
             return cancelAttempt()
@@ -221,8 +221,8 @@ extension ProxyExchange: HeldExchange {
         if attempt?.hasBegunSending.load(ordering: .acquiring) == true { rules.wasCutOffSending() }
         cancelAttempt()
         request.body?.breakOff()
-        if phase == .responding {
-            phase = .done
+        if phase == .delivering {
+            phase = .ended
             // mutant: silent-cancel
             connection?.breakOff(isCloseDelimited: framing == .close)
             return

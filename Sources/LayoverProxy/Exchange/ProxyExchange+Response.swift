@@ -23,13 +23,13 @@ extension ProxyExchange {
         guard phase != .attempting || !retries(head) else { return }
         tellOriginAnswered(status: head.status, .deliver(.answered))
         // Its client has left, but others may have asked for the same.
-        if phase == .done { keepForOthers(head) }
+        if phase == .ended { keepForOthers(head) }
         guard phase == .attempting else { return }
         passOn(head)
     }
 
     func passOn(_ head: ResponseHead) {
-        phase = .responding
+        phase = .delivering
         if caching != nil { keepInCache(head) }
         keepForOthers(head)
         guard let connection else { return }
@@ -93,9 +93,9 @@ extension ProxyExchange {
     func received(_ bytes: ByteBuffer) {
         let capture = sharing?.capture
         capture?.append(bytes)
-        if phase == .responding { caching?.writer?.append(bytes) }
+        if phase == .delivering { caching?.writer?.append(bytes) }
         // Where no body can follow, the client would take one for its next answer.
-        guard let connection, phase == .responding, framing != .none else {
+        guard let connection, phase == .delivering, framing != .none else {
             return took(bytes.readableBytes)
         }
         if framing == .chunked {
@@ -149,7 +149,7 @@ extension ProxyExchange {
         caching?.writer?.commit()
         if let sharing { claim?.end(.answer(sharing.finished())) }
         sharing = nil
-        let wasResponding = phase == .responding
+        let wasResponding = phase == .delivering
         ended(as: isClientGone ? .cancelled : .delivered)
         guard wasResponding, let connection else { return }
         if framing == .chunked {

@@ -1,4 +1,3 @@
-import Glibc
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
@@ -8,37 +7,29 @@ import NIOCore
 extension ProxyExchange {
     /// Whether the answer is not to be passed on, or not yet.
     func retries(_ head: ResponseHead) -> Bool {
-        guard rules.policy.retryOn.contains(where: { $0.matches(status: head.status) }),
-            request.purpose == .transfer, connection?.isInputClosed == false
+        guard machine.retries(status: head.status), request.purpose == .transfer, connection?.isInputClosed == false
         else { return false }
         let answer = Answer(
-            status: head.status, retryAfter: head.retryAfter(now: time(nil)), forbidsRetry: head.forbidsRetry)
-        let verdict = rules.verdict(on: answer, sending: summary, using: &loop.generator)
-        switch verdict {
-        case .park(let parking):
-            offer(head, parking)
-        case .standIn(let response):
-            lastFailure = .answered(head.status)
-            tellOriginAnswered(status: head.status, verdict)
+            status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
+        let step = machine.answered(
+            answer, sending: summary, connection: attempt?.connectionFacts, at: loop.engine.clock.now(),
+            using: &loop.generator)
+        switch step {
+        case .offer(let failure, let parking):
+            // The engine says what becomes of it: the set may be full, or the budget spent, and then the client gets what
+            // the origin said.
+            offered = OfferedAnswer(head: head)
+            endFresh()
+            post(failure, parking)
+        case .standIn(let response, _):
+            tellOriginAnswered(status: head.status, .standIn(response))
             cancelAttempt()
             standIn(response)
-        case .deliver, .fail, .againOnNewConnection:
+        case .deliver(let verdict):
             tellOriginAnswered(status: head.status, verdict)
             passOn(head)
         }
         return true
-    }
-
-    /// Holds the answer back until the engine has said what becomes of it: the set may be full, or the budget
-    /// spent, and then the client gets what the origin said.
-    private func offer(_ head: ResponseHead, _ parking: Verdict.Parking) {
-        phase = .offering
-        offered = OfferedAnswer(head: head)
-        let failure = Failure.answered(head.status)
-        lastFailure = failure
-        record(.park(parking), failure: failure, status: head.status)
-        endFresh()
-        post(failure, parking)
     }
 
     func dropAnswer() {
@@ -66,7 +57,6 @@ extension ProxyExchange {
     func deliverOffered() {
         guard let offered else { return }
         self.offered = nil
-        phase = .attempting
         passOn(offered.head)
         for event in offered.rest {
             guard attempt != nil else { break }

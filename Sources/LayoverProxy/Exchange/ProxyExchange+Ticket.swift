@@ -53,7 +53,7 @@ extension ProxyExchange {
             claim?.waitEnded()
             return
         }
-        guard phase == .parked || phase == .attempting || phase == .offering, request.purpose == .transfer else {
+        guard phase.isPending, request.purpose == .transfer else {
             return declineTicket()
         }
         guard loop.rules.keepsTickets else {
@@ -84,7 +84,7 @@ extension ProxyExchange {
     /// Its client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as
     /// a body is tried again.
     private func askAgainLater() {
-        guard ticket?.wish.wait != nil, successor == nil, phase != .done else { return }
+        guard ticket?.wish.wait != nil, successor == nil, phase != .ended else { return }
         ticket?.timer?.cancel()
         ticket?.timer = loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self] in self?.becomeTicket() }
     }
@@ -122,7 +122,7 @@ extension ProxyExchange {
     /// - Returns: Whether it goes on as a ticket that nobody holds.
     func adoptsItself() -> Bool {
         guard takesOverWhenClientLeaves, !isReceivingRequest,
-            phase == .parked || phase == .attempting || phase == .offering
+            phase.isPending
         else { return false }
         // mutant: head-without-body
         if let adoptionObstacle {
@@ -146,17 +146,19 @@ extension ProxyExchange {
 
     /// Whether its client has left, its attempt is let finish, and nothing of the answer has come.
     private var isLetFinish: Bool {
-        phase == .done && isClientGone && attempt != nil && sharing == nil && successor == nil && ticket?.isAsked != true
+        phase == .ended && isClientGone && attempt != nil && sharing == nil && successor == nil && ticket?.isAsked != true
             && !isReceivingRequest && adoptionObstacle == nil && loop.rules.keepsTickets
     }
 
     /// Another goes on with the request, and with the attempt if one is under way.
     ///
-    /// - Parameter isStored: Whether the request is in the store already.
-    private func handOver(isStored: Bool) {
+    /// - Parameters:
+    ///   - isStored: Whether the request is in the store already.
+    ///   - phase: What is left of this exchange: `parked` where its client is still to be told.
+    private func handOver(isStored: Bool, leaving phase: ExchangePhase = .ended) {
         guard successor == nil, let entry else { return }
         let successor = TicketExchange(
-            loop: loop, id: entry, rules: rules, route: route, wish: wish, hasIdempotencyKey: hasIdempotencyKey, mark: nil)
+            loop: loop, id: entry, machine: machine, route: route, wish: wish, hasIdempotencyKey: hasIdempotencyKey, mark: nil)
         successor.takeOver(from: self)
         successor.isStored = isStored
         successor.claim = claim
@@ -165,7 +167,7 @@ extension ProxyExchange {
         self.entry = nil
         attempt = nil
         offered = nil
-        phase = .done
+        self.phase = phase
         ticket?.timer?.cancel()
     }
 }
@@ -191,19 +193,18 @@ extension ProxyExchange: AcceptingExchange {
         switch result {
         case .accepted(let id, let standing):
             // A head that came first has won.
-            guard phase == .parked || phase == .attempting || phase == .offering else { return }
+            guard phase.isPending else { return }
             claim?.end(.ticket(id))
-            if phase == .parked { entry = nil } else { handOver(isStored: true) }
-            phase = .parked
+            if phase == .parked { entry = nil } else { handOver(isStored: true, leaving: .parked) }
             answerWithTicket(id, standing)
         case .duplicate(let id, let standing):
-            guard phase == .parked || phase == .attempting || phase == .offering else { return }
+            guard phase.isPending else { return }
             claim?.end(.ticket(id))
             answerWithTicket(id, standing)
             cancelAttempt()
             ended(as: .cancelled)
         case .keyReused, .unknownParent:
-            guard let problem = Problem(result), phase == .parked || phase == .attempting || phase == .offering
+            guard let problem = Problem(result), phase.isPending
             else { return }
             offered = nil
             cancelAttempt()
@@ -230,17 +231,10 @@ extension TicketExchange {
     /// Goes on where another exchange stands.
     func takeOver(from other: ProxyExchange) {
         request = other.request
-        timeline = other.timeline
-        lastFailure = other.lastFailure
         attempt = other.attempt
         offered = other.offered
         worker = other.loop.worker
-        switch other.phase {
-        case .attempting: phase = .attempting
-        case .offering: phase = .offering
-        case .parked, .looking, .responding, .done: phase = .resting
-        }
-        rules.isTicket = true
+        machine.becomeTicket()
     }
 
     /// It has its answer, which only a ticket would have kept. It must not be sent again for those that wait for it.
@@ -252,18 +246,18 @@ extension TicketExchange {
     func heard(_ result: AcceptanceResult) {
         if case .accepted = result { isStored = true }
         switch result {
-        case .accepted where phase == .resting:
+        case .accepted where phase == .parked:
             // At rest it needs nobody: its next attempt makes an exchange of its own.
-            phase = .done
+            phase = .ended
             loop.closed(self)
         case .accepted:
             break
         case .refused, .draining, .notStored, .gone:
             wasRefused = true
-            if phase == .done { endClaimWithoutTicket() }
+            if phase == .ended { endClaimWithoutTicket() }
         case .duplicate, .keyReused, .unknownParent:
             // What it asks for is done by another, or cannot be; and there is nobody to be told.
-            guard phase != .done else { return endClaimWithoutTicket() }
+            guard phase != .ended else { return endClaimWithoutTicket() }
             offered = nil
             cancelAttempt()
             ended(as: .cancelled)

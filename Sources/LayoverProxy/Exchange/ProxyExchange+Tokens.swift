@@ -10,7 +10,7 @@ extension ProxyExchange {
         guard ticket?.tokens != nil, isReceivingRequest else { return false }
         if case .length(let count) = request.framing, count > loop.rules.body.byteCountMax { return false }
         ticket?.isReadFirst = true
-        phase = .looking
+        phase = .collecting
         sendContinue()
         return true
     }
@@ -18,14 +18,14 @@ extension ProxyExchange {
     /// All of the body is there.
     func wasReadFirst() {
         ticket?.isReadFirst = false
-        guard phase == .looking else { return }
+        guard phase == .collecting else { return }
         if ticket?.tokens?.isBodySuspect == true { becomeDeferred() } else { beginLooking() }
     }
 
     /// A limit, or the disk, does not let the body be kept to its end. So it can be no ticket, and is tried as a request
     /// that just waits; unless there is a token in it already.
     func cannotBeReadFirst() {
-        guard ticket?.isReadFirst == true, phase == .looking else { return }
+        guard ticket?.isReadFirst == true, phase == .collecting else { return }
         ticket?.isReadFirst = false
         guard ticket?.tokens?.isBodySuspect == true else { return beginLooking() }
         let failure = request.body?.keepingFailure

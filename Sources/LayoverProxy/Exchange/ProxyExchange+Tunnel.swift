@@ -12,7 +12,7 @@ extension ProxyExchange {
             return ended(as: .cancelled)
         }
         tellOriginAnswered(status: 200, .deliver(.answered))
-        phase = .responding
+        phase = .delivering
         loop.metrics.countAnswer(status: 200)
         connection.becomeTunnel(to: socket, head: tunnelHead) { [self] isStanding in
             ended(as: isStanding ? .delivered : .failed)

@@ -35,7 +35,7 @@ extension ProxyExchange {
             return ended(as: .cancelled)
         }
         tellOriginAnswered(status: head.status, .deliver(.answered))
-        phase = .responding
+        phase = .delivering
         loop.metrics.countAnswer(status: head.status)
         framing = .none
         var out = head.bytes

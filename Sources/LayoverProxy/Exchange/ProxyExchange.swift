@@ -6,30 +6,15 @@ import NIOCore
 /// One client request and all that is done for it, on the client's event loop.
 ///
 /// Translates between the connection, the upstream worker and the core: the verdict on a failure is the
-/// core's (`Exchange`), and when a parked exchange goes is the engine's. This class alone decides who
+/// core's (`ExchangeMachine`), and when a parked exchange goes is the engine's. This class alone decides who
 /// answers the client: the first claim wins.
 ///
 /// `@unchecked Sendable`: confined to the loop; the engine's calls hop there.
 final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Sendable {
-    enum Phase {
-        /// An attempt is under way; nothing of its answer has come.
-        case attempting
-        /// Waiting in the pending set.
-        case parked
-        /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
-        case offering
-        /// The cache is being asked for an answer, the store for a ticket, or the client for the rest of its body.
-        case looking
-        /// The answer is being passed on.
-        case responding
-        /// The client has been answered or is gone; an attempt may still have to end.
-        case done
-    }
-
     let loop: ProxyLoop
     weak var connection: ClientConnection?
     var request: UpstreamRequest
-    var rules: Exchange
+    var machine: ExchangeMachine
     /// A reload may change it.
     var route: String?
     let wish: PolicyWish
@@ -38,13 +23,10 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// The request as it came. Given up once nobody will ask, because it holds on to the bytes around it.
     private(set) var head: RequestHead?
     let createdAt: Timestamp
-    var phase = Phase.attempting
     /// The attempt under way.
     var attempt: UpstreamAttempt?
     /// Its place in the pending set, once it has one.
     var entry: EntryID?
-    var lastFailure: Failure?
-    var timeline = AttemptTimeline()
     let order: OrderWish
     /// What is to be done when its client takes a ticket; nil where it takes none.
     var ticket: TicketTurn?
@@ -84,7 +66,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         self.connection = connection
         self.loop = loop
         request = plan.request
-        rules = Exchange(policy: plan.policy)
+        machine = ExchangeMachine(for: .client, AttemptRules(policy: plan.policy))
         route = plan.route
         wish = plan.wish
         hasIdempotencyKey = plan.hasIdempotencyKey
@@ -99,6 +81,17 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         }
         if request.framing != .none { request.body = makeBody() }
     }
+
+    var phase: ExchangePhase {
+        get { machine.phase }
+        set { machine.enter(newValue) }
+    }
+    var rules: AttemptRules {
+        get { machine.rules }
+        _modify { yield &machine.rules }
+    }
+    var lastFailure: Failure? { machine.lastFailure }
+    var timeline: AttemptTimeline { machine.timeline }
 
     /// The first step: an attempt at once, unless there is something to be looked for.
     func begin() {
@@ -144,16 +137,14 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
 
     func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false) {
         guard let worker = loop.worker else { return fail(.stopping) }
-        phase = .attempting
-        let number = rules.attemptStarted(trigger: trigger)
+        // The first one starts when the request is created; reading the clock again would cost time.
+        let isFirst = rules.attemptCount == 0 && entry == nil
+        let number = machine.startAttempt(trigger, at: isFirst ? createdAt : loop.engine.clock.now())
         let attempt = UpstreamAttempt(
             request: request, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || rules.policy.retriesStatuses, receiver: self)
         self.attempt = attempt
         if caching != nil { caching?.requestedAt = loop.wallSeconds }
-        // The first one starts when the request is created; reading the clock again would cost time.
-        timeline.began(
-            number, trigger, at: number == 1 && entry == nil ? createdAt : loop.engine.clock.now())
         loop.metrics.attemptCount.increment()
         worker.start(attempt)
     }
@@ -198,54 +189,45 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     private func attemptFailed(_ failure: Failure) {
         attempt = nil
         endFresh()
-        guard phase != .done else {
+        guard phase != .ended else {
             record(nil, failure: failure)
             return ended(as: .cancelled, failure: failure)
         }
-        lastFailure = failure
         loop.metrics.failedAttemptCount.increment()
-        if phase == .responding {
-            record(.fail(.responseBegan), failure: failure)
-            return responseBroke(failure)
-        }
-        // An attempt that is made once more is made for the same reason.
-        let trigger = timeline.begun?.trigger ?? .arrival
         if isLeftBehind { rules.isTicket = true }
-        let verdict = rules.verdict(
-            on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
-        record(verdict, failure: failure)
-        if caching?.isReadable == true, verdict.endsTheTry, RetryCondition.connectivity.matches(failure),
-            looksInCache(orElse: { self.follow(verdict, failure, trigger) })
+        let step = machine.attemptFailed(
+            failure, in: .init(request: summary, isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now()),
+            using: &loop.generator)
+        if caching?.isReadable == true, step.endsTheTry, RetryCondition.connectivity.matches(failure),
+            looksInCache(orElse: { self.follow(step) })
         {
             return
         }
-        follow(verdict, failure, trigger)
+        follow(step)
     }
 
-    private func follow(_ verdict: Verdict, _ failure: Failure, _ trigger: AttemptTrigger) {
-        switch verdict {
-        case .againOnNewConnection:
-            rules.hasTriedNewConnection = true
+    private func follow(_ step: ExchangeMachine.FailureStep) {
+        switch step {
+        case .again(let trigger):
             startAttempt(trigger, onNewConnection: true)
-        case .park(let parking):
+        case .park(let failure, let parking):
             park(failure: failure, parking: parking)
-        case .standIn where request.purpose == .dial:
+        case .standIn(_, let failure) where request.purpose == .dial:
             // A 2xx to CONNECT would be taken for a tunnel (RFC 9110 section 9.3.6).
             fail(problem(failure, .exhausted))
-        case .standIn(let response):
+        case .standIn(let response, _):
             standIn(response)
-        case .deliver:
-            break
-        case .fail(let reason):
+        case .fail(let failure, let reason):
             fail(problem(failure, reason))
+        case .breakOff(let failure):
+            responseBroke(failure)
         }
     }
 
     /// Writes the attempt that has ended into its timeline.
     func record(_ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil) {
-        timeline.ended(
-            at: loop.engine.clock.now(), verdict, failure: failure, status: status,
-            connection: attempt?.connectionFacts)
+        machine.record(
+            verdict, failure: failure, status: status, connection: attempt?.connectionFacts, at: loop.engine.clock.now())
     }
 
     /// What the client is told of a failure.
@@ -275,7 +257,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
         let body = request.body?.summary ?? .none
         var tally = AttemptTally(
             attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft,
-            isBodyReplayable: body == .none || body == .captured, records: timeline.takeRecords())
+            isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords())
         tally.counts = rules.counts
         return tally
     }
@@ -284,7 +266,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
 
     /// Tells the engine, if it knows this exchange.
     func ended(as state: EntryState, failure: Failure? = nil) {
-        phase = .done
+        phase = .ended
         ticket?.timer?.cancel()
         ticket?.joinTimer?.cancel()
         defer { claim?.end(nil) }
@@ -305,8 +287,8 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
 
     /// Writes an answer of our own and lets go of the connection. The first claim wins.
     func answer(_ response: OwnResponse) {
-        guard phase != .done, phase != .responding else { return }
-        phase = .done
+        guard phase != .ended, phase != .delivering else { return }
+        phase = .ended
         claim?.end(KeyOutcome(response))
         defer { loop.settled(self) }
         guard let connection else { return loop.metrics.ownResponseCount.increment() }

@@ -36,6 +36,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private var ticketAttemptCount = 0
     private var upstream: (any Upstream)?
     private var ticketExchanges: [ObjectIdentifier: TicketExchange] = [:]
+    private var refreshes: [ObjectIdentifier: CacheRefreshing] = [:]
 
     /// What the engine said of origins that are or were in trouble. A stale view is harmless: the engine
     /// looks again.
@@ -131,6 +132,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.inOrder(self.connections.values) { connection.adoptedRules() }
             for exchange in self.ticketExchanges.values { exchange.reroute() }
+            for refresh in self.refreshes.values { refresh.reroute() }
         }
     }
 
@@ -263,7 +265,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
 
     private func register(_ exchange: TicketExchange) {
-        guard exchange.phase != .done else { return }
+        guard exchange.phase != .ended else { return }
         ticketExchanges[ObjectIdentifier(exchange)] = exchange
         if isShutDown { exchange.stop() }
     }
@@ -272,6 +274,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         ticketExchanges[ObjectIdentifier(exchange)] = nil
         finishDrainingIfIdle()
     }
+
+    /// Waits to bring the cache up to date. Stopping does not wait for it.
+    func opened(_ refresh: CacheRefreshing) { refreshes[ObjectIdentifier(refresh)] = refresh }
+
+    func closed(_ refresh: CacheRefreshing) { refreshes[ObjectIdentifier(refresh)] = nil }
 
     /// Seconds since 1970.
     var wallSeconds: Int { time(nil) }

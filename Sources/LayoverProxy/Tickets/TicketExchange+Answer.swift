@@ -16,25 +16,21 @@ extension TicketExchange {
 
     /// Whether the answer is not to be kept, or not yet.
     private func retries(_ head: ResponseHead) -> Bool {
-        guard rules.policy.retryOn.contains(where: { $0.matches(status: head.status) }) else { return false }
+        guard machine.retries(status: head.status) else { return false }
         let answer = Answer(
-            status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds),
-            forbidsRetry: head.forbidsRetry)
-        let verdict = rules.verdict(on: answer, sending: summary, using: &loop.generator)
-        let failure = Failure.answered(head.status)
-        switch verdict {
-        case .park(let parking):
-            phase = .offering
+            status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
+        let step = machine.answered(
+            answer, sending: summary, connection: attempt?.connectionFacts, at: loop.engine.clock.now(),
+            using: &loop.generator)
+        switch step {
+        case .offer(let failure, let parking):
             offered = OfferedAnswer(head: head)
-            lastFailure = failure
-            record(verdict, failure: failure, status: head.status)
             loop.engine.post(.attemptFailed(id, failure, parking, takeTally()))
-        case .standIn:
-            lastFailure = failure
-            record(verdict, status: head.status)
+        case .standIn(let response, let failure):
+            record(.standIn(response), status: head.status)
             cancelAttempt()
             ended(as: .failed, failure: failure)
-        case .deliver, .fail, .againOnNewConnection:
+        case .deliver(let verdict):
             record(verdict, status: head.status)
             loop.engine.post(.answered(id, takeTally()))
             keep(head)
@@ -43,7 +39,7 @@ extension TicketExchange {
     }
 
     func keep(_ head: ResponseHead) {
-        phase = .receiving
+        phase = .delivering
         invalidate(head)
         answer = AnswerCapture(head, loop: loop) { [weak self] count in self?.took(count) }
     }
@@ -58,7 +54,7 @@ extension TicketExchange {
     }
 
     func received(_ bytes: ByteBuffer) {
-        guard let answer, phase == .receiving else { return took(bytes.readableBytes) }
+        guard let answer, phase == .delivering else { return took(bytes.readableBytes) }
         answer.append(bytes)
     }
 
@@ -75,13 +71,12 @@ extension TicketExchange {
 
     func answerEnded() {
         attempt = nil
-        guard phase == .receiving, let answer else { return }
+        guard phase == .delivering, let answer else { return }
         answer.finish(as: "\(id).answer") { [self] stored in delivered(stored) }
     }
 
     /// The answer broke off, and may not be asked for again: what is known is kept.
     func answerBroke(_ failure: Failure) {
-        record(.deliver(.notRepeatable), failure: failure)
         guard let answer else { return ended(as: .failed, failure: failure) }
         delivered(answer.withoutBody(), brokenBy: failure)
     }
@@ -89,11 +84,11 @@ extension TicketExchange {
     /// - Parameter failure: What broke the answer off; nil where it is whole.
     private func delivered(_ stored: StoredAnswer, brokenBy failure: Failure? = nil) {
         // Its entry may have come to its end while the answer was being kept.
-        guard phase == .receiving else {
+        guard phase == .delivering else {
             answer?.discard()
             return loop.closed(self)
         }
-        phase = .done
+        phase = .ended
         if wasRefused { endClaimWithoutTicket() }
         loop.metrics.countAnswer(status: stored.status)
         loop.engine.post(.ticketDelivered(id, stored, failure, takeTally()))
@@ -104,14 +99,14 @@ extension TicketExchange {
 extension TicketExchange: HeldExchange {
     func start(_ trigger: AttemptTrigger, isForced: Bool) {
         loop.eventLoop.execute {
-            guard self.phase == .resting else { return }
+            guard self.phase == .parked else { return }
             self.begin(trigger, isForced: isForced)
         }
     }
 
     func abandonConnecting() {
         loop.eventLoop.execute {
-            guard let attempt = self.attempt, self.phase == .attempting || self.phase == .asking else { return }
+            guard let attempt = self.attempt, self.phase == .attempting || self.phase == .preflight else { return }
             self.rules.isAbandoned = true
             self.worker?.cancelIfConnecting(attempt)
         }
@@ -150,11 +145,11 @@ extension TicketExchange: HeldExchange {
     /// The engine has taken the entry out of the set already.
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         loop.eventLoop.execute {
-            guard self.phase != .done else { return }
+            guard self.phase != .ended else { return }
             // What became of the question before it says nothing of the ticket.
-            self.aborted = self.phase == .asking ? nil : self.attempt
+            self.aborted = self.phase == .preflight ? nil : self.attempt
             self.offered = nil
-            self.phase = .done
+            self.phase = .ended
             self.cancelAttempt()
             self.loop.closed(self)
         }

@@ -8,7 +8,9 @@ extension TicketExchange {
     /// One that the engine wants to be sent: its request is in the store.
     convenience init(loop: ProxyLoop, replay: TicketReplay, store: any PendingStore) {
         self.init(
-            loop: loop, id: replay.id, rules: Exchange(policy: replay.policy, counts: replay.counts, isTicket: true),
+            loop: loop, id: replay.id,
+            machine: ExchangeMachine(
+                for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .parked),
             route: replay.route, wish: replay.wish, hasIdempotencyKey: replay.hasIdempotencyKey,
             mark: AttemptMark(engine: loop.engine, id: replay.id), skipsPreflight: replay.skipsPreflight)
         read(replay, from: store)
@@ -24,7 +26,7 @@ extension TicketExchange {
     }
 
     private func wasRead(_ result: TicketReading.Result, _ replay: TicketReplay) {
-        guard phase == .resting else { return }
+        guard phase == .parked else { return }
         switch result {
         case .ready(let stored, let body):
             request = upstreamRequest(stored, body, route: replay.route)
@@ -34,7 +36,7 @@ extension TicketExchange {
         case .unreadable(let failure):
             unready(failure)
         case .rejected(let failure):
-            phase = .done
+            phase = .ended
             loop.logger.warning(
                 "a ticket cannot be sent as it is; a person decides",
                 metadata: ["ticket": "\(loop.engine.naming.shown(id))", "reason": "\(MaskedTicketIDs.text(failure.message))"])
@@ -57,7 +59,7 @@ extension TicketExchange {
         guard isForced || rules.mayBeSent(summary) else { return refuseToSend() }
         rules.hasTriedNewConnection = false
         if let preflight = rules.policy.preflight, !skipsPreflight {
-            askFirst(preflight, trigger)
+            startPreflight(preflight, trigger)
         } else {
             startAttempt(trigger, onNewConnection: trigger == .canary)
         }
@@ -65,7 +67,7 @@ extension TicketExchange {
 
     /// A reload has taken back the word that it may be sent twice, and the engine had not heard of that yet.
     private func refuseToSend() {
-        phase = isStored ? .done : .resting
+        phase = isStored ? .ended : .parked
         loop.engine.post(.refusedToSend(id, .maybeApplied, nil, takeTally()))
         if isStored { loop.closed(self) }
     }

@@ -6,50 +6,36 @@ import NIOCore
 /// The question to the origin before the ticket is sent to it.
 extension TicketExchange {
     /// Counts as the attempt that it precedes: if it fails, so has the attempt, and nothing was sent.
-    func askFirst(_ preflight: Preflight, _ trigger: AttemptTrigger) {
+    func startPreflight(_ preflight: Preflight, _ trigger: AttemptTrigger) {
         guard let request, let worker = loop.ticketWorker() else { return unready(.stopping) }
         self.worker = worker
-        phase = .asking
-        let number = rules.attemptStarted(trigger: trigger)
+        let number = machine.startPreflight(trigger, at: loop.engine.clock.now())
         let question = UpstreamAttempt(
             request: request.question(preflight.method), number: number,
             needsFreshConnection: trigger == .canary, wantsConnectionFacts: true, receiver: self)
         attempt = question
-        timeline.began(number, trigger, at: loop.engine.clock.now())
         worker.start(question)
     }
 
     /// What comes of the question.
-    func receiveWord(_ event: UpstreamEvent) {
+    func receivePreflight(_ event: UpstreamEvent) {
         switch event {
         case .head(let head, _): answered(head.status)
-        case .failed(var failure):
-            // Of the ticket itself nothing has left.
-            failure.evidence = .neverSent
-            phase = .attempting
-            attemptFailed(failure)
+        case .failed(let failure): attemptFailed(failure)
         case .dialled(let socket): socket.close()
         case .bodyWanted, .interim, .body, .end: break
         }
     }
 
     private func answered(_ status: Int) {
-        let (number, trigger) = (timeline.begun?.number, timeline.begun?.trigger ?? .dueTime)
         cancelAttempt()
-        var failure = Failure.answered(status)
-        failure.message = "The origin was asked first, and answered with status \(status)."
-        failure.evidence = .neverSent
-        switch rules.policy.preflight?.verdict(on: status) ?? .send {
-        case .send:
-            startAttempt(trigger, number: number)
-        case .drop:
-            lastFailure = failure
-            record(.fail(.preflight), failure: failure)
+        switch machine.preflightAnswered(status: status, at: loop.engine.clock.now()) {
+        case .send(let number):
+            startAttempt(timeline.begun?.trigger ?? .dueTime, number: number)
+        case .drop(let failure):
             ended(as: .cancelled, failure: failure)
-        case .ask:
-            lastFailure = failure
-            record(.fail(.preflight), failure: failure)
-            phase = .done
+        case .ask(let failure):
+            phase = .ended
             loop.engine.post(.refusedToSend(id, .rejected, failure, takeTally()))
             loop.closed(self)
         }

@@ -10,19 +10,6 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: see above.
 final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
-    enum Phase {
-        /// The request is being read, or waits for its turn.
-        case resting
-        /// The origin is asked whether it makes sense.
-        case asking
-        case attempting
-        /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
-        case offering
-        /// The answer is being kept.
-        case receiving
-        case done
-    }
-
     let loop: ProxyLoop
     let id: EntryID
     let hasIdempotencyKey: Bool
@@ -31,18 +18,15 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     let mark: AttemptMark?
     /// Whether the origin is not asked first, whatever the policy says.
     let skipsPreflight: Bool
-    var rules: Exchange
+    var machine: ExchangeMachine
     /// A reload may change it.
     var route: String?
     var request: UpstreamRequest?
-    var phase = Phase.resting
     var attempt: UpstreamAttempt?
     /// Whether its request is in the store, so that its next attempt can do without us.
     var isStored = true
     /// The worker that makes the attempt.
     var worker: (any UpstreamWorker)?
-    var timeline = AttemptTimeline()
-    var lastFailure: Failure?
     var offered: OfferedAnswer?
     /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
     var aborted: UpstreamAttempt?
@@ -54,12 +38,12 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     var answer: AnswerCapture?
 
     init(
-        loop: ProxyLoop, id: EntryID, rules: Exchange, route: String?, wish: PolicyWish, hasIdempotencyKey: Bool,
+        loop: ProxyLoop, id: EntryID, machine: ExchangeMachine, route: String?, wish: PolicyWish, hasIdempotencyKey: Bool,
         mark: AttemptMark?, skipsPreflight: Bool = false
     ) {
         self.loop = loop
         self.id = id
-        self.rules = rules
+        self.machine = machine
         self.route = route
         self.wish = wish
         self.hasIdempotencyKey = hasIdempotencyKey
@@ -68,27 +52,35 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
         loop.opened(self)
     }
 
+    var phase: ExchangePhase {
+        get { machine.phase }
+        set { machine.enter(newValue) }
+    }
+    var rules: AttemptRules {
+        get { machine.rules }
+        _modify { yield &machine.rules }
+    }
+    var timeline: AttemptTimeline { machine.timeline }
+
     // MARK: Attempts
 
     /// - Parameter number: What it was counted as already; nil: it is counted now.
     func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false, number: Int? = nil) {
         guard let request, let worker = loop.ticketWorker() else { return unready(.stopping) }
         self.worker = worker
-        phase = .attempting
-        let number = number ?? rules.attemptStarted(trigger: trigger)
+        let number = number ?? machine.startAttempt(trigger, at: loop.engine.clock.now())
         let attempt = UpstreamAttempt(
             request: request, number: number, needsFreshConnection: onNewConnection,
             // mutant: unmarked
             wantsConnectionFacts: true, beforeSending: mark?.closure(for: rules.counts, by: self), receiver: self)
         self.attempt = attempt
-        timeline.began(number, trigger, at: loop.engine.clock.now())
         loop.metrics.attemptCount.increment()
         worker.start(attempt)
     }
 
     func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
         guard attempt === self.attempt else { return receiveLate(event, of: attempt) }
-        if phase == .asking { return receiveWord(event) }
+        if phase == .preflight { return receivePreflight(event) }
         switch event {
         case .bodyWanted, .interim: break
         case .head(let head, let sendings): received(head, sendings: sendings)
@@ -120,63 +112,31 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
 
     func attemptFailed(_ failure: Failure) {
         attempt = nil
-        guard phase != .done else { return }
-        var failure = failure
+        guard phase != .ended else { return }
         loop.metrics.failedAttemptCount.increment()
-        if phase == .receiving {
-            // Nobody has read of it yet, so what may be sent twice is asked for again.
-            if !summary.isRepeatable { return answerBroke(failure) }
-            failure.evidence = .maybeApplied
-        }
-        lastFailure = failure
-        if mark?.wasRefused == true, failure.evidence == .neverSent { return notMarked(failure) }
-        if request?.body?.summary == .brokenOff { return bodyBroke(failure) }
-        let trigger = timeline.begun?.trigger ?? .arrival
-        let verdict = rules.verdict(
-            on: failure, sending: summary, isNetworkAway: loop.isNetworkAway, using: &loop.generator)
-        // What is not asked for again is known as far as it came.
-        if phase == .receiving, !verdict.sendsAgain { return answerBroke(failure) }
+        let circumstances = ExchangeMachine.Circumstances(
+            request: summary, isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now(), obstacle: obstacle(failure))
+        let step = machine.attemptFailed(failure, in: circumstances, using: &loop.generator)
+        if case .breakOff(let failure) = step { return answerBroke(failure) }
         answer = nil
-        record(verdict, failure: failure)
-        switch verdict {
-        case .againOnNewConnection:
-            rules.hasTriedNewConnection = true
+        switch step {
+        case .again(let trigger):
             startAttempt(trigger, onNewConnection: true)
-        case .park(let parking):
+        case .park(let failure, let parking):
             park(failure, parking)
-        case .standIn, .fail, .deliver:
+        case .standIn(_, let failure), .fail(let failure, _), .breakOff(let failure):
             ended(as: .failed, failure: failure)
         }
     }
 
-    /// How long an attempt waits after the store could not take note of it. Default: 5 s.
-    private static let storeDelay: Duration = .seconds(5)
-
-    private func notMarked(_ failure: Failure) {
-        rules.stoppedByStore(failure.evidence)
-        let parking = Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
-        record(.park(parking), failure: failure)
-        park(failure, parking)
-    }
-
-    /// The disk gave only a part of the body, in the middle of sending. No policy is asked: this was not the origin.
-    private func bodyBroke(_ failure: Failure) {
-        var failure = failure
-        failure.message = "The file of its body could not be read to its end."
-        lastFailure = failure
-        rules.stoppedByStore(failure.evidence)
-        let isOpen = failure.evidence == .maybeApplied && !summary.isRepeatable
-        let parking = Verdict.Parking(
-            delay: Self.storeDelay, shutsGate: false, asks: isOpen ? .maybeApplied : nil, rule: .store)
-        record(.park(parking), failure: failure)
-        park(failure, parking)
+    private func obstacle(_ failure: Failure) -> ExchangeMachine.Obstacle? {
+        if mark?.wasRefused == true, failure.evidence == .neverSent { return .startNotRecorded }
+        return request?.body?.summary == .brokenOff ? .bodyUnreadable : nil
     }
 
     /// Nothing could be sent: the store, or the end of the proxy, is in the way.
     func unready(_ failure: Failure) {
-        if timeline.begun != nil { rules.stoppedByStore(.neverSent) }
-        lastFailure = failure
-        park(failure, Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store))
+        park(failure, machine.couldNotStart(failure))
     }
 
     private func park(_ failure: Failure, _ parking: Verdict.Parking) {
@@ -187,14 +147,13 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     /// Until the next attempt. What is stored is loaded for it; what is not stays in memory.
     func restOrClose() {
         // mutant: nobody-left
-        phase = isStored ? .done : .resting
+        phase = isStored ? .ended : .parked
         if isStored { loop.closed(self) }
     }
 
     func record(_ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil) {
-        timeline.ended(
-            at: loop.engine.clock.now(), verdict, failure: failure, status: status,
-            connection: attempt?.connectionFacts)
+        machine.record(
+            verdict, failure: failure, status: status, connection: attempt?.connectionFacts, at: loop.engine.clock.now())
     }
 
     /// The request in the eyes of the rules.
@@ -214,7 +173,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     func takeTally() -> AttemptTally {
         var tally = AttemptTally(
             attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft, isBodyReplayable: true,
-            records: timeline.takeRecords())
+            records: machine.takeRecords())
         tally.counts = rules.counts
         return tally
     }
@@ -222,7 +181,7 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     // MARK: The end
 
     func ended(as state: EntryState, failure: Failure? = nil) {
-        phase = .done
+        phase = .ended
         loop.engine.post(.ended(id, state, failure, takeTally()))
         loop.closed(self)
     }

@@ -17,7 +17,7 @@ struct AnswerVerdictTests {
     ) -> Verdict {
         var policy = Policy.fixture { $0.retryOn = [.connectivity, .status(429), .status(503)] }
         change(&policy)
-        var exchange = Exchange(policy: policy)
+        var exchange = AttemptRules(policy: policy)
         for number in 0..<attempts {
             _ = exchange.attemptStarted(trigger: number == 0 ? .arrival : trigger)
         }

@@ -10,7 +10,7 @@ struct ExchangeTests {
     private let get = RequestSummary(method: "GET")
 
     @Test mutating func delaysGrowWithTheAttempts() {
-        var exchange = Exchange(policy: .fixture())
+        var exchange = AttemptRules(policy: .fixture())
         let delays = (1...7).map { number -> Verdict in
             #expect(exchange.attemptStarted(trigger: .dueTime) == number)
             return exchange.verdict(on: .refused, sending: get, using: &generator)
@@ -22,7 +22,7 @@ struct ExchangeTests {
 
     /// `automaticAttemptsMax` counts every attempt that no person asked for, the first included.
     @Test mutating func automaticAttemptsRunOut() {
-        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 3 })
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 3 })
         var verdicts: [Verdict] = []
         var left: [Int?] = []
         for trigger in [AttemptTrigger.arrival, .dueTime, .admin, .canary] {
@@ -37,14 +37,14 @@ struct ExchangeTests {
 
     @Test(arguments: AttemptTrigger.allCases)
     func onlyAPersonsAttemptsAreNotCounted(trigger: AttemptTrigger) {
-        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 3 })
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 3 })
         _ = exchange.attemptStarted(trigger: trigger)
         #expect(exchange.attemptCount == 1)
         #expect(exchange.automaticLeft == (trigger == .admin ? 3 : 2))
     }
 
     @Test mutating func sendingsWithinAnAttemptCount() {
-        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 3 })
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 3 })
         _ = exchange.attemptStarted(trigger: .arrival)
         exchange.sentAgainWithinAttempt(2)
         #expect(exchange.attemptCount == 3)
@@ -57,7 +57,7 @@ struct ExchangeTests {
         .connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
 
     @Test mutating func aStaleConnectionIsReplacedOnce() {
-        var exchange = Exchange(policy: .fixture { $0.mode = .pass })
+        var exchange = AttemptRules(policy: .fixture { $0.mode = .pass })
         _ = exchange.attemptStarted(trigger: .arrival)
         #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .againOnNewConnection)
         exchange.hasTriedNewConnection = true
@@ -68,14 +68,14 @@ struct ExchangeTests {
     /// Regression: a PUT got a 502 when the connection died that it had begun to use, and the rest of its body was to come.
     @Test(arguments: [RequestSummary.Body.none, .arriving, .captured, .lost, .brokenOff])
     mutating func aStaleConnectionIsReplacedWhileTheBodyIsArriving(body: RequestSummary.Body) {
-        var exchange = Exchange(policy: .fixture())
+        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .arrival)
         let verdict = exchange.verdict(on: stale, sending: RequestSummary(method: "PUT", body: body), using: &generator)
         #expect((verdict == .againOnNewConnection) == (body != .lost && body != .brokenOff))
     }
 
     @Test mutating func aStaleConnectionIsNoExcuseToSendTwice() {
-        var exchange = Exchange(policy: .fixture())
+        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .arrival)
         for body in [RequestSummary.Body.arriving, .captured] {
             let post = RequestSummary(method: "POST", body: body)
@@ -89,7 +89,7 @@ struct ExchangeTests {
 
     /// Regression: the request of an attempt that we cut off was answered with an error of our own.
     @Test mutating func anAttemptThatWasGivenUpIsMadeAnew() {
-        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 1 })
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 1 })
         _ = exchange.attemptStarted(trigger: .canary)
         exchange.isAbandoned = true
         let post = RequestSummary(method: "POST", body: .captured)
@@ -103,7 +103,7 @@ struct ExchangeTests {
 
     /// Regression: a ticket that a person forced was thrown away as failed when the network changed meanwhile.
     @Test mutating func whatAPersonForcedIsAskedAboutAgainWhenItWasGivenUp() {
-        var exchange = Exchange(policy: .fixture(), isTicket: true)
+        var exchange = AttemptRules(policy: .fixture(), isTicket: true)
         let post = RequestSummary(method: "POST", body: .captured)
         _ = exchange.attemptStarted(trigger: .dueTime)
         _ = exchange.verdict(on: .reset, sending: post, using: &generator)
@@ -120,7 +120,7 @@ struct ExchangeTests {
     @Test(arguments: [AttemptTrigger.arrival, .dueTime, .canary, .reachability, .predecessor, .admin])
     func whatTheStoreStoppedIsNoAttempt(trigger: AttemptTrigger) {
         let before = AttemptCounts(all: 3, automatic: 2)
-        var exchange = Exchange(policy: .fixture { $0.automaticAttemptsMax = 4 }, counts: before, isTicket: true)
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 4 }, counts: before, isTicket: true)
         for _ in 0..<10 {
             #expect(exchange.attemptStarted(trigger: trigger) == 4)
             exchange.stoppedByStore(.neverSent)
@@ -131,7 +131,7 @@ struct ExchangeTests {
 
     /// The file of a body gave up in the middle of it: that one may have been applied, and counts.
     @Test func whatWasSentBeforeTheStoreStoppedItCounts() {
-        var exchange = Exchange(policy: .fixture(), isTicket: true)
+        var exchange = AttemptRules(policy: .fixture(), isTicket: true)
         _ = exchange.attemptStarted(trigger: .dueTime)
         exchange.stoppedByStore(.maybeApplied)
         #expect(exchange.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
@@ -148,7 +148,7 @@ struct ExchangeTests {
             ("POST", aborted, left), ("POST", sent, asks), ("PUT", aborted, left), ("PUT", sent, left),
         ] {
             for mode in Policy.Mode.allCases {
-                var exchange = Exchange(policy: .fixture { $0.mode = mode }, isTicket: true)
+                var exchange = AttemptRules(policy: .fixture { $0.mode = mode }, isTicket: true)
                 exchange.isStopping = true
                 _ = exchange.attemptStarted(trigger: .dueTime)
                 let request = RequestSummary(method: method, body: .captured)
@@ -164,7 +164,7 @@ struct ExchangeTests {
     private mutating func verdict(on failure: Failure, of method: String, isTicket: Bool, _ change: (inout Policy) -> Void = { _ in })
         -> Verdict
     {
-        var exchange = Exchange(policy: .fixture { change(&$0) }, isTicket: isTicket)
+        var exchange = AttemptRules(policy: .fixture { change(&$0) }, isTicket: isTicket)
         _ = exchange.attemptStarted(trigger: .dueTime)
         defer { lastCounts = exchange.counts }
         return exchange.verdict(on: failure, sending: RequestSummary(method: method, body: .captured), using: &generator)
@@ -210,7 +210,7 @@ struct ExchangeTests {
     }
 
     @Test mutating func whatAClientHoldsEndsWithTheProxy() {
-        var exchange = Exchange(policy: .fixture())
+        var exchange = AttemptRules(policy: .fixture())
         exchange.isStopping = true
         _ = exchange.attemptStarted(trigger: .arrival)
         let post = RequestSummary(method: "POST", body: .captured)
@@ -218,7 +218,7 @@ struct ExchangeTests {
     }
 
     @Test mutating func anAttemptThatGotThroughInTimeIsJudgedByWhatItDid() {
-        var exchange = Exchange(policy: .fixture())
+        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .canary)
         exchange.isAbandoned = true
         let post = RequestSummary(method: "POST", body: .captured)

@@ -14,7 +14,7 @@ struct ExchangeVerdictTests {
         on failure: Failure, sending request: RequestSummary = repeatable, after attempts: Int = 1,
         change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
-        var exchange = Exchange(policy: .fixture(change))
+        var exchange = AttemptRules(policy: .fixture(change))
         for _ in 0..<attempts { _ = exchange.attemptStarted(trigger: .arrival) }
         var generator = SeededGenerator(seed: 1)
         return exchange.verdict(on: failure, sending: request, using: &generator)

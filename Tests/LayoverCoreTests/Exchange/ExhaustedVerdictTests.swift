@@ -14,7 +14,7 @@ struct ExhaustedVerdictTests {
         on failure: Failure, sending request: RequestSummary = .init(method: "GET"), after attempts: Int = 1,
         isNetworkAway: Bool = false, change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
-        var exchange = Exchange(policy: .fixture(change))
+        var exchange = AttemptRules(policy: .fixture(change))
         for _ in 0..<attempts { _ = exchange.attemptStarted(trigger: .dueTime) }
         return exchange.verdict(on: failure, sending: request, isNetworkAway: isNetworkAway, using: &generator)
     }
@@ -55,7 +55,7 @@ struct ExhaustedVerdictTests {
 
     /// S2c: the preset makes three retries, three seconds apart.
     @Test mutating func s2cThePresetTriesThreeTimesThreeSecondsApartAndThenAsks() {
-        var exchange = Exchange(policy: .ask)
+        var exchange = AttemptRules(policy: .ask)
         var verdicts: [Verdict] = []
         for attempt in 1...5 {
             _ = exchange.attemptStarted(trigger: attempt == 1 ? .arrival : attempt == 5 ? .admin : .dueTime)
@@ -109,7 +109,7 @@ struct ExhaustedVerdictTests {
             $0.retryOn = [.connectivity, .status(503)]
             if Bool.random(using: &generator) { $0.automaticAttemptsMax = 5 }
         }
-        var exchange = Exchange(policy: policy)
+        var exchange = AttemptRules(policy: policy)
         let post = RequestSummary(method: "POST", body: .captured)
         let failures = [
             Failure.refused, .reset, .fixture(.dnsError, phase: .resolving),
@@ -139,7 +139,7 @@ struct ExhaustedVerdictTests {
 
     @Test mutating func whatWasNeverSentBeforeItMayHaveBeenAppliedWaits() {
         let post = RequestSummary(method: "POST", body: .captured)
-        var exchange = Exchange(policy: .fixture { $0.onMaybeApplied = .ask })
+        var exchange = AttemptRules(policy: .fixture { $0.onMaybeApplied = .ask })
         var words: [String] = []
         for failure in [Failure.refused, .refused, .reset, .refused] {
             _ = exchange.attemptStarted(trigger: .dueTime)
@@ -162,7 +162,7 @@ struct ExhaustedVerdictTests {
     }
 
     @Test mutating func anUnknownNameOfAnAttemptThatWasGivenUpIsNoVerdict() {
-        var exchange = Exchange(policy: .fixture())
+        var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .dueTime)
         exchange.isAbandoned = true
         let verdict = exchange.verdict(on: Self.unknown, sending: .init(method: "GET"), using: &generator)

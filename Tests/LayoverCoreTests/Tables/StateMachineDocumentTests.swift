@@ -8,7 +8,7 @@ import Testing
     /// To write the tables anew: `UPDATE_DOCS=1 swift test --filter LayoverCoreTests`.
     @Test func theDocumentSaysWhatTheMachinesDo() throws {
         let file = repository.appending(path: "docs/state-machines.md")
-        let tables = [StateTable.entry, .gate, .reachability].map(\.markdown)
+        let tables = [StateTable.entry, .exchange, .gate, .reachability].map(\.markdown)
         let expected = Self.introduction + tables.joined(separator: "\n")
         let written = try? String(contentsOf: file, encoding: .utf8)
         guard written != expected else { return }
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func everyStateThatIsReachedHasItsColumn() {
-        for table in [StateTable.entry, .gate, .reachability] {
+        for table in [StateTable.entry, .exchange, .gate, .reachability] {
             for state in table.states {
                 for event in table.events {
                     let next = table[state, event].next

@@ -1,11 +1,10 @@
 import Retry
 
-/// One client request and all that is done for it, as far as rules go.
+/// How many attempts an exchange has made, and the verdict on each outcome.
 ///
-/// The exchange counts its attempts and gives the verdict on each outcome, the first one and every
-/// replay alike. It does not know about other exchanges: when a parked one may go is decided by the
-/// `PendingSet`. Contract: section 2 of the semantics.
-package struct Exchange: Sendable {
+/// The first attempt and every replay are judged alike, whoever gets the answer. Other exchanges are unknown here: when a
+/// parked one may go is decided by the `PendingSet`. Contract: section 2 of the semantics.
+package struct AttemptRules: Sendable {
     /// A reload of the configuration may give it another one.
     package var policy: Policy
     package private(set) var counts: AttemptCounts

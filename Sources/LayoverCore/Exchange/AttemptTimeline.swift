@@ -1,19 +1,18 @@
-import LayoverCore
-import LayoverEngine
-
 /// What people will be shown of the attempts of one exchange, until the engine is told.
-struct AttemptTimeline {
-    /// The attempt under way, as far as it does not know it itself.
-    private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
+package struct AttemptTimeline: Sendable {
+    /// The attempt under way.
+    package private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
     /// Attempts that ended since the engine was told last.
     private var records: [AttemptRecord] = []
 
-    mutating func began(_ number: Int, _ trigger: AttemptTrigger, at time: Timestamp) {
+    package init() {}
+
+    package mutating func began(_ number: Int, _ trigger: AttemptTrigger, at time: Timestamp) {
         begun = (number, trigger, time)
     }
 
     /// Writes down the attempt that has ended.
-    mutating func ended(
+    package mutating func ended(
         at time: Timestamp, _ verdict: Verdict?, failure: Failure?, status: Int?, connection: ConnectionFacts?
     ) {
         guard let begun else { return }
@@ -28,7 +27,7 @@ struct AttemptTimeline {
     }
 
     /// Each record once.
-    mutating func takeRecords() -> [AttemptRecord] {
+    package mutating func takeRecords() -> [AttemptRecord] {
         defer { records = [] }
         return records
     }

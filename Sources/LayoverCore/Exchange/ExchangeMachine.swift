@@ -1,0 +1,246 @@
+/// One exchange as far as its attempts go: its phase, what was tried, and what follows each outcome.
+///
+/// Facts go in with their time, and what is to be done comes out. Whoever gets the answer, a client, the store or the cache, the
+/// attempts are made, counted, judged and told of here, and nowhere else.
+package struct ExchangeMachine: Sendable {
+    /// Where the answer goes.
+    package enum Recipient: Sendable, Hashable {
+        /// Reads as it comes: past the head there is no going back.
+        case client
+        case store
+        case cache
+    }
+
+    /// What follows an attempt that failed.
+    package enum FailureStep: Sendable, Hashable {
+        /// The same attempt once more, on a new connection.
+        case again(AttemptTrigger)
+        case park(Failure, Verdict.Parking)
+        case standIn(StandInResponse, Failure)
+        case fail(Failure, Verdict.FailReason)
+        /// The answer had begun, and is not asked for again: what is known of it is all there will be.
+        case breakOff(Failure)
+
+        /// Whether no other attempt is made at once, and nothing of the answer was delivered.
+        package var endsTheTry: Bool {
+            switch self {
+            case .again, .breakOff: false
+            case .park, .standIn, .fail: true
+            }
+        }
+    }
+
+    /// What follows an answer.
+    package enum AnswerStep: Sendable, Hashable {
+        case deliver(Verdict)
+        /// It is held back until the engine says whether another attempt may be made.
+        case offer(Failure, Verdict.Parking)
+        case standIn(StandInResponse, Failure)
+    }
+
+    /// What follows the answer to a preflight.
+    package enum PreflightStep: Sendable, Hashable {
+        /// The attempt begins, which was counted under this number when the preflight began.
+        case send(number: Int)
+        /// The request is of no use any more.
+        case drop(Failure)
+        /// A person has to decide.
+        case ask(Failure)
+    }
+
+    /// What of our own stopped an attempt, so that no policy is asked.
+    package enum Obstacle: Sendable, Hashable {
+        /// The store did not take note of the attempt.
+        case startNotRecorded
+        /// The file of the body could not be read to its end.
+        case bodyUnreadable
+    }
+
+    /// What the verdict on a failure depends on besides the failure.
+    package struct Circumstances: Sendable {
+        package var request: RequestSummary
+        /// Whether the network as a whole counts as away.
+        package var isNetworkAway: Bool
+        package var now: Timestamp
+        package var obstacle: Obstacle?
+
+        package init(request: RequestSummary, isNetworkAway: Bool, now: Timestamp, obstacle: Obstacle? = nil) {
+            self.request = request
+            self.isNetworkAway = isNetworkAway
+            self.now = now
+            self.obstacle = obstacle
+        }
+    }
+
+    package private(set) var phase = ExchangePhase.collecting
+    package private(set) var recipient: Recipient
+    package var rules: AttemptRules
+    package var lastFailure: Failure?
+    package private(set) var timeline = AttemptTimeline()
+
+    package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting) {
+        self.recipient = recipient
+        self.rules = rules
+        self.phase = phase
+    }
+
+    /// How long an attempt waits after our own store was in its way. Default: 5 s.
+    private static let storeDelay: Duration = .seconds(5)
+
+    // MARK: Phases
+
+    package mutating func enter(_ next: ExchangePhase) {
+        assert(next == phase || phase.exits.contains(next), "from \(phase) to \(next)")
+        phase = next
+    }
+
+    /// The store gets the answer from now on. The attempt under way goes on.
+    package mutating func becomeTicket() {
+        recipient = .store
+        rules.isTicket = true
+        if phase != .attempting, phase != .offering { phase = .parked }
+    }
+
+    // MARK: Attempts
+
+    /// Counts an attempt that starts now.
+    ///
+    /// - Returns: Its number, from 1.
+    package mutating func startAttempt(_ trigger: AttemptTrigger, at now: Timestamp) -> Int {
+        enter(.attempting)
+        return begin(trigger, at: now)
+    }
+
+    /// The question before the attempt counts as the attempt: if it fails, so has the attempt, and nothing was sent.
+    package mutating func startPreflight(_ trigger: AttemptTrigger, at now: Timestamp) -> Int {
+        enter(.preflight)
+        return begin(trigger, at: now)
+    }
+
+    /// Decides what follows the answer to the preflight.
+    package mutating func preflightAnswered(status: Int, at now: Timestamp) -> PreflightStep {
+        var failure = Failure.answered(status)
+        failure.message = "The origin was asked first, and answered with status \(status)."
+        failure.evidence = .neverSent
+        switch rules.policy.preflight?.verdict(on: status) ?? .send {
+        case .send:
+            enter(.attempting)
+            let number = timeline.begun?.number ?? rules.attemptCount
+            timeline.began(number, timeline.begun?.trigger ?? .dueTime, at: now)
+            return .send(number: number)
+        case .drop:
+            lastFailure = failure
+            record(.fail(.preflight), failure: failure, at: now)
+            return .drop(failure)
+        case .ask:
+            lastFailure = failure
+            record(.fail(.preflight), failure: failure, at: now)
+            return .ask(failure)
+        }
+    }
+
+    private mutating func begin(_ trigger: AttemptTrigger, at now: Timestamp) -> Int {
+        let number = rules.attemptStarted(trigger: trigger)
+        timeline.began(number, trigger, at: now)
+        return number
+    }
+
+    /// Writes the attempt that has ended into the timeline.
+    package mutating func record(
+        _ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil, connection: ConnectionFacts? = nil, at now: Timestamp
+    ) {
+        timeline.ended(at: now, verdict, failure: failure, status: status, connection: connection)
+    }
+
+    package mutating func takeRecords() -> [AttemptRecord] { timeline.takeRecords() }
+
+    // MARK: Failures
+
+    /// Decides what follows an attempt that failed, or whose answer broke off.
+    package mutating func attemptFailed(
+        _ failure: Failure, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
+    ) -> FailureStep {
+        var failure = failure
+        // Of the request itself nothing has left.
+        if phase == .preflight { failure.evidence = .neverSent }
+        let wasDelivering = phase == .delivering
+        if wasDelivering {
+            // Nobody but a client has read of it yet, so what may be sent twice is asked for again.
+            guard recipient != .client, circumstances.request.isRepeatable else {
+                return breakOff(failure, at: circumstances.now)
+            }
+            failure.evidence = .maybeApplied
+        }
+        if let obstacle = circumstances.obstacle { return stopped(by: obstacle, failure, in: circumstances) }
+        lastFailure = failure
+        // An attempt that is made once more is made for the same reason.
+        let trigger = timeline.begun?.trigger ?? .arrival
+        let verdict = rules.verdict(
+            on: failure, sending: circumstances.request, isNetworkAway: circumstances.isNetworkAway, using: &generator)
+        // What is not asked for again is known as far as it came.
+        if wasDelivering, !verdict.sendsAgain { return breakOff(failure, at: circumstances.now) }
+        record(verdict, failure: failure, at: circumstances.now)
+        switch verdict {
+        case .againOnNewConnection:
+            rules.hasTriedNewConnection = true
+            return .again(trigger)
+        case .park(let parking): return .park(failure, parking)
+        case .standIn(let response): return .standIn(response, failure)
+        case .fail(let reason): return .fail(failure, reason)
+        case .deliver: return .breakOff(failure)
+        }
+    }
+
+    private mutating func breakOff(_ failure: Failure, at now: Timestamp) -> FailureStep {
+        lastFailure = failure
+        record(recipient == .client ? .fail(.responseBegan) : .deliver(.notRepeatable), failure: failure, at: now)
+        return .breakOff(failure)
+    }
+
+    /// This was not the origin.
+    private mutating func stopped(by obstacle: Obstacle, _ failure: Failure, in circumstances: Circumstances) -> FailureStep {
+        var failure = failure
+        if obstacle == .bodyUnreadable { failure.message = "The file of its body could not be read to its end." }
+        lastFailure = failure
+        rules.stoppedByStore(failure.evidence)
+        let isOpen = failure.evidence == .maybeApplied && !circumstances.request.isRepeatable
+        let parking = Verdict.Parking(
+            delay: Self.storeDelay, shutsGate: false, asks: isOpen ? .maybeApplied : nil, rule: .store)
+        record(.park(parking), failure: failure, at: circumstances.now)
+        return .park(failure, parking)
+    }
+
+    /// Nothing could be sent: the store, or the end of the proxy, is in the way.
+    package mutating func couldNotStart(_ failure: Failure) -> Verdict.Parking {
+        if timeline.begun != nil { rules.stoppedByStore(.neverSent) }
+        lastFailure = failure
+        return Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
+    }
+
+    // MARK: Answers
+
+    /// Whether the policy retries a status. Then `answered` is to be asked.
+    package func retries(status: Int) -> Bool { rules.policy.retryOn.contains { $0.matches(status: status) } }
+
+    /// Decides what follows an answer whose status is retried. The timeline is told what an answer that is delivered came to
+    /// by the caller.
+    package mutating func answered(
+        _ answer: Answer, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) -> AnswerStep {
+        let verdict = rules.verdict(on: answer, sending: request, using: &generator)
+        let failure = Failure.answered(answer.status)
+        switch verdict {
+        case .park(let parking):
+            enter(.offering)
+            lastFailure = failure
+            record(verdict, failure: failure, status: answer.status, connection: connection, at: now)
+            return .offer(failure, parking)
+        case .standIn(let response):
+            lastFailure = failure
+            return .standIn(response, failure)
+        case .deliver, .fail, .againOnNewConnection:
+            return .deliver(verdict)
+        }
+    }
+}

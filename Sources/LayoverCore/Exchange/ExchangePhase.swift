@@ -1,0 +1,56 @@
+/// What an exchange is doing. An exchange is in one phase at a time, and leaves it only by one of its exits.
+package enum ExchangePhase: Sendable, Hashable {
+    /// Its client is still sending the request, which is needed whole.
+    case collecting
+    /// Something is looked for before an attempt, or in place of one.
+    case searching(Search)
+    /// The origin is asked whether the request makes sense (policy `preflight`).
+    case preflight
+    /// An attempt is under way; nothing of its answer has come.
+    case attempting
+    /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
+    case offering
+    /// It waits in the pending set.
+    case parked
+    /// The answer is on its way to its recipient.
+    case delivering
+    /// Nothing more is done for its recipient. An attempt may still have to end.
+    case ended
+
+    package enum Search: Sendable, Hashable, CaseIterable {
+        /// The answer to an equal request, in the cache.
+        case cache
+        /// Another request with its `Idempotency-Key`.
+        case duplicateKey
+    }
+
+    /// The phases that may follow.
+    package var exits: Set<ExchangePhase> {
+        switch self {
+        case .collecting: [.searching(.duplicateKey), .searching(.cache), .attempting, .preflight, .parked, .ended]
+        case .searching(.duplicateKey): [.searching(.cache), .attempting, .parked, .delivering, .ended]
+        case .searching(.cache): [.parked, .delivering, .ended]
+        case .preflight: [.attempting, .parked, .ended]
+        // Into itself: on a new connection in place of one that had died.
+        case .attempting: [.attempting, .offering, .searching(.cache), .parked, .delivering, .ended]
+        case .offering: [.parked, .delivering, .ended]
+        case .parked: [.preflight, .attempting, .ended]
+        // Back: nobody has read of the answer that broke off, so it is asked for again.
+        case .delivering: [.attempting, .parked, .ended]
+        // Its client has left, and what it comes to is wanted after all: by others with the same key.
+        case .ended: [.attempting]
+        }
+    }
+
+    package static var all: [ExchangePhase] {
+        [.collecting] + Search.allCases.map { .searching($0) } + [.preflight, .attempting, .offering, .parked, .delivering, .ended]
+    }
+
+    package var isSearching: Bool {
+        if case .searching = self { return true }
+        return false
+    }
+
+    /// Whether there is neither an answer nor an end, and the request is known to those who decide about it.
+    package var isPending: Bool { self == .parked || self == .attempting || self == .offering }
+}

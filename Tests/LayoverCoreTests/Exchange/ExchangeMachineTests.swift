@@ -1,0 +1,170 @@
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+@Suite struct ExchangeMachineTests {
+    private var generator = SeededGenerator(seed: 1)
+    private let now = Timestamp.at(.seconds(1))
+    private let get = RequestSummary(method: "GET")
+    private let post = RequestSummary(method: "POST", body: .captured)
+
+    private func machine(
+        for recipient: ExchangeMachine.Recipient, _ phase: ExchangePhase = .parked, _ change: (inout Policy) -> Void = { _ in }
+    ) -> ExchangeMachine {
+        let rules = AttemptRules(policy: .fixture(change), isTicket: recipient == .store)
+        return ExchangeMachine(for: recipient, rules, phase: phase)
+    }
+
+    private func circumstances(_ request: RequestSummary, _ obstacle: ExchangeMachine.Obstacle? = nil) -> ExchangeMachine.Circumstances {
+        .init(request: request, isNetworkAway: false, now: now, obstacle: obstacle)
+    }
+
+    // MARK: Phases
+
+    @Test func everyPhaseIsReachedAndHasAnEnd() {
+        func reached(from first: ExchangePhase) -> Set<ExchangePhase> {
+            var all: Set<ExchangePhase> = [first]
+            var left = [first]
+            while let phase = left.popLast() {
+                for next in phase.exits where all.insert(next).inserted { left.append(next) }
+            }
+            return all
+        }
+        // A preflight is made only for what waits; a request starts by being collected.
+        #expect(reached(from: .collecting) == Set(ExchangePhase.all))
+        for phase in ExchangePhase.all { #expect(reached(from: phase).contains(.ended), "\(phase)") }
+    }
+
+    @Test func aTicketGoesOnWithTheAttemptUnderWay() {
+        for phase in ExchangePhase.all {
+            var machine = machine(for: .client, phase)
+            machine.becomeTicket()
+            #expect(machine.recipient == .store && machine.rules.isTicket)
+            #expect(machine.phase == ([.attempting, .offering].contains(phase) ? phase : .parked))
+        }
+    }
+
+    // MARK: Answers that break off
+
+    @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
+    mutating func anAnswerThatNobodyHasReadIsAskedForAgain(recipient: ExchangeMachine.Recipient) {
+        var machine = machine(for: recipient)
+        _ = machine.startAttempt(.dueTime, at: now)
+        machine.enter(.delivering)
+        var broken = Failure.reset
+        broken.evidence = .answered
+        let step = machine.attemptFailed(broken, in: circumstances(get), using: &generator)
+        switch (recipient, step) {
+        case (.client, .breakOff(let failure)):
+            #expect(failure.evidence == .answered)
+            #expect(machine.takeRecords().map(\.verdict) == [.fail(.responseBegan)])
+        case (.store, .park(let failure, _)), (.cache, .park(let failure, _)):
+            #expect(failure.evidence == .maybeApplied, "its origin has acted on it")
+            #expect(machine.rules.counts.mayHaveBeenApplied)
+        default:
+            Issue.record("\(recipient): \(step)")
+        }
+        #expect(machine.lastFailure?.kind == broken.kind)
+    }
+
+    @Test mutating func whatMayNotBeSentTwiceKeepsAPartOfItsAnswer() {
+        var machine = machine(for: .store)
+        _ = machine.startAttempt(.dueTime, at: now)
+        machine.enter(.delivering)
+        #expect(machine.attemptFailed(.reset, in: circumstances(post), using: &generator) == .breakOff(.reset))
+        #expect(machine.takeRecords().map(\.verdict) == [.deliver(.notRepeatable)])
+    }
+
+    @Test mutating func anAnswerIsNotAskedForWithoutEnd() {
+        var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
+        _ = machine.startAttempt(.dueTime, at: now)
+        machine.enter(.delivering)
+        let step = machine.attemptFailed(.reset, in: circumstances(get), using: &generator)
+        guard case .breakOff = step else {
+            Issue.record("\(step)")
+            return
+        }
+    }
+
+    // MARK: Obstacles of our own
+
+    @Test mutating func anAttemptWhoseStartWasNotRecordedIsNone() {
+        var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
+        _ = machine.startAttempt(.dueTime, at: now)
+        let step = machine.attemptFailed(.refused, in: circumstances(post, .startNotRecorded), using: &generator)
+        guard case .park(_, let parking) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(parking.rule == .store && parking.asks == nil && !parking.shutsGate)
+        #expect(machine.rules.attemptCount == 0 && machine.rules.automaticLeft == 1)
+    }
+
+    @Test(arguments: [true, false])
+    mutating func aBodyThatCannotBeReadInTheMiddleAsksAPersonWhereItMatters(isRepeatable: Bool) {
+        var machine = machine(for: .store)
+        _ = machine.startAttempt(.dueTime, at: now)
+        let request = isRepeatable ? RequestSummary(method: "PUT", body: .captured) : post
+        let step = machine.attemptFailed(.reset, in: circumstances(request, .bodyUnreadable), using: &generator)
+        guard case .park(let failure, let parking) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(parking.asks == (isRepeatable ? nil : .maybeApplied))
+        #expect(failure.message == "The file of its body could not be read to its end.")
+    }
+
+    // MARK: Preflights
+
+    @Test(arguments: [200, 404, 412])
+    mutating func aPreflightCountsAsTheAttempt(status: Int) {
+        var machine = machine(for: .store) { $0.preflight = Preflight() }
+        #expect(machine.startPreflight(.dueTime, at: now) == 1)
+        switch machine.preflightAnswered(status: status, at: now) {
+        case .send(let number):
+            #expect(status == 200 && number == 1 && machine.phase == .attempting)
+            #expect(machine.takeRecords().isEmpty, "the attempt goes on")
+        case .drop(let failure):
+            #expect(status == 404 && failure.evidence == .neverSent)
+        case .ask(let failure):
+            #expect(status == 412 && failure.evidence == .neverSent)
+        }
+        #expect(machine.rules.attemptCount == 1)
+    }
+
+    @Test mutating func aPreflightThatFailsHasSentNothing() {
+        var machine = machine(for: .store)
+        _ = machine.startPreflight(.dueTime, at: now)
+        let step = machine.attemptFailed(.reset, in: circumstances(post), using: &generator)
+        guard case .park(let failure, let parking) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(failure.evidence == .neverSent && parking.asks == nil && !machine.rules.counts.mayHaveBeenApplied)
+    }
+
+    // MARK: Attempts
+
+    @Test mutating func theAttemptInPlaceOfADeadConnectionHasItsTrigger() {
+        var machine = machine(for: .client)
+        _ = machine.startAttempt(.admin, at: now)
+        let stale = Failure.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
+        #expect(machine.attemptFailed(stale, in: circumstances(get), using: &generator) == .again(.admin))
+        #expect(machine.rules.hasTriedNewConnection)
+    }
+
+    @Test mutating func aStatusThatIsRetriedIsOffered() {
+        var machine = machine(for: .client) { $0.retryOn = [.status(503)] }
+        _ = machine.startAttempt(.arrival, at: now)
+        #expect(machine.retries(status: 503) && !machine.retries(status: 500))
+        let step = machine.answered(Answer(status: 503), sending: get, connection: nil, at: now, using: &generator)
+        guard case .offer(let failure, _) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(failure == .answered(503) && machine.phase == .offering && machine.lastFailure == failure)
+        #expect(machine.takeRecords().map(\.status) == [503])
+    }
+}

@@ -1,0 +1,92 @@
+import LayoverTestSupport
+
+@testable import LayoverCore
+
+extension StateTable {
+    /// The phases of one exchange, with the recipient that has the most of them.
+    static var exchange: StateTable {
+        StateTable(
+            name: "An exchange",
+            introduction: """
+                The phases of one request on its loop, here with the store as the recipient of the answer. A client is asked for no \
+                preflight, and an answer to it that breaks off ends the exchange, whatever the method. Both kinds of searching end \
+                in an attempt, an answer or a wait. What the machine answers stands after the arrow.
+                """,
+            states: ExchangePhase.all.map(\.name),
+            events: [
+                "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
+                "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "answer", "answer, status retried",
+                "answer breaks off", "answer breaks off, POST", "parked", "ended",
+            ]
+        ) { state, event in
+            var trial = ExchangeTrial(state)
+            let action = trial.meet(event)
+            return .init(next: trial.machine.phase.name, actions: action.map { [$0] } ?? [])
+        }
+    }
+}
+
+extension ExchangePhase {
+    fileprivate var name: String {
+        switch self {
+        case .searching(.cache): "searching (cache)"
+        case .searching(.duplicateKey): "searching (key)"
+        default: "\(self)"
+        }
+    }
+}
+
+private struct ExchangeTrial {
+    var machine: ExchangeMachine
+    private var generator = SeededGenerator(seed: 1)
+    private let now = Timestamp.at(.seconds(1))
+
+    init(_ state: String) {
+        let phase = ExchangePhase.all.first { $0.name == state } ?? .collecting
+        let policy = Policy.fixture {
+            $0.retryOn = [.connectivity, .status(503)]
+            $0.preflight = Preflight()
+        }
+        machine = ExchangeMachine(for: .store, AttemptRules(policy: policy, isTicket: true), phase: phase)
+    }
+
+    /// - Returns: What the machine answers.
+    mutating func meet(_ event: String) -> String? {
+        switch event {
+        case "attempt starts" where may(.attempting): _ = machine.startAttempt(.dueTime, at: now)
+        case "preflight starts" where may(.preflight): _ = machine.startPreflight(.dueTime, at: now)
+        case "preflight wants it" where machine.phase == .preflight: return preflight(200)
+        case "preflight drops it" where machine.phase == .preflight: return preflight(404)
+        case "cache is searched" where may(.searching(.cache)): machine.enter(.searching(.cache))
+        case "attempt fails, park" where isTrying: return fail(.refused)
+        case "attempt fails, connection had died" where isTrying:
+            return fail(.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true))
+        case "attempt fails for good" where isTrying: return fail(.fixture(.httpProtocolError, phase: .connecting))
+        case "answer" where may(.delivering): machine.enter(.delivering)
+        case "answer, status retried" where machine.phase == .attempting:
+            let step = machine.answered(
+                Answer(status: 503), sending: RequestSummary(method: "GET"), connection: nil, at: now, using: &generator)
+            return "\(step)".prefix { $0 != "(" }.description
+        case "answer breaks off" where machine.phase == .delivering: return fail(.reset)
+        case "answer breaks off, POST" where machine.phase == .delivering: return fail(.reset, method: "POST")
+        case "parked" where may(.parked): machine.enter(.parked)
+        case "ended" where may(.ended): machine.enter(.ended)
+        default: break
+        }
+        return nil
+    }
+
+    private var isTrying: Bool { machine.phase == .attempting || machine.phase == .preflight }
+
+    private func may(_ next: ExchangePhase) -> Bool { machine.phase.exits.contains(next) }
+
+    private mutating func preflight(_ status: Int) -> String {
+        "\(machine.preflightAnswered(status: status, at: now))".prefix { $0 != "(" }.description
+    }
+
+    private mutating func fail(_ failure: Failure, method: String = "GET") -> String {
+        let step = machine.attemptFailed(
+            failure, in: .init(request: RequestSummary(method: method), isNetworkAway: false, now: now), using: &generator)
+        return "\(step)".prefix { $0 != "(" }.description
+    }
+}

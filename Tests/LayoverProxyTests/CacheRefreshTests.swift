@@ -1,0 +1,97 @@
+import LayoverCache
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Logging
+import Retry
+import Testing
+
+@testable import LayoverProxy
+
+/// Attempts that bring the cache up to date follow the rules of all attempts.
+@Suite struct CacheRefreshTests {
+    private static func routes(_ token: String, delay: Duration = .seconds(1)) -> RouteTable {
+        var policy = Policy(name: "reading")
+        policy.cache = .staleIfError
+        policy.delay = DelaySchedule(.constant(delay))
+        var route = Route(name: "r", policy: policy)
+        route.host = .exact("o.test")
+        route.setFields = [.init(name: "X-Token", value: token)]
+        return RouteTable(policies: ["reading": policy], routes: [route])
+    }
+
+    /// A proxy whose cache has given a stale answer, so that a refresh waits: `work` gets its entry.
+    private func withRefresh(_ work: @Sendable @escaping (TestProxy, Entry) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let cache = try DiskAnswerCache(
+            options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
+        try await withProxy(rules: { $0.routes = Self.routes("old") }) { proxy in
+            try await proxy.loop.use(cache).get()
+            let first = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(200, ["Cache-Control: max-age=0", "ETag: \"a\"", "Content-Length: 3"], body: "one")
+            #expect(try await first.answer().body == "one")
+            let second = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let stale = try await second.answer()
+            #expect(stale.body == "one" && stale["Cache-Status"]?.contains("; hit") == true)
+            let entry = try await proxy.entry()
+            #expect(entry.client.address == "cache")
+            try await work(proxy, entry)
+        }
+        await cache.close()
+    }
+
+    @Test func aReloadReachesARefreshThatWaits() async throws {
+        try await withRefresh { proxy, entry in
+            var rules = proxy.loop.rules
+            rules.routes = Self.routes("new", delay: .seconds(7))
+            try await proxy.loop.adopt(rules).get()
+            try await proxy.settle()
+            let rerouted = try #require(await proxy.engine.entry(entry.id))
+            #expect(rerouted.policy.delay == DelaySchedule(.constant(.seconds(7))))
+            #expect(rerouted.policy.holdMax == rerouted.policy.lifetime, "nobody waits for it")
+            try await proxy.advance(by: .seconds(60))
+            let attempt = try await proxy.nextAttempt("the refresh")
+            #expect(attempt.values("X-Token") == ["new"])
+            attempt.respond(200, ["Cache-Control: max-age=60", "Content-Length: 3"], body: "two")
+            _ = try await proxy.entry(.delivered)
+        }
+    }
+
+    /// A resend of libcurl's own is an attempt, and one that fails is counted as failed.
+    @Test func attemptsAreCountedAsAllOthersAre() async throws {
+        try await withRefresh { proxy, entry in
+            let failedBefore = proxy.loop.metrics.failedAttemptCount.load(ordering: .relaxed)
+            try await proxy.advance(by: .seconds(60))
+            try await proxy.nextAttempt("the refresh").fail()
+            try await proxy.settle()
+            #expect(proxy.loop.metrics.failedAttemptCount.load(ordering: .relaxed) == failedBefore + 1)
+            try await proxy.advance(by: .seconds(60))
+            let attempt = try await proxy.nextAttempt("the refresh once more")
+            guard case .head(let head, _) = attempt.beginSending().head(200, ["Content-Length: 0"]) else { throw WaitedTooLong(what: "a head") }
+            attempt.deliver([.head(head, sendings: 3), .end(trailers: nil)])
+            let ended = try await proxy.entry(.delivered)
+            #expect(ended.id == entry.id && ended.attemptCount == 4)
+        }
+    }
+
+    /// Nobody has read of it, so it is asked for again.
+    @Test func anAnswerThatBreaksOffIsAskedForAgain() async throws {
+        try await withRefresh { proxy, entry in
+            try await proxy.advance(by: .seconds(60))
+            let attempt = try await proxy.nextAttempt("the refresh")
+            attempt.sendHead(200, ["Cache-Control: max-age=60", "Content-Length: 3"])
+            attempt.sendBody("t")
+            attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            try await proxy.settle()
+            #expect(try #require(await proxy.engine.entry(entry.id)).state == .waiting)
+            try await proxy.advance(by: .seconds(60))
+            try await proxy.nextAttempt("the refresh once more").respond(200, ["Cache-Control: max-age=60", "Content-Length: 3"], body: "two")
+            _ = try await proxy.entry(.delivered)
+            let reader = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            #expect(try await reader.answer().body == "two")
+        }
+    }
+}
