@@ -53,10 +53,11 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "LayoverHTTP", dependencies: [nioCore], swiftSettings: confined),
-        .target(name: "LayoverCore", dependencies: ["Retry"], swiftSettings: strict),
+        .target(name: "LayoverText", swiftSettings: strict),
+        .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
+        .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
         .target(
-            name: "LayoverConfiguration", dependencies: ["LayoverCore", "Retry"],
+            name: "LayoverConfiguration", dependencies: ["LayoverCore", "LayoverText", "Retry"],
             swiftSettings: strict),
         .target(
             name: "LayoverEngine",
@@ -64,7 +65,7 @@ let package = Package(
             swiftSettings: confined),
         .target(
             name: "LayoverUpstream",
-            dependencies: ["CCurl", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, logging],
+            dependencies: ["CCurl", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", nioCore, logging],
             swiftSettings: confined),
         .target(
             name: "LayoverMonitor",
@@ -74,33 +75,36 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "LayoverStore",
-            dependencies: ["LayoverEngine", "LayoverCore", sqlite, sqliteBinding, crypto, cryptoExtras, nioCore, logging],
+            dependencies: [
+                "LayoverEngine", "LayoverCore", "LayoverText", sqlite, sqliteBinding, crypto, cryptoExtras, nioCore, logging,
+            ],
             swiftSettings: strict),
         .target(
             name: "LayoverCache",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", sqlite, crypto, nioCore, nioPosix, logging,
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", sqlite, crypto, nioCore, nioPosix, logging,
             ],
             swiftSettings: strict),
-        .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", nioCore], swiftSettings: strict),
+        .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", "LayoverText", nioCore], swiftSettings: strict),
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", crypto, nioCore,
-                nioPosix, logging, lifecycle,
+                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", "LayoverText", crypto,
+                nioCore, nioPosix, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
             name: "LayoverAdmin",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", hummingbird, nioCore, nioHTTP1, logging, lifecycle,
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", hummingbird, nioCore, nioHTTP1, logging,
+                lifecycle,
             ],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict),
         .executableTarget(
             name: "layover",
             dependencies: [
-                "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverUpstream",
+                "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "LayoverUpstream",
                 "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),
@@ -110,6 +114,7 @@ let package = Package(
             dependencies: ["LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
             swiftSettings: strict),
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
+        .testTarget(name: "LayoverTextTests", dependencies: ["LayoverText", "LayoverTestSupport"]),
         .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded, nioHTTP1]),
         .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
         .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),

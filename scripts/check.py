@@ -16,9 +16,10 @@ COLUMNS_MAX = 140
 # What a target may import besides the standard library: the directions of the house.
 IMPORTS_ONLY = {
     "Retry": {"Synchronization"},
-    "LayoverCore": {"Retry"},
-    "LayoverHTTP": {"NIOCore"},
-    "LayoverReplay": {"LayoverHTTP", "NIOCore", "FoundationEssentials"},
+    "LayoverText": set(),
+    "LayoverCore": {"LayoverText", "Retry"},
+    "LayoverHTTP": {"LayoverText", "NIOCore"},
+    "LayoverReplay": {"LayoverHTTP", "LayoverText", "NIOCore", "FoundationEssentials"},
 }
 IMPORTS_NEVER = {
     "LayoverProxy": {"LayoverStore", "LayoverCache", "LayoverAdmin", "LayoverUpstream", "LayoverConfiguration", "LayoverMonitor"},

@@ -1,6 +1,6 @@
 import LayoverCore
 import LayoverEngine
-import LayoverHTTP
+import LayoverText
 
 /// One page of the answers that are kept for reading offline, the newest first.
 package struct CacheDocument: Codable, Sendable {

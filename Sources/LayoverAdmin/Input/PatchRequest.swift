@@ -1,6 +1,6 @@
 import LayoverCore
 import LayoverEngine
-import LayoverHTTP
+import LayoverText
 
 /// The body of a change of one entry: at least one of its keys.
 struct PatchRequest: Decodable {

@@ -1,6 +1,6 @@
 import LayoverCore
 import LayoverEngine
-import LayoverHTTP
+import LayoverText
 import Synchronization
 
 /// Shows timestamps as wall-clock times.

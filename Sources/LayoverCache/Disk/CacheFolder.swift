@@ -1,4 +1,5 @@
 import Glibc
+import LayoverText
 
 /// The folder of the bodies. One process has it at a time.
 final class CacheFolder: Sendable {
@@ -48,10 +49,7 @@ final class CacheFolder: Sendable {
     /// 32 hexadecimal digits, never used before.
     static func newName() -> String {
         var generator = SystemRandomNumberGenerator()
-        return [generator.next() as UInt64, generator.next()].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-        }.joined()
+        return (0..<2).map { _ in Hexadecimal.text(generator.next() as UInt64) }.joined()
     }
 
     /// A body that is not complete yet.
@@ -59,8 +57,7 @@ final class CacheFolder: Sendable {
 
     private static func isOurs(_ name: String) -> Bool {
         let stem = name.hasSuffix(".part") ? String(name.dropLast(5)) : name
-        return stem.utf8.count == 32
-            && stem.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return stem.utf8.count == 32 && stem.utf8.allSatisfy(Hexadecimal.isLowercaseDigit)
     }
 
     private static func make(_ path: String) throws(CacheError) {

@@ -1,4 +1,5 @@
 import LayoverHTTP
+import LayoverText
 import NIOCore
 
 /// What the rules look at in an answer: one that has just come, or one that was kept.

@@ -1,3 +1,5 @@
+import LayoverText
+
 extension JSONParser {
     /// `true`, `false` or `null`.
     mutating func word() throws(JSONSyntaxError) -> JSONValue {
@@ -96,10 +98,8 @@ extension JSONParser {
     }
 
     private mutating func hexadecimalGroup() -> UInt32? {
-        guard position + 4 <= bytes.count else { return nil }
-        let digits = bytes[position..<position + 4]
-        guard digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }) else { return nil }
-        position += 4
-        return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        let number = bytes.withUnsafeBytes { Hexadecimal.number(at: position, count: 4, in: $0, end: $0.count) }
+        if number != nil { position += 4 }
+        return number
     }
 }

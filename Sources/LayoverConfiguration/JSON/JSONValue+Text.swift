@@ -1,3 +1,5 @@
+import LayoverText
+
 extension JSONValue {
     /// The value as JSON on one line, names sorted, control characters escaped.
     package var text: String {
@@ -30,32 +32,5 @@ extension JSONValue {
     /// The text cut to what fits into a message.
     var excerpt: String { text.count <= 60 ? text : text.prefix(57) + "..." }
 
-    /// The text with control characters escaped, so that it stays on its line and no terminal obeys
-    /// it.
-    static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { $0 += escape($1) ?? String(Character($1)) }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        let inner = text.unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            default: result += escape(scalar) ?? String(Character(scalar))
-            }
-        }
-        return "\"" + inner + "\""
-    }
-
-    /// What stands for a control character of C0 or C1, or DEL; nil for all others.
-    private static func escape(_ scalar: Unicode.Scalar) -> String? {
-        switch scalar.value {
-        case 0x0A: return "\\n"
-        case 0x09: return "\\t"
-        case 0..<0x20, 0x7F...0x9F:
-            let hex = String(scalar.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-        default: return nil
-        }
-    }
+    private static func quoted(_ text: String) -> String { "\"\(EscapedText.json(text, .visible))\"" }
 }

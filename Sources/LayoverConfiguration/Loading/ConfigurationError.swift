@@ -1,3 +1,5 @@
+import LayoverText
+
 /// One thing that is wrong with a configuration.
 package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Who said it: the file as it was named, an environment variable, or `command line`.
@@ -9,6 +11,6 @@ package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConver
 
     /// One line, whatever characters stand in names and values.
     package var description: String {
-        JSONValue.escaped(path.isEmpty ? "\(source): \(message)." : "\(source): \(path): \(message).")
+        EscapedText.visible(path.isEmpty ? "\(source): \(message)." : "\(source): \(path): \(message).")
     }
 }

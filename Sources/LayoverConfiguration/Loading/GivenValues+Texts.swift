@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverText
 
 extension GivenValues {
     /// Adds what `LAYOVER_…` variables say. Unknown ones only warn.
@@ -18,7 +19,7 @@ extension GivenValues {
             } else if !Schema.foreignEnvironmentNames.contains(name) {
                 let nearest = NearestName.of(name, among: Array(known.keys))
                 let hint = nearest.map { " (did you mean \($0)?)" } ?? ""
-                warnings.append("\(JSONValue.escaped(name)): no key has this environment name\(hint).")
+                warnings.append("\(EscapedText.visible(name)): no key has this environment name\(hint).")
             }
         }
     }

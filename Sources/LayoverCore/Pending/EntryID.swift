@@ -1,3 +1,5 @@
+import LayoverText
+
 /// The name of an entry: 128 random bits, never used again.
 package struct EntryID: Sendable, Hashable, CustomStringConvertible {
     package let high: UInt64
@@ -29,21 +31,13 @@ package struct EntryID: Sendable, Hashable, CustomStringConvertible {
     package func isBefore(_ other: EntryID) -> Bool { (high, low) < (other.high, other.low) }
 
     /// 32 lower-case hexadecimal digits.
-    package var description: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
-
-    private static func hexadecimal(_ value: UInt64) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - text.utf8.count) + text
-    }
+    package var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 
     private static func number(_ digits: some Sequence<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - 48)
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - 87)
-            default: return nil
-            }
+            guard Hexadecimal.isLowercaseDigit(digit), let number = Hexadecimal.value(of: digit) else { return nil }
+            value = value << 4 | UInt64(number)
         }
         return value
     }

@@ -1,3 +1,5 @@
+import LayoverText
+
 /// By what ids people and programs see entries on the admin port.
 ///
 /// The id of an entry is also the address of its ticket: who knows it may read the answer and give the ticket up. So the
@@ -33,7 +35,7 @@ package enum MaskedTicketIDs {
         var masked: [UInt8] = []
         var start = 0
         while start < bytes.count {
-            let end = bytes[start...].firstIndex { !isDigit($0) } ?? bytes.count
+            let end = bytes[start...].firstIndex { !Hexadecimal.isLowercaseDigit($0) } ?? bytes.count
             masked += end - start == idCount ? mask : Array(bytes[start..<end])
             if end < bytes.count { masked.append(bytes[end]) }
             start = end + 1
@@ -50,7 +52,7 @@ package enum MaskedTicketIDs {
         var copiedCount = 0
         var rest = bytes[...]
         while let found = rest.firstRange(of: word) {
-            let digits = rest[found.upperBound...].prefix(while: isDigit)
+            let digits = rest[found.upperBound...].prefix(while: Hexadecimal.isLowercaseDigit)
             if digits.count >= idCount {
                 masked += spelled[copiedCount..<places[digits.startIndex]] + mask
                 copiedCount = places[digits.endIndex]
@@ -67,10 +69,8 @@ package enum MaskedTicketIDs {
         var place = 0
         while place < spelled.count {
             places.append(place)
-            if spelled[place] == UInt8(ascii: "%"), place + 2 < spelled.count,
-                let byte = UInt8(String(decoding: spelled[place + 1...place + 2], as: UTF8.self), radix: 16)
-            {
-                bytes.append(byte)
+            if let octet = PercentCoding.octet(at: place, in: spelled) {
+                bytes.append(octet)
                 place += 3
             } else {
                 bytes.append(spelled[place])
@@ -78,9 +78,5 @@ package enum MaskedTicketIDs {
             }
         }
         return (bytes, places + [spelled.count])
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 }

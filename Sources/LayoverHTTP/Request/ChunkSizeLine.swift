@@ -1,3 +1,5 @@
+import LayoverText
+
 /// The line before a chunk: its size, and extensions that mean nothing to us.
 struct ChunkSizeLine: Sendable {
     /// Bytes of data that follow. 0: this is the last chunk.
@@ -11,7 +13,7 @@ struct ChunkSizeLine: Sendable {
         var offset = line.lowerBound
         var size = 0
         while offset < line.upperBound,
-            let digit = ByteClass.hexadecimalValue(of: bytes[offset])
+            let digit = Hexadecimal.value(of: bytes[offset])
         {
             // 15 digits are 2^60 bytes. The limit counts leading zeros too.
             guard offset &- line.lowerBound < 15 else { throw .chunkSizeOverflow }

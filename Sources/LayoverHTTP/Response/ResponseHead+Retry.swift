@@ -1,3 +1,5 @@
+import LayoverText
+
 /// What an answer says about asking again.
 extension ResponseHead {
     /// The wait that the origin asks for: `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3), or

@@ -6,27 +6,12 @@ enum ByteClass {
         isMember(byte, low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe)
     }
 
-    /// `unreserved` of RFC 3986 section 2.3.
-    @inline(__always)
-    static func isUnreserved(_ byte: UInt8) -> Bool {
-        isMember(byte, low: 0x03ff_6000_0000_0000, high: 0x47ff_fffe_87ff_fffe)
-    }
-
     /// `OWS` of RFC 9110 section 5.6.3.
     @inline(__always)
     static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == ASCII.space || byte == ASCII.tab }
 
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- ASCII.zero < 10 }
-
-    /// The value of a hexadecimal digit, or nil.
-    @inline(__always)
-    static func hexadecimalValue(of byte: UInt8) -> UInt8? {
-        let digit = byte &- ASCII.zero
-        if digit < 10 { return digit }
-        let letter = (byte | 0x20) &- 0x61
-        return letter < 6 ? letter + 10 : nil
-    }
 
     /// The byte, in lower case if it is an ASCII capital letter.
     @inline(__always)

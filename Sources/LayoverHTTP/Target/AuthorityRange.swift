@@ -1,3 +1,5 @@
+import LayoverText
+
 /// Where a valid authority stands in some bytes. Making one checks the syntax; no String is made
 /// until somebody asks for it.
 ///
@@ -23,7 +25,7 @@ struct AuthorityRange: Sendable, Equatable {
             end = close + 1
         } else {
             end = first
-            while end < range.upperBound, ByteClass.isUnreserved(bytes[end]) { end &+= 1 }
+            while end < range.upperBound, PercentCoding.isUnreserved(bytes[end]) { end &+= 1 }
             hostRange = CompactRange(first..<end)
             isIPv6Literal = false
             guard Self.isName(first..<end, in: bytes) else { return nil }

@@ -1,3 +1,5 @@
+import LayoverText
+
 /// The syntax of an IPv6 address in a URL (`IPv6address` of RFC 3986 section 3.2.2).
 enum IPv6Literal {
     /// Whether the range, without its brackets, is an address. Zones are refused: they mean
@@ -16,7 +18,7 @@ enum IPv6Literal {
         }
         while offset < range.upperBound {
             let start = offset
-            while offset < range.upperBound, ByteClass.hexadecimalValue(of: bytes[offset]) != nil {
+            while offset < range.upperBound, Hexadecimal.value(of: bytes[offset]) != nil {
                 offset += 1
             }
             if offset < range.upperBound, bytes[offset] == ASCII.dot {

@@ -1,6 +1,6 @@
 import LayoverCore
 import LayoverEngine
-import LayoverHTTP
+import LayoverText
 import NIOCore
 
 /// A ticket as its client is shown it, in JSON.

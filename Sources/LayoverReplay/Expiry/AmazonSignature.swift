@@ -1,4 +1,5 @@
 import LayoverHTTP
+import LayoverText
 
 /// AWS Signature Version 4 in the field Authorization: good for some minutes after the moment of signing.
 enum AmazonSignature {

@@ -1,3 +1,5 @@
+import LayoverText
+
 /// URLs that carry their own permission in their query. The names of parameters are compared without regard to case.
 enum SignedURL {
     /// AWS Signature Version 4: good for `X-Amz-Expires` seconds after `X-Amz-Date`.

@@ -1,3 +1,5 @@
+import LayoverText
+
 /// Strings, numbers and words.
 extension JSONLookup {
     mutating func word(_ text: StaticString) throws(Failure) -> [UInt8] {

@@ -1,3 +1,5 @@
+import LayoverText
+
 /// The parameters of a query.
 struct QueryParameters {
     /// By name in lower case. Of several with one name, the first one.

@@ -1,4 +1,5 @@
 import LayoverHTTP
+import LayoverText
 
 /// A URL, or one that is relative to another, in its five parts (RFC 3986 section 3). Nothing is decoded or repaired.
 struct URLReference: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import LayoverText
+
 extension Token: CustomStringConvertible {
     /// The token as a client would write it in a target. What is long is cut off, for this is for sentences and logs.
     package var description: String {

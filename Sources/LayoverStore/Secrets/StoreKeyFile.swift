@@ -1,6 +1,7 @@
 import Crypto
 import Glibc
 import LayoverEngine
+import LayoverText
 
 /// The file `store.key` beside the database: a line for each key, its number and its 32 bytes in hexadecimal.
 struct StoreKeyFile {
@@ -12,7 +13,7 @@ struct StoreKeyFile {
         var keys: [Int: SymmetricKey] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
-            guard words.count == 2, let number = Int(words[0]), number > 0, let key = Self.bytes(words[1]),
+            guard words.count == 2, let number = Int(words[0]), number > 0, let key = Hexadecimal.bytes(words[1]),
                 key.count == StoreKeys.keyByteCount
             else { throw StoreFailure(.other, "\(path) is not a key file of Layover. Put the right one in its place.") }
             keys[number] = SymmetricKey(data: key)
@@ -29,24 +30,8 @@ struct StoreKeyFile {
     func write(_ keys: StoreKeys) throws(StoreFailure) {
         var text = ""
         for (number, key) in keys.keys.sorted(by: { $0.key < $1.key }) {
-            text += "\(number) \(key.withUnsafeBytes { Self.hexadecimal($0) })\n"
+            text += "\(number) \(key.withUnsafeBytes { Hexadecimal.text(of: $0) })\n"
         }
         try PrivateFile.replace(path, with: Array(text.utf8))
-    }
-
-    private static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    private static func bytes(_ text: Substring) -> [UInt8]? {
-        guard text.utf8.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 }

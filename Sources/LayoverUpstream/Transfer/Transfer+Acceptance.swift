@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverText
 
 extension Transfer {
     /// Whether the request can be written into a request head without becoming another request.
@@ -24,28 +25,9 @@ extension Transfer {
         guard !host.isEmpty, host.utf8.count <= 255 else { return false }
         if host.utf8.contains(UInt8(ascii: ":")) {
             return host.utf8.allSatisfy {
-                isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+                Hexadecimal.value(of: $0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
             }
         }
-        return host.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                true
-            default:
-                false
-            }
-        }
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default:
-            false
-        }
+        return host.utf8.allSatisfy(PercentCoding.isUnreserved)
     }
 }

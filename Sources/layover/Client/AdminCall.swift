@@ -1,5 +1,6 @@
 import Foundation
 import LayoverAdmin
+import LayoverText
 
 /// One request to the admin API.
 struct AdminCall: Sendable {
@@ -23,15 +24,7 @@ struct AdminCall: Sendable {
 
     /// Percent-encodes all but unreserved characters (RFC 3986 section 2.3).
     static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
+        String(decoding: PercentCoding.encode(text.utf8, isPlain: PercentCoding.isUnreserved), as: UTF8.self)
     }
 }
 

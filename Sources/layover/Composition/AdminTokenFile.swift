@@ -1,5 +1,6 @@
 import Foundation
 import LayoverCore
+import LayoverText
 
 /// The file `admin-token` beside the store: who can read it may see bodies where there is no `admin.token`.
 ///
@@ -10,8 +11,7 @@ enum AdminTokenFile {
     /// - Returns: The token; nil where it could not be written, and then nobody sees bodies.
     static func make(in folder: String) -> Secret? {
         var generator = SystemRandomNumberGenerator()
-        let words = (0..<4).map { _ in String(generator.next(), radix: 16) }
-        let token = words.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
+        let token = (0..<4).map { _ in Hexadecimal.text(generator.next() as UInt64) }.joined()
         return write(Array("\(token)\n".utf8), to: path(in: folder)) ? Secret(token) : nil
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverText
 
 /// Eight hexadecimal digits made once per installation: they tell this proxy's `Via` from that of any
 /// other one of the same name, so that only a true loop is refused.
@@ -12,8 +13,7 @@ enum InstallationIdentity {
             let known = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if known.utf8.count == 8, known.allSatisfy(\.isHexDigit) { return known.lowercased() }
         }
-        let text = String(UInt32.random(in: .min ... .max), radix: 16)
-        let made = String(repeating: "0", count: 8 - text.count) + text
+        let made = Hexadecimal.text(UInt32.random(in: .min ... .max))
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         _ = FileManager.default.createFile(

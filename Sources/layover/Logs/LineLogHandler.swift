@@ -1,4 +1,5 @@
 import Foundation
+import LayoverText
 import Logging
 
 /// Writes one line for each log message to standard error, for people or as JSON.
@@ -46,27 +47,12 @@ struct LineLogHandler: LogHandler {
             time.ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true)) + "Z"
         switch format {
         case .text:
-            let rest = pairs.map { " \($0.0)=\(escaped($0.1))" }.joined()
-            return "\(stamp) \(level.rawValue) \(escaped(message))\(rest)"
+            let rest = pairs.map { " \($0.0)=\(EscapedText.visible($0.1))" }.joined()
+            return "\(stamp) \(level.rawValue) \(EscapedText.visible(message))\(rest)"
         case .json:
             let fixed = [("time", stamp), ("level", level.rawValue), ("message", message)]
-            let members = (fixed + pairs).map { "\"\($0.0)\":\"\(escaped($0.1, quotes: true))\"" }
+            let members = (fixed + pairs).map { "\"\($0.0)\":\"\(EscapedText.json($0.1, .visible))\"" }
             return "{\(members.joined(separator: ","))}"
         }
-    }
-
-    /// Makes control characters visible; in JSON quotes and backslashes too.
-    private static func escaped(_ text: String, quotes: Bool = false) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"" where quotes, "\\" where quotes: result += "\\\(scalar)"
-            case _ where scalar.properties.generalCategory == .control:
-                let hexadecimal = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }

@@ -1,3 +1,5 @@
+import LayoverText
+
 /// A position in a sorted list: the next page begins after it, whatever has come and gone since.
 package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
     /// A cursor is only good for the order it was made in.
@@ -23,28 +25,16 @@ package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
         let key =
             switch place.key {
             case .number(let number): "n\(number)"
-            case .text(let text): "t" + text.utf8.map(Self.hexadecimal).joined()
+            case .text(let text): "t" + Hexadecimal.text(of: text.utf8)
             }
         return "\(sort).\(key).\(place.sequence)"
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
     private static func key(_ text: Substring) -> EntrySort.Key? {
         switch text.first {
         case "n": return Int64(text.dropFirst()).map { .number($0) }
         case "t":
-            let digits = Array(text.utf8.dropFirst())
-            guard digits.count.isMultiple(of: 2) else { return nil }
-            var bytes: [UInt8] = []
-            for index in stride(from: 0, to: digits.count, by: 2) {
-                guard let high = TargetText.hexadecimal(digits[index]),
-                    let low = TargetText.hexadecimal(digits[index + 1])
-                else { return nil }
-                bytes.append(high << 4 | low)
-            }
+            guard let bytes = Hexadecimal.bytes(text.dropFirst()) else { return nil }
             return String(validating: bytes, as: UTF8.self).map { .text($0) }
         default: return nil
         }

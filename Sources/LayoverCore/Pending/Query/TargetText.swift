@@ -1,3 +1,5 @@
+import LayoverText
+
 /// The parts of a target as it stands in an entry, read leniently: it was parsed strictly when it came.
 package enum TargetText {
     /// The path, still percent-encoded; empty for the `host:port` of a CONNECT.
@@ -15,28 +17,6 @@ package enum TargetText {
     package static func percentDecoded(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         guard bytes.contains(UInt8(ascii: "%")) else { return nil }
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = hexadecimal(bytes[index + 1]), let low = hexadecimal(bytes[index + 2])
-            {
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(validating: decoded, as: UTF8.self)
-    }
-
-    static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        return String(validating: PercentCoding.decodeLeniently(bytes), as: UTF8.self)
     }
 }

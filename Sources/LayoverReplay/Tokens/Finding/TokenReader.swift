@@ -1,3 +1,5 @@
+import LayoverText
+
 /// Reads one token, from behind its first tilde.
 ///
 /// `~ticket.` is reserved: what begins like that and is no token is an error, because a mistyped token that went
@@ -50,7 +52,7 @@ struct TokenReader {
     /// - Parameter text: What stands between `~ticket.` and the last tilde.
     private func ticket(_ text: ArraySlice<UInt8>) throws(TokenError) -> Token {
         let id = text.prefix { $0 != UInt8(ascii: ".") }
-        guard id.count == 32, id.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else {
+        guard id.count == 32, id.allSatisfy(Hexadecimal.isLowercaseDigit) else {
             throw malformed("does not name a ticket (32 hexadecimal digits in lower case)")
         }
         let rest = text.dropFirst(id.count + 1)

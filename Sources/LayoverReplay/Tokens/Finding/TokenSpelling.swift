@@ -1,3 +1,5 @@
+import LayoverText
+
 /// How the characters of a token are written where it stands.
 enum TokenSpelling: Sendable {
     /// As they are.

@@ -1,3 +1,4 @@
+import LayoverText
 import NIOCore
 
 /// The request target. It may get another path and query, never another origin.

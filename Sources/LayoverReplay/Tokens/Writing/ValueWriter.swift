@@ -1,3 +1,5 @@
+import LayoverText
+
 /// Writes a value as the place of its token needs it.
 struct ValueWriter {
     let token: Token
@@ -21,8 +23,8 @@ struct ValueWriter {
             }
             return value
         case .json:
-            guard String(validating: value, as: UTF8.self) != nil else { throw rejected("is not UTF-8") }
-            return Self.escaped(value)
+            guard let text = String(validating: value, as: UTF8.self) else { throw rejected("is not UTF-8") }
+            return Array(EscapedText.json(text, .required).utf8)
         case .form:
             return Self.formEncoded(value)
         }
@@ -30,24 +32,6 @@ struct ValueWriter {
 
     private func rejected(_ what: String) -> TokenError {
         TokenError(.rejected, "The value of \(token) \(what), so it must not stand in \(place.name).")
-    }
-
-    /// Inside a JSON string (RFC 8259 section 7): quotation mark, backslash and control characters must be escaped.
-    private static func escaped(_ value: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        for byte in value {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                text.append(UInt8(ascii: "\\"))
-                text.append(byte)
-            case ..<0x20:
-                text += Array("\\u00".utf8)
-                Hexadecimal.write(byte, to: &text)
-            default:
-                text.append(byte)
-            }
-        }
-        return text
     }
 
     /// `application/x-www-form-urlencoded` as the URL standard serializes it (url.spec.whatwg.org, section 5.2).

@@ -1,6 +1,5 @@
+import LayoverText
 import Testing
-
-@testable import LayoverHTTP
 
 struct RFC3339Tests {
     @Test(

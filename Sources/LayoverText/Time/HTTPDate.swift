@@ -30,7 +30,8 @@ package enum HTTPDate {
         else { return nil }
         guard year.utf8.count == 2 || year.utf8.count == 4 else { return nil }
         let full = year.utf8.count == 4 ? written : century(written, now: now)
-        return days(year: full, month: month + 1, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+        let days = GregorianCalendar.days(year: full, month: month + 1, day: day)
+        return days * GregorianCalendar.secondsPerDay + hour * 3600 + minute * 60 + second
     }
 
     private static func number(_ text: String) -> Int? {
@@ -42,14 +43,5 @@ package enum HTTPDate {
         let thisYear = 1970 + now / 31_556_952
         let full = thisYear / 100 * 100 + year
         return full > thisYear + 50 ? full - 100 : full
-    }
-
-    /// Days from 1970-01-01 in the Gregorian calendar. Counts years from March, so that the leap day is the last.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }

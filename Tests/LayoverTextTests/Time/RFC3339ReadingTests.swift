@@ -1,8 +1,6 @@
-import LayoverHTTP
 import LayoverTestSupport
+import LayoverText
 import Testing
-
-@testable import LayoverAdmin
 
 struct RFC3339ReadingTests {
     @Test(

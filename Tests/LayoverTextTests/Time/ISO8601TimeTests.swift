@@ -1,6 +1,5 @@
+import LayoverText
 import Testing
-
-@testable import LayoverReplay
 
 struct ISO8601TimeTests {
     @Test(arguments: [

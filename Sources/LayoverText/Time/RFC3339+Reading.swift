@@ -1,0 +1,31 @@
+extension RFC3339 {
+    /// Nanoseconds since 1970 UTC of a time with its offset, `2026-11-21T03:52:00.123Z` or `…+01:00` (RFC 3339
+    /// section 5.6). Digits below a nanosecond are cut off; a leap second counts as the second after it.
+    ///
+    /// - Returns: Nil for any other text and a date that no calendar has. For a time beyond what can be counted in
+    ///   nanoseconds, in the years 1677 and 2262, the first or the last that can.
+    package static func nanoseconds(of text: String) -> Int64? {
+        var scanner = TimeScanner(text)
+        guard let days = scanner.days(separator: "-"), scanner.skip("Tt "), let time = timeOfDay(&scanner),
+            let offset = scanner.skip("Zz") ? 0 : scanner.offset(), scanner.rest.isEmpty
+        else { return nil }
+        let seconds = Int64(days * GregorianCalendar.secondsPerDay + time.seconds - offset)
+        let (scaled, isTooFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isOver) = scaled.addingReportingOverflow(time.nanoseconds)
+        return isTooFar || isOver ? (seconds < 0 ? .min : .max) : sum
+    }
+
+    private static func timeOfDay(_ scanner: inout TimeScanner) -> (seconds: Int, nanoseconds: Int64)? {
+        guard let hour = scanner.number(2), hour < 24, scanner.skip(":"), let minute = scanner.number(2), minute < 60,
+            scanner.skip(":"), let second = scanner.number(2), second <= 60
+        else { return nil }
+        let seconds = hour * 3600 + minute * 60 + second
+        guard scanner.skip(".") else { return (seconds, 0) }
+        let digits = scanner.digits()
+        guard !digits.isEmpty else { return nil }
+        var nanoseconds: Int64 = 0
+        for digit in digits.prefix(9) { nanoseconds = nanoseconds * 10 + Int64(digit - 48) }
+        for _ in digits.count..<max(9, digits.count) { nanoseconds *= 10 }
+        return (seconds, nanoseconds)
+    }
+}
