@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverEngine
 
 /// What the rules look at in a request.
@@ -21,7 +22,7 @@ struct RequestFacts: Sendable {
     var isCacheable: Bool { (method == "GET" || method == "HEAD") && !hasBody }
 
     /// RFC 9110 section 9.2.1. A method that nobody knows may change anything (RFC 9111 section 4.4).
-    var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+    var isSafe: Bool { RequestMethod.isSafe(method) }
 
     /// Whether the client wants nothing but what the origin says now. `Pragma` counts only where there is no
     /// `Cache-Control` (RFC 9111 section 5.4).

@@ -50,7 +50,7 @@ extension Assembly {
     private mutating func checkLane(_ lane: LaneRule?, of name: String) {
         let address = KeyAddress(section: .policy(name), key: ["lane"])
         guard given[address] != nil, case .field(let field) = lane else { return }
-        let kept = (settings.store.encryptFields + ["Cookie", "Authorization", "Proxy-Authorization"])
+        let kept = (settings.store.encryptFields + CredentialFields.sealedByDefault + [CredentialFields.ofProxy])
             .map { $0.lowercased() }
         guard kept.contains(field.lowercased()) else { return }
         refuse(address, "the value of \(field) is kept secret, and a lane shows the value of its field")

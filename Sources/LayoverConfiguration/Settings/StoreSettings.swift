@@ -13,7 +13,7 @@ package struct StoreSettings: Sendable, Hashable {
     /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
     package var spool: String?
     /// Names of fields whose values are stored encrypted, in any case. Default: Authorization, Cookie.
-    package var encryptFields = ["Authorization", "Cookie"]
+    package var encryptFields = CredentialFields.sealedByDefault
     /// How long ended tickets stay known, and their answers can be collected. Default: 7 days.
     package var history = Duration.days(7)
 

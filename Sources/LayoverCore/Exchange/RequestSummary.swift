@@ -38,7 +38,7 @@ package struct RequestSummary: Sendable, Hashable {
 
     /// Whether sending it twice does no harm by its own nature, whatever a policy says.
     package static func isRepeatable(method: String, hasIdempotencyKey: Bool) -> Bool {
-        hasIdempotencyKey || idempotentMethods.contains(method)
+        hasIdempotencyKey || RequestMethod.isIdempotent(method)
     }
 
     /// Whether it may be sent again after an attempt that may have been applied.
@@ -48,8 +48,4 @@ package struct RequestSummary: Sendable, Hashable {
 
     /// Whether it can be sent as if for the first time, after an attempt that sent nothing.
     package var canBeSentFromTheStart: Bool { body != .lost && body != .brokenOff }
-
-    private static let idempotentMethods: Set<String> = [
-        "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE",
-    ]
 }

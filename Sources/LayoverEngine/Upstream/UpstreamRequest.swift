@@ -61,16 +61,11 @@ package struct UpstreamRequest: Sendable {
         self.allowAddresses = allowAddresses
     }
 
-    /// Names of fields by which somebody proves who they are.
-    package static let credentialNames: Set<String> = [
-        "authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token",
-    ]
-
     /// Whether a field proves who the client is. Reads all of them, so only for requests in trouble.
     package var carriesCredentials: Bool {
         fields.readableBytesView.split(separator: 0).contains { line in
             let name = line.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
-            return Self.credentialNames.contains(String(decoding: name, as: UTF8.self).lowercased())
+            return CredentialFields.ofRequests.contains(String(decoding: name, as: UTF8.self).lowercased())
         }
     }
 }

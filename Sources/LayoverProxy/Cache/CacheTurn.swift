@@ -19,9 +19,8 @@ struct CacheTurn {
     init?(_ cache: (any AnswerCache)?, _ request: UpstreamRequest, _ policy: Policy) {
         guard let cache, request.purpose == .transfer else { return nil }
         let isRead = request.method == "GET" || request.method == "HEAD"
-        let isSafe = isRead || request.method == "OPTIONS" || request.method == "TRACE"
         isReadable = isRead && policy.cache == .staleIfError
-        guard isReadable || !isSafe else { return nil }
+        guard isReadable || !RequestMethod.isSafe(request.method) else { return nil }
         self.cache = cache
     }
 }

@@ -99,12 +99,9 @@ extension ProxyExchange {
     /// Whether the attempt under way may do something upstream that somebody will want to know of.
     private var mayHaveBeenApplied: Bool {
         guard let attempt, request.purpose == .transfer, !isReceivingRequest else { return false }
-        return !Self.safeMethods.contains(request.method)
+        return !RequestMethod.isSafe(request.method)
             && attempt.hasBegunSending.load(ordering: .acquiring)
     }
-
-    /// RFC 9110 section 9.2.1.
-    private static let safeMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
     /// The client closed its sending side. One that waits has left; during the first attempt its answer
     /// is still delivered.

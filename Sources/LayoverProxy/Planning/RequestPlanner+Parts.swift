@@ -118,13 +118,3 @@ extension RequestPlanner {
         Refusal(400, "layover_field", detail, error: .httpRequestError, closes: true)
     }
 }
-
-extension Method {
-    /// RFC 9110 section 9.2.2.
-    var isIdempotent: Bool {
-        switch self {
-        case .get, .head, .put, .delete, .options, .trace: true
-        case .post, .connect, .patch, .other: false
-        }
-    }
-}

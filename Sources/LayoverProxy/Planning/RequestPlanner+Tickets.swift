@@ -109,9 +109,7 @@ extension RequestPlanner {
 
     /// By what a client says who it is: those fields, each with its name, in the order of the names.
     private func identity(of head: RequestHead) -> [String] {
-        let names = UpstreamRequest.credentialNames
-            .union(rules.identityFields.map { $0.lowercased() })
-            .union(["proxy-authorization"])
+        let names = Set(CredentialFields.ofRequests + [CredentialFields.ofProxy] + rules.identityFields.map { $0.lowercased() })
         var lines: [(name: String, value: String)] = []
         for range in head.fields.ranges {
             let name = head.fields.string(range.name).lowercased()

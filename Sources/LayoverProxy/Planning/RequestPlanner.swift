@@ -63,7 +63,7 @@ struct RequestPlanner {
         // Nobody collects a tunnel later.
         let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
         let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
-        let twice = hasKey || policy.repeatable || head.method.isIdempotent
+        let twice = hasKey || policy.repeatable || RequestMethod.isIdempotent(head.methodString)
         let request = UpstreamRequest(
             purpose: isUpgrade ? .upgrade : .transfer, origin: address.origin, method: head.methodString, target: target,
             host: address.host,

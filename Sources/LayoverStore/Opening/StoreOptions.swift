@@ -1,3 +1,4 @@
+import LayoverCore
 package import Logging
 
 /// How a store is opened.
@@ -9,7 +10,7 @@ package struct StoreOptions: Sendable {
     package var spoolFolder: String
     /// Names of fields, in any case, whose values are sealed; `Cookie` means `Set-Cookie` too
     /// (`store.encryptFields`). Default: `Authorization` and `Cookie`.
-    package var encryptFields = ["Authorization", "Cookie"]
+    package var encryptFields = CredentialFields.sealedByDefault
     /// Most changes that share one commit. Default: 4 096.
     package var groupCountMax = 4_096
     /// Told the bytes of each body whose file the store has removed, on any thread. Default: nobody is.

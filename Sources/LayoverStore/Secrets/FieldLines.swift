@@ -1,3 +1,4 @@
+import LayoverCore
 import NIOCore
 
 /// Field lines as they are kept: `Name: value` and an end, which is a NUL for requests and a CRLF for answers.
@@ -22,7 +23,7 @@ struct FieldLines {
     var secretNames: [[UInt8]]
     var end: End
 
-    private static let dropped = Array("proxy-authorization".utf8)
+    private static let dropped = Array(CredentialFields.ofProxy.utf8)
 
     /// The lines without the secret values, and the values. `Proxy-Authorization` is gone altogether.
     func split(_ fields: ByteBuffer) -> (clear: ByteBuffer, secrets: [Credential]) {

@@ -33,7 +33,7 @@ struct FieldSealing: Sendable {
     /// - Parameter names: Names of fields in any case. `Cookie` means `Set-Cookie` too.
     init(names: [String], keys: StoreKeys) {
         var names = names.map { $0.lowercased() }
-        if names.contains("cookie") { names.append("set-cookie") }
+        if names.contains("cookie") { names.append(CredentialFields.ofAnswers) }
         self.names = names.map { Array($0.utf8) }
         self.keys = keys
     }

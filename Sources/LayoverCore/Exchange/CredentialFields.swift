@@ -1,0 +1,20 @@
+/// Fields by which somebody proves who they are: the one list of their names.
+///
+/// Two rules differ on purpose. What a route writes counts as a credential wherever its name only sounds like a secret
+/// (`FieldText.isCredential`): being too careful costs nothing there. The fields that `Connection` may not nominate and that
+/// trailers may not hold (`KnownField`) are those of the standards alone, and others that frame and route.
+package enum CredentialFields {
+    /// What a client proves itself with to an origin, in lower case. In the order in which the cache digests them: another
+    /// order would be another digest, and what is kept on disk would not be found.
+    package static let ofRequests = ["api-key", "authorization", "cookie", "x-access-token", "x-api-key", "x-auth-token"]
+
+    /// What a client proves itself with to this proxy, in lower case. It goes neither upstream nor to the disk.
+    package static let ofProxy = "proxy-authorization"
+
+    /// What an origin gives for `Cookie`, in lower case.
+    package static let ofAnswers = "set-cookie"
+
+    /// What the store seals where `store.encryptFields` says nothing else: fewer, because a list there is what the operator
+    /// has named, and sealing costs.
+    package static let sealedByDefault = ["Authorization", "Cookie"]
+}
