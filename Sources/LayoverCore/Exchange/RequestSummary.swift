@@ -14,32 +14,16 @@ package struct RequestSummary: Sendable, Hashable {
         case brokenOff
     }
 
-    /// The method token as it came; methods are case-sensitive (RFC 9110 section 9.1).
-    package var method: String
-    package var hasIdempotencyKey: Bool
-    /// `repeatable` of the policy, as it is now: a reload may give the word or take it back.
-    package var declaredRepeatable: Bool
+    package var repeatability: Repeatability
     package var body: Body
 
-    package init(
-        method: String, hasIdempotencyKey: Bool = false, declaredRepeatable: Bool = false,
-        body: Body = .none
-    ) {
-        self.method = method
-        self.hasIdempotencyKey = hasIdempotencyKey
-        self.declaredRepeatable = declaredRepeatable
+    package init(_ repeatability: Repeatability, body: Body = .none) {
+        self.repeatability = repeatability
         self.body = body
     }
 
-    /// Whether sending it twice does no harm: RFC 9110 section 9.2.2, or the client or the route says so.
-    package var mayBeSentTwice: Bool {
-        declaredRepeatable || Self.isRepeatable(method: method, hasIdempotencyKey: hasIdempotencyKey)
-    }
-
-    /// Whether sending it twice does no harm by its own nature, whatever a policy says.
-    package static func isRepeatable(method: String, hasIdempotencyKey: Bool) -> Bool {
-        hasIdempotencyKey || RequestMethod.isIdempotent(method)
-    }
+    /// Whether sending it twice does no harm.
+    package var mayBeSentTwice: Bool { repeatability.mayBeSentTwice }
 
     /// Whether it may be sent again after an attempt that may have been applied.
     package var isRepeatable: Bool {

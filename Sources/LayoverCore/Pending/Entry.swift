@@ -121,11 +121,9 @@ package struct Entry: Sendable {
     /// Whether its body is so big that it must not take all the room of its origin.
     var isBig: Bool { requestByteCount > OriginLine.bigByteCount }
 
-    /// Whether sending it twice does no harm: by its own nature, or by the word of its policy as that is now. Of a CONNECT
-    /// nothing is sent before its connection stands.
+    /// Whether sending it twice does no harm: by its own nature, or by the word of its policy as that is now.
     package var isRepeatable: Bool {
-        policy.repeatable || origin.scheme == .tunnel
-            || RequestSummary.isRepeatable(method: method, hasIdempotencyKey: hasIdempotencyKey)
+        Repeatability(method: method, origin: origin, hasIdempotencyKey: hasIdempotencyKey, policy: policy).mayBeSentTwice
     }
 
     /// Whether sending it once more might act twice, and nothing and nobody takes that upon itself.

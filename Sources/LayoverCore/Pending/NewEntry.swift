@@ -34,7 +34,7 @@ package struct NewEntry: Sendable {
 
     /// Whether sending it twice does no harm: by its own nature, or by the word of its policy.
     var isRepeatable: Bool {
-        policy.repeatable || RequestSummary.isRepeatable(method: method, hasIdempotencyKey: hasIdempotencyKey)
+        Repeatability(method: method, origin: origin, hasIdempotencyKey: hasIdempotencyKey, policy: policy).mayBeSentTwice
     }
 
     package init(

@@ -45,8 +45,8 @@ package struct TicketRecord: Sendable, Hashable {
     package var client: Entry.Client
 
     package var counts: AttemptCounts
-    /// Whether sending it twice does no harm (RFC 9110 section 9.2.2, `Idempotency-Key`, or the word of its policy), as
-    /// it was when the record was made. What it is by its own nature, the method and the key say.
+    /// What `Repeatability` said of it when the record was made. A restart does not read it: the rule is asked again, with the
+    /// policy of that time.
     package var isRepeatable: Bool
     package var hasIdempotencyKey: Bool
     /// Whether it carries a body or credentials over plain http.

@@ -3,15 +3,7 @@ package import NIOCore
 
 /// One request as it goes upstream: the same value for the first attempt and for every replay.
 package struct UpstreamRequest: Sendable {
-    /// What an attempt is to do.
-    package enum Purpose: Sendable {
-        /// Send a request and receive its response.
-        case transfer
-        /// Make a connection and hand it over (CONNECT).
-        case dial
-        /// The same; the exchange sends the request on the dialled socket, which may become a tunnel (`Upgrade`).
-        case upgrade
-    }
+    package typealias Purpose = RequestPurpose
 
     /// How the body is framed on the wire.
     package enum BodyFraming: Sendable, Hashable {
@@ -35,7 +27,8 @@ package struct UpstreamRequest: Sendable {
     package var body: CapturedBody?
     /// Whether the client waits for `100 (Continue)`. The field goes upstream too.
     package var expectsContinue: Bool
-    /// Whether sending it twice does no harm. Otherwise the upstream must make a second sending impossible.
+    /// Whether sending it twice does no harm, as `Repeatability` has it for the attempts that begin from now on. Otherwise the
+    /// upstream must make a second sending impossible.
     package var mayBeSentTwice: Bool
     package var timeouts: AttemptTimeouts
     /// Addresses that may be reached although they are refused by default: literals or `address/prefix`.

@@ -130,7 +130,8 @@ final class CacheRefreshing: UpstreamReceiver, @unchecked Sendable {
         let step = machine.attemptFailed(
             failure,
             in: .init(
-                request: RequestSummary(method: request.method), isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now()),
+                request: RequestSummary(Repeatability(method: request.method)), isNetworkAway: loop.isNetworkAway,
+                now: loop.engine.clock.now()),
             using: &loop.generator)
         switch step {
         case .again(let trigger): send(trigger, onNewConnection: true)

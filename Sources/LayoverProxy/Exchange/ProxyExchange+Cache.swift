@@ -113,7 +113,7 @@ extension ProxyExchange {
         asked.fields = refresh.request.fields
         asked.framing = .none
         asked.body = nil
-        asked.mayBeSentTwice = true
+        asked.mayBeSentTwice = Repeatability(method: asked.method).mayBeSentTwice
         CacheRefreshing(
             loop: loop, request: asked, refresh: refresh, policy: rules.policy, route: route, wish: wish, cache: cache
         ).park(lastFailure)

@@ -247,8 +247,9 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// The request in the eyes of the rules.
     var summary: RequestSummary {
         RequestSummary(
-            method: request.purpose == .dial ? "OPTIONS" : request.method,
-            hasIdempotencyKey: hasIdempotencyKey, declaredRepeatable: rules.policy.repeatable,
+            Repeatability(
+                request.purpose, method: request.method, hasIdempotencyKey: hasIdempotencyKey,
+                isDeclared: rules.policy.repeatable),
             body: request.body?.summary ?? .none)
     }
 

@@ -63,14 +63,15 @@ struct RequestPlanner {
         // Nobody collects a tunnel later.
         let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
         let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
-        let twice = hasKey || policy.repeatable || RequestMethod.isIdempotent(head.methodString)
+        let repeatability = Repeatability(
+            isUpgrade ? .upgrade : .transfer, method: head.methodString, hasIdempotencyKey: hasKey, isDeclared: policy.repeatable)
         let request = UpstreamRequest(
-            purpose: isUpgrade ? .upgrade : .transfer, origin: address.origin, method: head.methodString, target: target,
+            purpose: repeatability.purpose, origin: address.origin, method: repeatability.method, target: target,
             host: address.host,
             fields: fields(
                 of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade),
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
-            mayBeSentTwice: twice, timeouts: timeouts(of: route),
+            mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
         var plan = ForwardPlan(
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
@@ -108,10 +109,11 @@ struct RequestPlanner {
         }
         let route = matchingRoute(head, address, "/")
         try refuseOwn(address.origin, allow: route?.allowAddresses ?? [])
-        // Nothing is sent before the connection stands, so making it twice does no harm.
+        let repeatability = Repeatability(.dial, method: "CONNECT")
         let request = UpstreamRequest(
-            purpose: .dial, origin: address.origin, method: "CONNECT", target: address.origin.authority,
-            host: address.host, fields: ByteBuffer(), mayBeSentTwice: true, timeouts: timeouts(of: route),
+            purpose: repeatability.purpose, origin: address.origin, method: repeatability.method,
+            target: address.origin.authority, host: address.host, fields: ByteBuffer(),
+            mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
         let wish = try wish(of: head)
         return .forward(

@@ -50,7 +50,7 @@ extension UpstreamRequest {
         question.framing = .none
         question.body = nil
         question.expectsContinue = false
-        question.mayBeSentTwice = true
+        question.mayBeSentTwice = Repeatability(method: method).mayBeSentTwice
         question.fields = ByteBuffer()
         for line in fields.readableBytesView.split(separator: 0) {
             let name = String(decoding: line.prefix { $0 != 0x3A && $0 != 0x3B }, as: UTF8.self).lowercased()

@@ -159,8 +159,9 @@ final class TicketExchange: UpstreamReceiver, @unchecked Sendable {
     /// The request in the eyes of the rules.
     var summary: RequestSummary {
         RequestSummary(
-            method: request?.method ?? "", hasIdempotencyKey: hasIdempotencyKey,
-            declaredRepeatable: rules.policy.repeatable, body: bodySummary)
+            Repeatability(
+                method: request?.method ?? "", hasIdempotencyKey: hasIdempotencyKey, isDeclared: rules.policy.repeatable),
+            body: bodySummary)
     }
 
     /// What the store has of it can be sent as often as it takes; before that it is what was kept of it.
