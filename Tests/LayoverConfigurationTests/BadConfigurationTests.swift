@@ -6,8 +6,8 @@ import Testing
 @Suite struct BadConfigurationTests {
     @Test(arguments: [
         // The file as a whole.
-        ("[]", "config.json: the file must hold an object, not a list."),
-        ("{", "config.json: not JSON: line 1, column 2: a name in double quotes is missing."),
+        ("[]", "config.json: the file must contain a JSON object, not a list."),
+        ("{", "config.json: not JSON: line 1, column 2: expected a name in double quotes."),
         // Unknown keys.
         (#"{"proxi": {}}"#, "config.json: proxi: unknown key (did you mean proxy?)."),
         (#"{"proxy": {"listn": 1}}"#, "config.json: proxy.listn: unknown key (did you mean listen?)."),
@@ -18,7 +18,7 @@ import Testing
         ),
         (
             #"{"proxy.listen": "127.0.0.1:1"}"#,
-            "config.json: proxy.listen: unknown key (write one object inside the other, not names with dots)."
+            "config.json: proxy.listen: unknown key (write nested objects, not names with dots)."
         ),
         (
             #"{"policies": {"slow": {"holdmax": "1s"}}}"#,
@@ -29,39 +29,39 @@ import Testing
             "config.json: routes.api.timeouts.connct: unknown key (did you mean connect?)."
         ),
         // Wrong types.
-        (#"{"proxy": 7}"#, "config.json: proxy: a number stands where an object is needed."),
-        (#"{"policies": []}"#, "config.json: policies: a list stands where an object is needed."),
-        (#"{"routes": {"api": "x"}}"#, "config.json: routes.api: a text stands where an object is needed."),
+        (#"{"proxy": 7}"#, "config.json: proxy: expected an object, not a number."),
+        (#"{"policies": []}"#, "config.json: policies: expected an object, not a list."),
+        (#"{"routes": {"api": "x"}}"#, "config.json: routes.api: expected an object, not a string."),
         (
             #"{"proxy": {"listen": 8080}}"#,
-            "config.json: proxy.listen: 8080 is a number, not a text (address)."
+            "config.json: proxy.listen: expected a string such as \"127.0.0.1:8080\"."
         ),
         (
             #"{"proxy": {"listen": null}}"#,
-            "config.json: proxy.listen: null stands where a text is needed (address)."
+            "config.json: proxy.listen: expected a string such as \"127.0.0.1:8080\"."
         ),
         (
             #"{"proxy": {"insecureOpen": 1}}"#,
-            "config.json: proxy.insecureOpen: 1 is a number, not true or false."
+            "config.json: proxy.insecureOpen: expected true or false, not 1."
         ),
         (
             #"{"proxy": {"insecureOpen": "true"}}"#,
-            "config.json: proxy.insecureOpen: \"true\" is a text, not true or false."
+            "config.json: proxy.insecureOpen: expected true or false, not \"true\"."
         ),
         (#"{"proxy": {"threads": true}}"#, "config.json: proxy.threads: true is not a whole number."),
         (#"{"proxy": {"threads": 1.5}}"#, "config.json: proxy.threads: 1.5 is not a whole number."),
-        (#"{"proxy": {"threads": 0}}"#, "config.json: proxy.threads: 0 is not from 1 to 1024."),
+        (#"{"proxy": {"threads": 0}}"#, "config.json: proxy.threads: 0 is not between 1 and 1024."),
         (
             #"{"proxy": {"connectPorts": [443, 70000]}}"#,
-            "config.json: proxy.connectPorts[1]: 70000 is not from 1 to 65535."
+            "config.json: proxy.connectPorts[1]: 70000 is not between 1 and 65535."
         ),
         (
             #"{"proxy": {"connectPorts": 443}}"#,
-            "config.json: proxy.connectPorts: 443 is a number, not a list."
+            "config.json: proxy.connectPorts: expected a list, not 443."
         ),
         (
             #"{"timeouts": {"connect": 10}}"#,
-            "config.json: timeouts.connect: 10 is a number, not a text (duration)."
+            "config.json: timeouts.connect: expected a string such as \"10s\"."
         ),
         (#"{"timeouts": {"connect": "8d"}}"#, "config.json: timeouts.connect: \"8d\" is longer than 7d."),
         // Bad words and numbers.
@@ -78,27 +78,27 @@ import Testing
             #"{"limits": {"headerBytes": "513KiB"}}"#,
             "config.json: limits.headerBytes: \"513KiB\" is more than 512KiB."
         ),
-        (#"{"limits": {"entries": -1}}"#, "config.json: limits.entries: -1 is not from 1 to 100000000."),
+        (#"{"limits": {"entries": -1}}"#, "config.json: limits.entries: -1 is not between 1 and 100000000."),
         (
             #"{"log": {"level": "loud"}}"#,
-            "config.json: log.level: \"loud\" is none of trace, debug, info, notice, warning, error, critical."
+            "config.json: log.level: \"loud\" is not one of trace, debug, info, notice, warning, error, critical."
         ),
         (
             #"{"policies": {"default": {"delay": {"jitter": "some"}}}}"#,
-            "config.json: policies.default.delay.jitter: \"some\" is none of none, full, equal."
+            "config.json: policies.default.delay.jitter: \"some\" is not one of none, full, equal."
         ),
         (
             #"{"policies": {"default": {"delay": {"multiplier": 0.5}}}}"#,
-            "config.json: policies.default.delay.multiplier: 0.5 is not from 1 to 1000."
+            "config.json: policies.default.delay.multiplier: 0.5 is not between 1 and 1000."
         ),
-        (#"{"policies": {"a": {"priority": 8}}}"#, "config.json: policies.a.priority: 8 is not from 0 to 7."),
+        (#"{"policies": {"a": {"priority": 8}}}"#, "config.json: policies.a.priority: 8 is not between 0 and 7."),
         (
             #"{"policies": {"a": {"holdMax": "0s"}}}"#,
             "config.json: policies.a.holdMax: \"0s\" is shorter than 1ms."
         ),
         (
             #"{"policies": {"a": {"automaticAttemptsMax": 0}}}"#,
-            "config.json: policies.a.automaticAttemptsMax: 0 is not from 1 to 1000000000."
+            "config.json: policies.a.automaticAttemptsMax: 0 is not between 1 and 1000000000."
         ),
         (
             #"{"policies": {"a": {"retryOn": ["dns_timeot"]}}}"#,
@@ -110,7 +110,7 @@ import Testing
         ),
         (
             #"{"policies": {"a": {"retryOn": [503]}}}"#,
-            "config.json: policies.a.retryOn[0]: 503 is a number, not a text (condition)."
+            "config.json: policies.a.retryOn[0]: expected a string such as \"connectivity\"."
         ),
         (
             #"{"policies": {"a": {"retryOn": ["connectivity", "600"]}}}"#,
@@ -122,23 +122,23 @@ import Testing
         ),
         (
             #"{"policies": {"a": {"retryOn": ["103"]}}}"#,
-            "config.json: policies.a.retryOn[0]: \"103\" is no final status (200 to 599 are)."
+            "config.json: policies.a.retryOn[0]: \"103\" is not a final status (200 to 599)."
         ),
         (
             #"{"policies": {"a": {"retryAfterMax": 60}}}"#,
-            "config.json: policies.a.retryAfterMax: 60 is a number, not a text (duration)."
+            "config.json: policies.a.retryAfterMax: expected a string such as \"10s\"."
         ),
         (
             #"{"policies": {"a": {"onMaybeApplied": "force"}}}"#,
-            "config.json: policies.a.onMaybeApplied: \"force\" is none of fail, ask."
+            "config.json: policies.a.onMaybeApplied: \"force\" is not one of fail, ask."
         ),
         (
             #"{"policies": {"a": {"onExhausted": "wait"}}}"#,
-            "config.json: policies.a.onExhausted: \"wait\" is none of fail, ask and an object."
+            "config.json: policies.a.onExhausted: \"wait\" is not \"fail\", \"ask\" or an object."
         ),
         (
             #"{"policies": {"a": {"onExhausted": null}}}"#,
-            "config.json: policies.a.onExhausted: null is none of fail, ask and an object."
+            "config.json: policies.a.onExhausted: null is not \"fail\", \"ask\" or an object."
         ),
         (
             #"{"policies": {"a": {"budget": {"ratoi": 1}}}}"#,
@@ -146,7 +146,7 @@ import Testing
         ),
         (
             #"{"policies": {"a": {"budget": {"ratio": -0.1}}}}"#,
-            "config.json: policies.a.budget.ratio: -0.1 is not from 0 to 1000."
+            "config.json: policies.a.budget.ratio: -0.1 is not between 0 and 1000."
         ),
         (
             #"{"policies": {"a": {"budget": {"minimum": 0.5}}}}"#,
@@ -154,15 +154,15 @@ import Testing
         ),
         (
             #"{"policies": {"a": {"budget": 3}}}"#,
-            "config.json: policies.a.budget: 3 is a number, not an object."
+            "config.json: policies.a.budget: expected an object, not 3."
         ),
         (
             #"{"policies": {"a b": {}}}"#,
-            "config.json: policies.a b: a name is letters, digits and -._ and begins with a letter or digit."
+            "config.json: policies.a b: a name has only letters, digits and -._ and begins with a letter or digit."
         ),
         (
             #"{"proxy": {"identity": "1x"}}"#,
-            "config.json: proxy.identity: \"1x\" is not a letter followed by at most 63 others."
+            "config.json: proxy.identity: \"1x\" must begin with a letter and have at most 64 characters."
         ),
         (#"{"proxy": {"identity": "a b"}}"#, "config.json: proxy.identity: \"a b\" is not a name."),
         (
@@ -171,28 +171,28 @@ import Testing
         ),
         (
             #"{"reachability": {"probe": {"url": "ftp://x"}}}"#,
-            "config.json: reachability.probe.url: a URL that begins with http:// or https:// is needed."
+            "config.json: reachability.probe.url: expected a URL that begins with http:// or https://."
         ),
         // Impossible combinations.
         (
             #"{"admin": {"listen": "0.0.0.0:8081"}}"#,
-            "config.json: admin.listen: 0.0.0.0:8081 can be reached from other machines and needs admin.token."
+            "config.json: admin.listen: 0.0.0.0:8081 is reachable from other machines, so admin.token is required."
         ),
         (
             #"{"proxy": {"listen": "[::]:8080"}}"#,
-            "config.json: proxy.listen: [::]:8080 can be reached from other machines and needs proxy.insecureOpen true (proxy.users is not in this version)."
+            "config.json: proxy.listen: [::]:8080 is reachable from other machines, so proxy.insecureOpen must be true (proxy.users is not in this version)."
         ),
         (
             #"{"admin": {"listen": "127.0.0.1:8080"}}"#,
-            "config.json: admin.listen: proxy and admin have the same port 8080."
+            "config.json: admin.listen: proxy.listen and admin.listen use the same port 8080."
         ),
         (
             #"{"proxy": {"listen": "127.0.0.1:8081"}}"#,
-            "config.json: proxy.listen: proxy and admin have the same port 8081."
+            "config.json: proxy.listen: proxy.listen and admin.listen use the same port 8081."
         ),
         (
             #"{"proxy": {"socketMode": "0660"}}"#,
-            "config.json: proxy.socketMode: only a Unix domain socket has permissions, and proxy.listen is 127.0.0.1:8080."
+            "config.json: proxy.socketMode: applies to Unix domain sockets only, and proxy.listen is 127.0.0.1:8080."
         ),
         (
             #"{"policies": {"a": {"delay": {"type": "constant"}}}}"#,
@@ -204,11 +204,11 @@ import Testing
         ),
         (
             #"{"policies": {"a": {"delay": {"type": "constant", "every": "1s", "max": "2s"}}}}"#,
-            "config.json: policies.a.delay.max: does not go with the type \"constant\"."
+            "config.json: policies.a.delay.max: does not apply to the type \"constant\"."
         ),
         (
             #"{"policies": {"a": {"delay": {"every": "1s"}}}}"#,
-            "config.json: policies.a.delay.every: does not go with the type \"exponential\"."
+            "config.json: policies.a.delay.every: does not apply to the type \"exponential\"."
         ),
         (
             #"{"policies": {"a": {"delay": {"initial": "2s", "max": "1s"}}}}"#,
@@ -233,7 +233,7 @@ import Testing
         ),
         (
             #"{"routes": {"r": {"methods": []}}}"#,
-            "config.json: routes.r.methods: [] names no method (leave it out for every method)."
+            "config.json: routes.r.methods: [] lists no method (omit the key to match every method)."
         ),
         (
             #"{"routes": {"r": {"methods": ["G T"]}}}"#,
@@ -241,11 +241,11 @@ import Testing
         ),
         (
             #"{"proxy": {"publicURL": "https://me:secret@a.example/"}}"#,
-            "config.json: proxy.publicURL: a URL with a user name is not taken (clients are shown it)."
+            "config.json: proxy.publicURL: the URL must not contain a user name (clients can see it)."
         ),
         (
             #"{"routes": {"r": {"upstream": "https://me:secret@a.example"}}}"#,
-            "config.json: routes.r.upstream: a URL with a user name is not taken (write Authorization under setFields)."
+            "config.json: routes.r.upstream: the URL must not contain a user name (set Authorization under setFields)."
         ),
         (
             #"{"routes": {"r": {"upstream": "https://a.example:0"}}}"#,
@@ -257,31 +257,31 @@ import Testing
         ),
         (
             #"{"routes": {"r": {"upstream": "https://a?b"}}}"#,
-            "config.json: routes.r.upstream: the URL must not have a query."
+            "config.json: routes.r.upstream: the URL must not contain a query."
         ),
         (
             #"{"routes": {"r": {"setFields": {"Host": "x"}}}}"#,
-            "config.json: routes.r.setFields.Host: Layover writes the field Host itself."
+            "config.json: routes.r.setFields.Host: Layover sets the field Host itself."
         ),
         (
             #"{"routes": {"r": {"setFields": {"A B": "x"}}}}"#,
-            "config.json: routes.r.setFields.A B: this is not the name of a field."
+            "config.json: routes.r.setFields.A B: invalid field name."
         ),
         (
             #"{"routes": {"r": {"addFields": {"X": "a\r\nb"}}}}"#,
-            "config.json: routes.r.addFields.X: a value must not have control characters, nor spaces at its ends."
+            "config.json: routes.r.addFields.X: a value must not contain control characters, or begin or end with a space."
         ),
         (
             #"{"routes": {"r": {"addFields": {"X": 7}}}}"#,
-            "config.json: routes.r.addFields.X: a number stands where a text is needed."
+            "config.json: routes.r.addFields.X: expected a string, not a number."
         ),
         (
             #"{"routes": {"r": {"setFields": {"X": "1", "x": "2"}}}}"#,
-            "config.json: routes.r.setFields.x: the same field stands twice, names differ only in case."
+            "config.json: routes.r.setFields.x: duplicate field: the names differ only in case."
         ),
         (
             #"{"routes": {"r": {"removeFields": ["Content-Length"]}}}"#,
-            "config.json: routes.r.removeFields[0]: Layover writes the field Content-Length itself."
+            "config.json: routes.r.removeFields[0]: Layover sets the field Content-Length itself."
         ),
         (
             #"{"routes": {"r": {"allowAddresses": ["169.254.0.0/33"]}}}"#,
@@ -300,9 +300,9 @@ import Testing
                 "config.json: log.nope: unknown key (known here: access, format, level).",
                 "command line: a.b: unknown key.",
                 "LAYOVER_PROXY_THREADS: proxy.threads: \"many\" is not a whole number.",
-                "config.json: log.level: \"x\" is none of trace, debug, info, notice, warning, error, critical.",
+                "config.json: log.level: \"x\" is not one of trace, debug, info, notice, warning, error, critical.",
                 "config.json: timeouts.idle: \"x\" is not a duration (write 250ms, 10s, 5m or 24h).",
-                "config.json: policies.a.mode: \"x\" is none of hold, defer, pass.",
+                "config.json: policies.a.mode: \"x\" is not one of hold, defer, pass.",
             ])
     }
 
@@ -319,14 +319,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"admin": {"token": 1234567}}"#, "admin.token: a number stands where a text is needed."),
+        (#"{"admin": {"token": 1234567}}"#, "admin.token: expected a string."),
         (
             #"{"admin": {"token": ""}}"#,
-            "admin.token: the token must be visible ASCII characters without spaces."
+            "admin.token: the token must consist of visible ASCII characters without spaces."
         ),
         (
             #"{"routes": {"r": {"upstream": 1234567}}}"#,
-            "routes.r.upstream: a number stands where a text is needed."
+            "routes.r.upstream: expected a string."
         ),
     ])
     func aSecretOfTheWrongTypeIsNotRepeatedEither(text: String, line: String) {
@@ -337,7 +337,7 @@ import Testing
     @Test func anEmptyVariableTakesNoTokenAway() {
         #expect(
             complaints(#"{"admin": {"token": "t"}}"#, environment: ["LAYOVER_ADMIN_TOKEN": ""]) == [
-                "LAYOVER_ADMIN_TOKEN: admin.token: the token must be visible ASCII characters without spaces."
+                "LAYOVER_ADMIN_TOKEN: admin.token: the token must consist of visible ASCII characters without spaces."
             ])
     }
 

@@ -73,7 +73,7 @@ import Testing
     @Test func aKeyThatDoesNotGoWithTheDelayOfABuiltInPolicyIsRefused() {
         #expect(
             complaints(#"{"policies": {"ask": {"delay": {"max": "1m"}}}}"#) == [
-                "config.json: policies.ask.delay.max: does not go with the type \"constant\"."
+                "config.json: policies.ask.delay.max: does not apply to the type \"constant\"."
             ])
     }
 }

@@ -20,7 +20,7 @@ import Testing
         let error = #expect(throws: ConfigurationErrors.self) {
             try ConfigurationLoader.load(file: "/dev/zero")
         }
-        #expect(error?.description == "/dev/zero: cannot be read: it has more than 16 MiB.")
+        #expect(error?.description == "/dev/zero: cannot be read: the file exceeds 16 MiB.")
     }
 
     @Test func aLongFileIsReadWhole() throws {

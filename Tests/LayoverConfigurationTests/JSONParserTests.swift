@@ -18,25 +18,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "line 1, column 1: the text ends where a value should stand"),
-        ("{\n  \"a\": 1,\n}", "line 3, column 1: a name in double quotes is missing"),
-        ("{\"a\" 1}", "line 1, column 6: a colon is missing after the name \"a\""),
-        ("{\"a\": 1 \"b\": 2}", "line 1, column 9: a comma or } is missing"),
-        ("[1 2]", "line 1, column 4: a comma or ] is missing"),
-        ("[1,]", "line 1, column 4: no value begins like this"),
-        ("{} x", "line 1, column 4: text after the end of the value"),
-        ("{\"a\": 1,\n \"a\": 2}", "line 2, column 2: the name \"a\" stands twice in one object"),
-        ("\"abc", "line 1, column 1: the text that begins here has no end"),
-        ("\"a\nb\"", "line 1, column 3: a line break or control character in a text must be escaped"),
-        ("\"\\x\"", "line 1, column 2: no escape begins like this"),
-        ("\"\\ud800\"", "line 1, column 2: not a character"),
-        ("\"\\u12\"", "line 1, column 2: not a character"),
-        ("01", "line 1, column 1: not a number"),
-        ("[1.]", "line 1, column 2: not a number"),
-        ("-", "line 1, column 1: not a number"),
+        ("", "line 1, column 1: unexpected end: a value is missing"),
+        ("{\n  \"a\": 1,\n}", "line 3, column 1: expected a name in double quotes"),
+        ("{\"a\" 1}", "line 1, column 6: expected a colon after the name \"a\""),
+        ("{\"a\": 1 \"b\": 2}", "line 1, column 9: expected a comma or }"),
+        ("[1 2]", "line 1, column 4: expected a comma or ]"),
+        ("[1,]", "line 1, column 4: unexpected character (comments are not allowed)"),
+        ("{} x", "line 1, column 4: unexpected text after the value"),
+        ("{\"a\": 1,\n \"a\": 2}", "line 2, column 2: the name \"a\" appears twice in one object"),
+        ("\"abc", "line 1, column 1: the string is not closed"),
+        ("\"a\nb\"", "line 1, column 3: a line break or control character in a string must be escaped"),
+        ("\"\\x\"", "line 1, column 2: invalid escape sequence"),
+        ("\"\\ud800\"", "line 1, column 2: invalid Unicode escape"),
+        ("\"\\u12\"", "line 1, column 2: invalid Unicode escape"),
+        ("01", "line 1, column 1: invalid number"),
+        ("[1.]", "line 1, column 2: invalid number"),
+        ("-", "line 1, column 1: invalid number"),
         ("1e999", "line 1, column 1: the number is too large"),
-        ("// no", "line 1, column 1: no value begins like this"),
-        ("tru", "line 1, column 1: no value begins like this"),
+        ("// no", "line 1, column 1: unexpected character (comments are not allowed)"),
+        ("tru", "line 1, column 1: unexpected character (comments are not allowed)"),
     ])
     func brokenTextIsRefusedWithItsPlace(text: String, message: String) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text.utf8) }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func textThatIsNotUTF8IsRefused() {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
-        #expect(error?.description == "line 1, column 1: the text is not UTF-8")
+        #expect(error?.description == "line 1, column 1: the string is not valid UTF-8")
     }
 
     @Test func aByteOrderMarkIsSkipped() throws {

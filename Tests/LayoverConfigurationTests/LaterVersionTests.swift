@@ -51,9 +51,9 @@ import Testing
         let text = #"{"log": {"access": "all"}, "tls": {"folder": 7}, "routes": {"r": {"http2": "yes"}}}"#
         #expect(
             complaints(text) == [
-                "config.json: log.access: \"all\" is none of off, combined, json.",
-                "config.json: tls.folder: 7 is a number, not a text (path).",
-                "config.json: routes.r.http2: \"yes\" is a text, not true or false.",
+                "config.json: log.access: \"all\" is not one of off, combined, json.",
+                "config.json: tls.folder: expected a string (path).",
+                "config.json: routes.r.http2: expected true or false, not \"yes\".",
             ])
     }
 
@@ -76,7 +76,7 @@ import Testing
         let wait = try load(#"{"policies": {"a": {"budget": {"whenSpent": "wait"}}}}"#)
         #expect(
             wait.warnings == [
-                #"policies.a.budget.whenSpent: "wait" is not in this version; an answer over the budget is delivered."#
+                #"policies.a.budget.whenSpent: "wait" is not in this version; a response over the budget is delivered."#
             ])
         #expect(complaints(#"{"policies": {"a": {"budget": {"whenSpent": "no"}}}}"#).count == 1)
     }

@@ -80,8 +80,8 @@ import Testing
             ])
         #expect(
             loaded.warnings == [
-                "LAYOVER_PROXY_LISTN: no key has this environment name (did you mean LAYOVER_PROXY_LISTEN?).",
-                "LAYOVER_SOMETHING_ELSE_ALTOGETHER: no key has this environment name.",
+                "LAYOVER_PROXY_LISTN: no configuration key has this name (did you mean LAYOVER_PROXY_LISTEN?).",
+                "LAYOVER_SOMETHING_ELSE_ALTOGETHER: no configuration key has this name.",
             ])
     }
 
@@ -91,8 +91,8 @@ import Testing
                 #"{"policies": {"a-b": {}, "a_b": {}}}"#, environment: ["LAYOVER_POLICIES_A_B_HOLD_MAX": "1s"]
             )
                 == [
-                    "LAYOVER_POLICIES_A_B_HOLD_MAX: means both policies.a-b.holdMax and policies.a_b.holdMax; "
-                        + "change the file instead."
+                    "LAYOVER_POLICIES_A_B_HOLD_MAX: matches both policies.a-b.holdMax and policies.a_b.holdMax; "
+                        + "set the key in the file instead."
                 ])
     }
 
@@ -131,7 +131,7 @@ import Testing
         let loaded = try load(#"{"proxy": {"listen": "0.0.0.0:8080", "insecureOpen": true}}"#)
         #expect(
             loaded.warnings == [
-                "proxy.insecureOpen: everybody who can reach 0.0.0.0:8080 can use this proxy."
+                "proxy.insecureOpen: anyone who can reach 0.0.0.0:8080 can use this proxy."
             ])
     }
 

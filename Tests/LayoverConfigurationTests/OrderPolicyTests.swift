@@ -28,17 +28,17 @@ import Testing
         ("path", "write origin, path:2 or field:Account"),
         ("field", "write origin, path:2 or field:Account"),
         ("origin:", "write origin, path:2 or field:Account"),
-        ("path:0", "the number of segments is from 1 to 64"),
-        ("path:65", "the number of segments is from 1 to 64"),
-        ("path:", "the number of segments is from 1 to 64"),
-        ("path:+2", "the number of segments is from 1 to 64"),
-        ("path:02", "the number of segments is from 1 to 64"),
-        ("path:-1", "the number of segments is from 1 to 64"),
-        ("path:two", "the number of segments is from 1 to 64"),
-        ("path:9999999999999999999999", "the number of segments is from 1 to 64"),
-        ("field:", "behind the colon is no name of a field"),
-        ("field:A B", "behind the colon is no name of a field"),
-        ("field:A:B", "behind the colon is no name of a field"),
+        ("path:0", "the number of segments must be from 1 to 64"),
+        ("path:65", "the number of segments must be from 1 to 64"),
+        ("path:", "the number of segments must be from 1 to 64"),
+        ("path:+2", "the number of segments must be from 1 to 64"),
+        ("path:02", "the number of segments must be from 1 to 64"),
+        ("path:-1", "the number of segments must be from 1 to 64"),
+        ("path:two", "the number of segments must be from 1 to 64"),
+        ("path:9999999999999999999999", "the number of segments must be from 1 to 64"),
+        ("field:", "the colon must be followed by a field name"),
+        ("field:A B", "the colon must be followed by a field name"),
+        ("field:A:B", "the colon must be followed by a field name"),
     ])
     func anythingElseIsNoLane(text: String, reason: String) {
         #expect(
@@ -56,8 +56,8 @@ import Testing
             """
         #expect(
             complaints(text) == [
-                "config.json: policies.default.lane: the value of \(name) is kept secret, "
-                    + "and a lane shows the value of its field."
+                "config.json: policies.default.lane: the value of \(name) is a secret, "
+                    + "and the names of lanes are visible."
             ])
     }
 
@@ -73,7 +73,7 @@ import Testing
         #expect(try policy(#""undecidedInLane": "skip""#).undecidedInLane == .skip)
         #expect(
             refusals(#""undecidedInLane": "wait""#) == [
-                "config.json: policies.a.undecidedInLane: \"wait\" is none of block, skip."
+                "config.json: policies.a.undecidedInLane: \"wait\" is not one of block, skip."
             ])
     }
 
@@ -111,45 +111,45 @@ import Testing
     }
 
     @Test(arguments: [
-        ("7", "preflight: 7 is a number, not an object."),
+        ("7", "preflight: expected an object, not 7."),
         (#"{"askIn": []}"#, "preflight.askIn: unknown key (did you mean askOn?)."),
         (#"{"method": "G T"}"#, "preflight.method: \"G T\" is not a method."),
         (
             #"{"method": "POST"}"#,
-            "preflight.method: \"POST\" is none of HEAD, GET, OPTIONS, which ask and change nothing."
+            "preflight.method: \"POST\" is not one of HEAD, GET, OPTIONS."
         ),
         (
             #"{"method": "head"}"#,
-            "preflight.method: \"head\" is none of HEAD, GET, OPTIONS, which ask and change nothing."
+            "preflight.method: \"head\" is not one of HEAD, GET, OPTIONS."
         ),
         (
             #"{"method": "TRACE"}"#,
-            "preflight.method: \"TRACE\" is none of HEAD, GET, OPTIONS, which ask and change nothing."
+            "preflight.method: \"TRACE\" is not one of HEAD, GET, OPTIONS."
         ),
-        (#"{"method": null}"#, "preflight.method: null stands where a text is needed (method)."),
-        (#"{"dropOn": "404"}"#, "preflight.dropOn: \"404\" is a text, not a list."),
-        (#"{"dropOn": [404]}"#, "preflight.dropOn[0]: 404 is a number, not a text (status)."),
+        (#"{"method": null}"#, "preflight.method: expected a string (method)."),
+        (#"{"dropOn": "404"}"#, "preflight.dropOn: expected a list, not \"404\"."),
+        (#"{"dropOn": [404]}"#, "preflight.dropOn[0]: expected a string such as \"404\"."),
         (
             #"{"dropOn": ["404", "40x"]}"#,
-            "preflight.dropOn[1]: \"40x\" is no final status (\"200\" to \"599\" are)."
+            "preflight.dropOn[1]: \"40x\" is not a final status (\"200\" to \"599\")."
         ),
-        (#"{"askOn": ["100"]}"#, "preflight.askOn[0]: \"100\" is no final status (\"200\" to \"599\" are)."),
-        (#"{"askOn": ["600"]}"#, "preflight.askOn[0]: \"600\" is no final status (\"200\" to \"599\" are)."),
+        (#"{"askOn": ["100"]}"#, "preflight.askOn[0]: \"100\" is not a final status (\"200\" to \"599\")."),
+        (#"{"askOn": ["600"]}"#, "preflight.askOn[0]: \"600\" is not a final status (\"200\" to \"599\")."),
         (
             #"{"askOn": ["+412"]}"#,
-            "preflight.askOn[0]: \"+412\" is no final status (\"200\" to \"599\" are)."
+            "preflight.askOn[0]: \"+412\" is not a final status (\"200\" to \"599\")."
         ),
         (
             #"{"dropOn": ["404"], "askOn": ["412", "404"]}"#,
-            "preflight.askOn[1]: \"404\" stands under dropOn too."
+            "preflight.askOn[1]: \"404\" is also listed in dropOn."
         ),
         (
             #"{"askOn": ["410"]}"#,
-            "preflight.askOn[0]: \"410\" stands under dropOn too, whose default is 404 410."
+            "preflight.askOn[0]: \"410\" is also listed in dropOn, whose default is 404 410."
         ),
         (
             #"{"dropOn": [], "askOn": []}"#,
-            "preflight: neither dropOn nor askOn names a status, so the question would be idle."
+            "preflight: dropOn or askOn must list at least one status."
         ),
     ])
     func aQuestionThatMakesNoSenseIsRefused(text: String, line: String) {

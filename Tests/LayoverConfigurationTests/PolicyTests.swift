@@ -109,7 +109,7 @@ import Testing
             """
         #expect(
             try load(text).warnings == [
-                "policies.a.onExhausted: never applies, because automaticAttemptsMax is null."
+                "policies.a.onExhausted: has no effect, because automaticAttemptsMax is null."
             ])
     }
 

@@ -39,30 +39,30 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"status": 199}"#, ".status: 199 is not from 200 to 599."),
-        (#"{"status": 600}"#, ".status: 600 is not from 200 to 599."),
+        (#"{"status": 199}"#, ".status: 199 is not between 200 and 599."),
+        (#"{"status": 600}"#, ".status: 600 is not between 200 and 599."),
         (#"{"status": "200"}"#, ".status: \"200\" is not a whole number."),
         (#"{"staus": 200}"#, ".staus: unknown key (did you mean status?)."),
-        (#"{"body": {}}"#, ".body: {} is an object, not a text (body)."),
-        (#"{"status": 204, "body": "x"}"#, ".body: an answer with the status 204 has no body."),
-        (#"{"status": 205, "body": "x"}"#, ".body: an answer with the status 205 has no body."),
-        (#"{"status": 304, "body": "x"}"#, ".body: an answer with the status 304 has no body."),
-        (#"{"fields": []}"#, ".fields: a list stands where an object is needed."),
-        (#"{"fields": {"A B": "x"}}"#, ".fields.A B: this is not the name of a field."),
-        (#"{"fields": {"": "x"}}"#, ".fields.: this is not the name of a field."),
+        (#"{"body": {}}"#, ".body: expected a string (body)."),
+        (#"{"status": 204, "body": "x"}"#, ".body: a response with status 204 has no body."),
+        (#"{"status": 205, "body": "x"}"#, ".body: a response with status 205 has no body."),
+        (#"{"status": 304, "body": "x"}"#, ".body: a response with status 304 has no body."),
+        (#"{"fields": []}"#, ".fields: expected an object, not a list."),
+        (#"{"fields": {"A B": "x"}}"#, ".fields.A B: invalid field name."),
+        (#"{"fields": {"": "x"}}"#, ".fields.: invalid field name."),
         (
             #"{"fields": {"X": "a\r\nY: b"}}"#,
-            ".fields.X: a value must not have control characters, nor spaces at its ends."
+            ".fields.X: a value must not contain control characters, or begin or end with a space."
         ),
         (
             #"{"fields": {"X": "a\u0000"}}"#,
-            ".fields.X: a value must not have control characters, nor spaces at its ends."
+            ".fields.X: a value must not contain control characters, or begin or end with a space."
         ),
         (
             #"{"fields": {"X": "1", "x": "2"}}"#,
-            ".fields.x: the same field stands twice, names differ only in case."
+            ".fields.x: duplicate field: the names differ only in case."
         ),
-        (#"{"fields": {"X": 1}}"#, ".fields.X: a number stands where a text is needed."),
+        (#"{"fields": {"X": 1}}"#, ".fields.X: expected a string, not a number."),
     ])
     func anImpossibleAnswerIsRefused(rule: String, rest: String) {
         #expect(
@@ -78,7 +78,7 @@ import Testing
     func fieldsThatLayoverWritesItselfAreRefused(name: String) {
         #expect(
             complaints(#"{"policies": {"a": {"onExhausted": {"fields": {"\#(name)": "1"}}}}}"#) == [
-                "config.json: policies.a.onExhausted.fields.\(name): Layover writes the field \(name) itself."
+                "config.json: policies.a.onExhausted.fields.\(name): Layover sets the field \(name) itself."
             ])
     }
 
@@ -87,7 +87,7 @@ import Testing
         #expect(try policy(#"{"body": "\#(most)"}"#)?.onExhausted == .standIn(.init(status: 200, body: most)))
         #expect(
             complaints(#"{"policies": {"a": {"onExhausted": {"body": "\#(most)x"}}}}"#) == [
-                "config.json: policies.a.onExhausted.body: the body has 65537 bytes, more than 64KiB."
+                "config.json: policies.a.onExhausted.body: the body exceeds 64KiB (65537 bytes)."
             ])
     }
 
@@ -96,7 +96,7 @@ import Testing
         #expect(try policy(#"{"fields": {"X": "\#(most)"}}"#) != nil)
         #expect(
             complaints(#"{"policies": {"a": {"onExhausted": {"fields": {"X": "\#(most)x"}}}}}"#) == [
-                "config.json: policies.a.onExhausted.fields: names and values have 8193 bytes, more than 8KiB."
+                "config.json: policies.a.onExhausted.fields: names and values exceed 8KiB (8193 bytes)."
             ])
     }
 

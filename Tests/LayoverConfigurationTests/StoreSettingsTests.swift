@@ -36,16 +36,16 @@ import Testing
     func credentialsThatAreStoredAsTheyAreAreWarnedOf(list: String, names: String) throws {
         #expect(
             try load(#"{"store": {"encryptFields": \#(list)}}"#).warnings == [
-                "store.encryptFields: leaves out \(names), so credentials are stored as they are."
+                "store.encryptFields: does not list \(names), so these credentials are stored unencrypted."
             ])
     }
 
     @Test(arguments: [
         (#""encryptFields": ["Set Cookie"]"#, "encryptFields[0]: \"Set Cookie\" is not a field name."),
-        (#""encryptFields": "Cookie""#, "encryptFields: \"Cookie\" is a text, not a list."),
-        (#""history": 7"#, "history: 7 is a number, not a text (duration)."),
+        (#""encryptFields": "Cookie""#, "encryptFields: expected a list, not \"Cookie\"."),
+        (#""history": 7"#, "history: expected a string such as \"10s\"."),
         (#""history": "0s""#, "history: \"0s\" is shorter than 1ms."),
-        (#""history": null"#, "history: null stands where a text is needed (duration)."),
+        (#""history": null"#, "history: expected a string such as \"10s\"."),
     ])
     func nonsenseIsRefused(member: String, line: String) {
         #expect(complaints(#"{"store": {\#(member)}}"#) == ["config.json: store.\(line)"])

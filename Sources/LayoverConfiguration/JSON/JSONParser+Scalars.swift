@@ -10,7 +10,7 @@ extension JSONParser {
             position += word.utf8.count
             return value
         }
-        throw error("no value begins like this")
+        throw error("unexpected character (comments are not allowed)")
     }
 
     mutating func number() throws(JSONSyntaxError) -> JSONValue {
@@ -20,16 +20,16 @@ extension JSONParser {
         let wholeDigits = skipDigits()
         var isWhole = true
         guard wholeDigits == 1 || (wholeDigits > 1 && !leadingZero) else {
-            throw error("not a number", at: start)
+            throw error("invalid number", at: start)
         }
         if take(".") {
             isWhole = false
-            guard skipDigits() > 0 else { throw error("not a number", at: start) }
+            guard skipDigits() > 0 else { throw error("invalid number", at: start) }
         }
         if take("e") || take("E") {
             isWhole = false
             if !take("+") { _ = take("-") }
-            guard skipDigits() > 0 else { throw error("not a number", at: start) }
+            guard skipDigits() > 0 else { throw error("invalid number", at: start) }
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isWhole, let integer = Int(text) { return .integer(integer) }
@@ -54,19 +54,19 @@ extension JSONParser {
             case UInt8(ascii: "\""):
                 position += 1
                 guard let text = String(validating: content, as: UTF8.self) else {
-                    throw error("the text is not UTF-8", at: start)
+                    throw error("the string is not valid UTF-8", at: start)
                 }
                 return text
             case UInt8(ascii: "\\"):
                 content += try escape()
             case 0..<0x20:
-                throw error("a line break or control character in a text must be escaped")
+                throw error("a line break or control character in a string must be escaped")
             default:
                 content.append(byte)
                 position += 1
             }
         }
-        throw error("the text that begins here has no end", at: start)
+        throw error("the string is not closed", at: start)
     }
 
     private mutating func escape() throws(JSONSyntaxError) -> [UInt8] {
@@ -82,9 +82,9 @@ extension JSONParser {
         case UInt8(ascii: "r"): return [0x0D]
         case UInt8(ascii: "t"): return [0x09]
         case UInt8(ascii: "u"):
-            guard let scalar = escapedScalar() else { throw error("not a character", at: start) }
+            guard let scalar = escapedScalar() else { throw error("invalid Unicode escape", at: start) }
             return Array(String(Character(scalar)).utf8)
-        default: throw error("no escape begins like this", at: start)
+        default: throw error("invalid escape sequence", at: start)
         }
     }
 

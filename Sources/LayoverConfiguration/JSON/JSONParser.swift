@@ -14,7 +14,7 @@ struct JSONParser {
         parser.skipByteOrderMark()
         let value = try parser.value(depth: 0)
         parser.skipSpace()
-        guard parser.next == nil else { throw parser.error("text after the end of the value") }
+        guard parser.next == nil else { throw parser.error("unexpected text after the value") }
         return value
     }
 
@@ -27,7 +27,7 @@ struct JSONParser {
     mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         guard depth <= Self.depthMax else { throw error("nested deeper than \(Self.depthMax) levels") }
         skipSpace()
-        guard let first = next else { throw error("the text ends where a value should stand") }
+        guard let first = next else { throw error("unexpected end: a value is missing") }
         switch first {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
@@ -44,18 +44,18 @@ struct JSONParser {
         if take("}") { return .object(members) }
         repeat {
             skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw error("a name in double quotes is missing") }
+            guard next == UInt8(ascii: "\"") else { throw error("expected a name in double quotes") }
             let start = position
             let name = try string()
             skipSpace()
-            guard take(":") else { throw error("a colon is missing after the name \"\(name)\"") }
+            guard take(":") else { throw error("expected a colon after the name \"\(name)\"") }
             let member = try value(depth: depth + 1)
             guard members.updateValue(member, forKey: name) == nil else {
-                throw error("the name \(JSONValue.text(name).excerpt) stands twice in one object", at: start)
+                throw error("the name \(JSONValue.text(name).excerpt) appears twice in one object", at: start)
             }
             skipSpace()
         } while take(",")
-        guard take("}") else { throw error("a comma or } is missing") }
+        guard take("}") else { throw error("expected a comma or }") }
         return .object(members)
     }
 
@@ -68,7 +68,7 @@ struct JSONParser {
             items.append(try value(depth: depth + 1))
             skipSpace()
         } while take(",")
-        guard take("]") else { throw error("a comma or ] is missing") }
+        guard take("]") else { throw error("expected a comma or ]") }
         return .array(items)
     }
 

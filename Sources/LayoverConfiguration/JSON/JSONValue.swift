@@ -11,16 +11,16 @@ package indirect enum JSONValue: Sendable, Hashable {
 
     /// What is said when something else is needed.
     func mismatch(_ needed: String) -> String {
-        self == .null ? "null stands where \(needed) is needed" : "\(excerpt) is \(kind), not \(needed)"
+        "expected \(needed), not \(excerpt)"
     }
 
     /// What it is, as a message says it.
     var kind: String {
         switch self {
         case .null: "null"
-        case .bool: "true or false"
+        case .bool: "a boolean"
         case .integer, .number: "a number"
-        case .text: "a text"
+        case .text: "a string"
         case .array: "a list"
         case .object: "an object"
         }

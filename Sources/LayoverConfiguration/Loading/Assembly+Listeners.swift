@@ -7,16 +7,16 @@ extension Assembly {
         let (proxy, admin) = (settings.proxy, settings.admin)
 
         if !admin.listen.isLoopback, admin.token == nil, isSound("admin.token") {
-            refuse(adminListen, "\(admin.listen) can be reached from other machines and needs admin.token")
+            refuse(adminListen, "\(admin.listen) is reachable from other machines, so admin.token is required")
         }
         if !proxy.listen.isLoopback {
             if proxy.insecureOpen {
                 warnings.append(
-                    "proxy.insecureOpen: everybody who can reach \(proxy.listen) can use this proxy.")
+                    "proxy.insecureOpen: anyone who can reach \(proxy.listen) can use this proxy.")
             } else if proxy.users.isEmpty, isSound("proxy.users"), isSound("proxy.insecureOpen") {
                 refuse(
                     proxyListen,
-                    "\(proxy.listen) can be reached from other machines and needs proxy.insecureOpen true "
+                    "\(proxy.listen) is reachable from other machines, so proxy.insecureOpen must be true "
                         + "(proxy.users is not in this version)")
             }
         }
@@ -25,11 +25,11 @@ extension Assembly {
         {
             refuse(
                 given[adminListen] == nil ? proxyListen : adminListen,
-                "proxy and admin have the same port \(port)")
+                "proxy.listen and admin.listen use the same port \(port)")
         }
         if proxy.socketMode != nil, proxy.listen.port != nil, isSound("proxy.listen") {
             refuse(
-                socketMode, "only a Unix domain socket has permissions, and proxy.listen is \(proxy.listen)")
+                socketMode, "applies to Unix domain sockets only, and proxy.listen is \(proxy.listen)")
         }
     }
 

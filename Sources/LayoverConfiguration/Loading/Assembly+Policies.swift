@@ -33,7 +33,7 @@ extension Assembly {
         guard given[address] != nil, policy.onExhausted != .fail, policy.automaticAttemptsMax == nil else {
             return
         }
-        warnings.append("\(address.path): never applies, because automaticAttemptsMax is null.")
+        warnings.append("\(address.path): has no effect, because automaticAttemptsMax is null.")
     }
 
     /// `"wait"` is what later versions do unless told otherwise, so it is no error to say it.
@@ -43,7 +43,7 @@ extension Assembly {
             members["whenSpent"] == .text(WhenSpent.wait.rawValue)
         else { return }
         warnings.append(
-            "\(address.path).whenSpent: \"wait\" is not in this version; an answer over the budget is delivered.")
+            "\(address.path).whenSpent: \"wait\" is not in this version; a response over the budget is delivered.")
     }
 
     /// A lane has the value of its field in its name, which is stored as it is and shown in lists.
@@ -53,14 +53,14 @@ extension Assembly {
         let kept = (settings.store.encryptFields + CredentialFields.sealedByDefault + [CredentialFields.ofProxy])
             .map { $0.lowercased() }
         guard kept.contains(field.lowercased()) else { return }
-        refuse(address, "the value of \(field) is kept secret, and a lane shows the value of its field")
+        refuse(address, "the value of \(field) is a secret, and the names of lanes are visible")
     }
 
     private mutating func checkDelay(_ delay: DelaySettings, of name: String) {
         func address(_ key: String) -> KeyAddress { KeyAddress(section: .policy(name), key: ["delay", key]) }
         for key in KeyNames.policy.members(of: ["delay"]) where !delay.meaningfulKeys.contains(key) {
             guard given[address(key)] != nil else { continue }
-            refuse(address(key), "does not go with the type \"\(delay.type.rawValue)\"")
+            refuse(address(key), "does not apply to the type \"\(delay.type.rawValue)\"")
         }
         if delay.type == .constant, delay.every == nil {
             refuse(address("type"), "\"constant\" needs delay.every")

@@ -7,7 +7,7 @@ extension Assembly {
         let plain = StoreSettings().encryptFields.filter { !names.contains($0.lowercased()) }
         guard !plain.isEmpty else { return }
         warnings.append(
-            "\(path.joined(separator: ".")): leaves out \(plain.joined(separator: " and ")), so credentials are stored "
-                + "as they are.")
+            "\(path.joined(separator: ".")): does not list \(plain.joined(separator: " and ")), so these credentials are stored "
+                + "unencrypted.")
     }
 }

@@ -20,7 +20,7 @@ enum ConfigurationFile {
             guard count >= 0 else { throw failure(String(cString: strerror(errno))) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
-            guard bytes.count <= byteCountMax else { throw failure("it has more than 16 MiB") }
+            guard bytes.count <= byteCountMax else { throw failure("the file exceeds 16 MiB") }
         }
     }
 }

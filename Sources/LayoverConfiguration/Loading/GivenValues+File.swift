@@ -2,7 +2,7 @@ extension GivenValues {
     /// Adds what a file says.
     mutating func add(file tree: JSONValue, by source: ValueSource) {
         guard case .object(var members) = tree else {
-            return refuse("", "the file must hold an object, not \(tree.kind)", by: source)
+            return refuse("", "the file must contain a JSON object, not \(tree.kind)", by: source)
         }
         let policies = members.removeValue(forKey: Schema.policySection)
         let routes = members.removeValue(forKey: Schema.routeSection)
@@ -18,18 +18,18 @@ extension GivenValues {
     ) {
         guard let value else { return }
         guard case .object(let members) = value else {
-            return refuse(section, "\(value.kind) stands where an object is needed", by: source)
+            return refuse(section, "expected an object, not \(value.kind)", by: source)
         }
         for (name, member) in members.sorted(by: { $0.key < $1.key }) {
             let path = "\(section).\(name)"
             guard Self.isName(name) else {
                 refuse(
-                    path, "a name is letters, digits and -._ and begins with a letter or digit", by: source)
+                    path, "a name has only letters, digits and -._ and begins with a letter or digit", by: source)
                 continue
             }
             declare(make(name), by: source)
             guard case .object(let keys) = member else {
-                refuse(path, "\(member.kind) stands where an object is needed", by: source)
+                refuse(path, "expected an object, not \(member.kind)", by: source)
                 continue
             }
             add(keys, below: [], of: make(name), by: source)
@@ -51,7 +51,7 @@ extension GivenValues {
             } else if case .object(let inner) = member {
                 add(inner, below: address.key, of: section, by: source)
             } else {
-                refuse(address.path, "\(member.kind) stands where an object is needed", by: source)
+                refuse(address.path, "expected an object, not \(member.kind)", by: source)
             }
         }
     }
@@ -61,7 +61,7 @@ extension GivenValues {
     ) -> String {
         let dotted = path + name.split(separator: ".").map { String($0) }
         if name.contains("."), section.names.isKey(dotted) {
-            return "unknown key (write one object inside the other, not names with dots)"
+            return "unknown key (write nested objects, not names with dots)"
         }
         let isTop = path.isEmpty && section == .global
         let known =

@@ -12,14 +12,14 @@ extension GivenValues {
             let addresses = known[name] ?? []
             if addresses.count > 1 {
                 let paths = addresses.map(\.path).sorted().joined(separator: " and ")
-                refuse("", "means both \(paths); change the file instead", by: .environment(name))
+                refuse("", "matches both \(paths); set the key in the file instead", by: .environment(name))
             } else if let address = addresses.first {
                 let value = address.section.names.fromText[address.key]?(text) ?? .text(text)
                 set(address, to: value, by: .environment(name))
             } else if !Schema.foreignEnvironmentNames.contains(name) {
                 let nearest = NearestName.of(name, among: Array(known.keys))
                 let hint = nearest.map { " (did you mean \($0)?)" } ?? ""
-                warnings.append("\(EscapedText.visible(name)): no key has this environment name\(hint).")
+                warnings.append("\(EscapedText.visible(name)): no configuration key has this name\(hint).")
             }
         }
     }

@@ -13,7 +13,7 @@ extension Codec {
             read: { (value) throws(Refusal) in
                 guard case .array(let items) = value else {
                     throw Refusal(
-                        message: isSecret ? "\(value.kind) stands where a list is needed" : value.mismatch("a list"))
+                        message: isSecret ? "expected a list, not \(value.kind)" : value.mismatch("a list"))
                 }
                 var values: [Value] = []
                 for (index, item) in items.enumerated() {
@@ -43,14 +43,14 @@ extension Codec where Value == [String: String] {
             typeName, fromText: JSONValue.fromText, write: { .object($0.mapValues { .text($0) }) },
             read: { (value) throws(Refusal) in
                 guard case .object(let members) = value else {
-                    throw Refusal(message: "\(value.kind) stands where an object is needed")
+                    throw Refusal(message: "expected an object, not \(value.kind)")
                 }
                 var texts: [String: String] = [:]
                 for (name, member) in members.sorted(by: { $0.key < $1.key }) {
                     // The member may be a secret: the message does not repeat it.
                     guard case .text(let text) = member else {
                         throw Refusal(
-                            place: "." + name, message: "\(member.kind) stands where a text is needed")
+                            place: "." + name, message: "expected a string, not \(member.kind)")
                     }
                     texts[name] = text
                 }

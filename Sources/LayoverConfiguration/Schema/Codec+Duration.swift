@@ -5,7 +5,7 @@ extension Codec where Value == Duration {
     ///   - least: The shortest that is allowed.
     ///   - most: The longest that is allowed.
     static func duration(from least: Duration, to most: Duration) -> Codec {
-        .text("duration", write: DurationText.text) { (text) throws(Refusal) in
+        .text("duration", sample: "10s", write: DurationText.text) { (text) throws(Refusal) in
             let shown = JSONValue.text(text).excerpt
             guard let quantity = Quantity(text), let unit = DurationText.nanoseconds[quantity.unit] else {
                 throw Refusal(message: "\(shown) is not a duration (write 250ms, 10s, 5m or 24h)")

@@ -19,7 +19,7 @@ extension Codec where Value == String {
     /// Any text that is not empty.
     static func nonEmpty(_ typeName: String, isSecret: Bool = false) -> Codec {
         plain(typeName, isSecret: isSecret) { (text) throws(Refusal) in
-            guard !text.isEmpty else { throw Refusal(message: "the text is empty") }
+            guard !text.isEmpty else { throw Refusal(message: "the string is empty") }
             return text
         }
     }
@@ -56,9 +56,9 @@ extension Codec where Value == Secret? {
     /// The empty text is refused and does not stand for `null`: an environment variable that was
     /// forgotten to be filled must not take away the token of the file.
     static var secret: Codec {
-        let token = Codec<String>.plain("text", isSecret: true) { (text) throws(Refusal) in
+        let token = Codec<String>.plain("string", isSecret: true) { (text) throws(Refusal) in
             guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw Refusal(message: "the token must be visible ASCII characters without spaces")
+                throw Refusal(message: "the token must consist of visible ASCII characters without spaces")
             }
             return text
         }.secret.orNull
@@ -71,7 +71,7 @@ extension Codec where Value == Secret? {
 extension Codec where Value == String {
     /// The key of a route: what a path can carry as it is (RFC 3986 section 2.3).
     static var routeKey: Codec {
-        plain("text", isSecret: true) { (text) throws(Refusal) in
+        plain("string", isSecret: true) { (text) throws(Refusal) in
             let isUnreserved = text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -81,7 +81,7 @@ extension Codec where Value == String {
                 }
             }
             guard !text.isEmpty, isUnreserved else {
-                throw Refusal(message: "the key must be letters, digits and -._~, so that a path can carry it")
+                throw Refusal(message: "the key must consist of letters, digits and -._~")
             }
             return text
         }
@@ -99,17 +99,17 @@ extension Codec where Value == [String: String] {
             for (name, text) in fields.sorted(by: { $0.key < $1.key }) {
                 let place = "." + name
                 guard FieldText.isToken(name) else {
-                    throw Refusal(place: place, message: "this is not the name of a field")
+                    throw Refusal(place: place, message: "invalid field name")
                 }
                 try FieldText.checkNotFraming(name, place: place)
                 guard seen.insert(name.lowercased()).inserted else {
                     throw Refusal(
-                        place: place, message: "the same field stands twice, names differ only in case")
+                        place: place, message: "duplicate field: the names differ only in case")
                 }
                 guard FieldText.isValue(text) else {
                     throw Refusal(
                         place: place,
-                        message: "a value must not have control characters, nor spaces at its ends")
+                        message: "a value must not contain control characters, or begin or end with a space")
                 }
             }
             return fields

@@ -5,7 +5,7 @@ extension Codec where Value == ListenAddress {
     /// `unix:/run/layover.sock`.
     static func listen(unixAllowed: Bool) -> Codec {
         let sample = unixAllowed ? "127.0.0.1:8080, [::1]:8080 or unix:/path" : "127.0.0.1:8081 or [::1]:8081"
-        return .text("address", write: \.description) { (text) throws(Refusal) in
+        return .text("address", sample: unixAllowed ? "127.0.0.1:8080" : "127.0.0.1:8081", write: \.description) { (text) throws(Refusal) in
             let complaint = Refusal(
                 message: "\(JSONValue.text(text).excerpt) is not an address to listen on (write \(sample))")
             if unixAllowed, text.hasPrefix("unix:") { return try unix(String(text.dropFirst(5)), complaint) }
@@ -20,7 +20,7 @@ extension Codec where Value == ListenAddress {
         guard !path.isEmpty, !path.hasSuffix("/"), !path.utf8.contains(0) else { throw complaint }
         // sun_path holds 108 bytes with the final NUL (unix(7)).
         guard path.utf8.count <= 107 else {
-            throw Refusal(message: "the path of a Unix domain socket has at most 107 bytes")
+            throw Refusal(message: "the path of a Unix domain socket must have at most 107 bytes")
         }
         return .unix(path: path)
     }
@@ -29,7 +29,7 @@ extension Codec where Value == ListenAddress {
 extension Codec where Value == Route.HostPattern {
     /// `api.example.com` or `*.example.com`.
     static var hostPattern: Codec {
-        .text("host", write: patternText) { (text) throws(Refusal) in
+        .text("host", sample: "api.example.com", write: patternText) { (text) throws(Refusal) in
             let isBelow = text.hasPrefix("*.")
             guard let (host, port) = AddressText.hostAndPort(isBelow ? String(text.dropFirst(2)) : text),
                 port == nil, !(isBelow && host.contains(":"))
@@ -61,9 +61,9 @@ extension Codec where Value == Route.Upstream {
             let url = try WebAddress.parse(text)
             guard url.userinfo == nil else {
                 throw Refusal(
-                    message: "a URL with a user name is not taken (write Authorization under setFields)")
+                    message: "the URL must not contain a user name (set Authorization under setFields)")
             }
-            guard url.query == nil else { throw Refusal(message: "the URL must not have a query") }
+            guard url.query == nil else { throw Refusal(message: "the URL must not contain a query") }
             let path = String(url.path.reversed().drop { $0 == "/" }.reversed())
             return Route.Upstream(
                 origin: Origin(scheme: url.scheme, host: url.host, port: url.port), basePath: path)

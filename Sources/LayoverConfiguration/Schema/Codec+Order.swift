@@ -3,19 +3,19 @@ import LayoverCore
 extension Codec where Value == LaneRule {
     /// `origin`, `path:<n>` or `field:<name>`.
     static var lane: Codec {
-        .text("lane", write: laneText) { (text) throws(Refusal) in
+        .text("lane", sample: "origin", write: laneText) { (text) throws(Refusal) in
             if text == "origin" { return .origin }
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             switch (parts.first, parts.last.map { String($0) }) {
             case ("path", let number?) where parts.count == 2:
                 // Of the spellings of a number only the plain one is taken.
                 guard let count = Int(number), String(count) == number, (1...64).contains(count) else {
-                    throw refusal(text, "the number of segments is from 1 to 64")
+                    throw refusal(text, "the number of segments must be from 1 to 64")
                 }
                 return .path(count)
             case ("field", let name?) where parts.count == 2:
                 guard FieldText.isToken(name) else {
-                    throw refusal(text, "behind the colon is no name of a field")
+                    throw refusal(text, "the colon must be followed by a field name")
                 }
                 return .field(name)
             default:
@@ -65,13 +65,13 @@ extension Codec where Value == Preflight {
         of preflight: Preflight, dropOnIsGiven: Bool
     ) throws(Refusal) {
         guard !preflight.dropOn.isEmpty || !preflight.askOn.isEmpty else {
-            throw Refusal(message: "neither dropOn nor askOn names a status, so the question would be idle")
+            throw Refusal(message: "dropOn or askOn must list at least one status")
         }
         for (index, status) in preflight.askOn.enumerated() where preflight.dropOn.contains(status) {
             let hint =
                 dropOnIsGiven
                 ? "" : ", whose default is \(preflight.dropOn.map { "\($0)" }.joined(separator: " "))"
-            throw Refusal(place: ".askOn[\(index)]", message: "\"\(status)\" stands under dropOn too\(hint)")
+            throw Refusal(place: ".askOn[\(index)]", message: "\"\(status)\" is also listed in dropOn\(hint)")
         }
     }
 }
@@ -86,8 +86,7 @@ extension Codec where Value == String {
             let text = try method.read(.text(text))
             guard known.contains(text) else {
                 throw Refusal(
-                    message: "\(JSONValue.text(text).excerpt) is none of \(known.joined(separator: ", ")), "
-                        + "which ask and change nothing")
+                    message: "\(JSONValue.text(text).excerpt) is not one of \(known.joined(separator: ", "))")
             }
             return text
         }
@@ -97,10 +96,10 @@ extension Codec where Value == String {
 extension Codec where Value == Int {
     /// `"404"`. Interim statuses never end an exchange (RFC 9110 section 15.2).
     fileprivate static var finalStatus: Codec {
-        .text("status", write: { "\($0)" }) { (text) throws(Refusal) in
+        .text("status", sample: "404", write: { "\($0)" }) { (text) throws(Refusal) in
             guard let status = Int(text), String(status) == text, (200...599).contains(status) else {
                 throw Refusal(
-                    message: "\(JSONValue.text(text).excerpt) is no final status (\"200\" to \"599\" are)")
+                    message: "\(JSONValue.text(text).excerpt) is not a final status (\"200\" to \"599\")")
             }
             return status
         }

@@ -2,12 +2,12 @@ import LayoverCore
 
 extension Codec where Value == RetryCondition {
     static var retryCondition: Codec {
-        .text("condition", write: \.word) { (word) throws(Refusal) in
+        .text("condition", sample: "connectivity", write: \.word) { (word) throws(Refusal) in
             let shown = JSONValue.text(word).excerpt
             // Of the spellings of a number only the plain one is a status.
             if let condition = RetryCondition(word), condition.word == word {
                 guard !condition.isInterim else {
-                    throw Refusal(message: "\(shown) is no final status (200 to 599 are)")
+                    throw Refusal(message: "\(shown) is not a final status (200 to 599)")
                 }
                 return condition
             }
@@ -43,7 +43,7 @@ extension Codec where Value == Policy.ExhaustedRule {
                 case .text("fail"): return .fail
                 case .text("ask"): return .ask
                 case .object: return .standIn(try standIn.read(value))
-                default: throw Refusal(message: "\(value.excerpt) is none of fail, ask and an object")
+                default: throw Refusal(message: "\(value.excerpt) is not \"fail\", \"ask\" or an object")
                 }
             })
     }

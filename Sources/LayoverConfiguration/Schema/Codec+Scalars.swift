@@ -24,7 +24,7 @@ extension Codec where Value == Int {
                 }
                 guard range.contains(number) else {
                     throw Refusal(
-                        message: "\(number) is not from \(range.lowerBound) to \(range.upperBound)")
+                        message: "\(number) is not between \(range.lowerBound) and \(range.upperBound)")
                 }
                 return number
             })
@@ -33,7 +33,7 @@ extension Codec where Value == Int {
     /// A number of bytes such as `512B`, `64KiB`, `1.5MiB` or `1GiB`; at most 1024 TiB.
     static func byteCount(from least: Int = 0) -> Codec {
         let units = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40]
-        return .text("size", write: byteCountText) { (text) throws(Refusal) in
+        return .text("size", sample: "64KiB", write: byteCountText) { (text) throws(Refusal) in
             let shown = JSONValue.text(text).excerpt
             guard let quantity = Quantity(text), let unit = units[quantity.unit] else {
                 throw Refusal(message: "\(shown) is not a size (write 512B, 64KiB, 64MiB or 1GiB)")
@@ -50,7 +50,7 @@ extension Codec where Value == Int {
 
     /// Permissions of a file, three or four octal digits: `0660`.
     static var permissions: Codec {
-        .text("octal permissions", write: permissionsText) { (text) throws(Refusal) in
+        .text("octal permissions", sample: "0660", write: permissionsText) { (text) throws(Refusal) in
             guard (3...4).contains(text.utf8.count), let mode = Int(text, radix: 8),
                 (0...0o777).contains(mode)
             else {
@@ -90,8 +90,8 @@ extension Codec where Value == Double {
                 default: throw Refusal(message: value.mismatch("a number"))
                 }
                 guard number >= least, number <= most else {
-                    let range = "\(written(least).text) to \(written(most).text)"
-                    throw Refusal(message: "\(value.excerpt) is not from \(range)")
+                    let range = "\(written(least).text) and \(written(most).text)"
+                    throw Refusal(message: "\(value.excerpt) is not between \(range)")
                 }
                 return number
             })
@@ -112,7 +112,7 @@ where Value: RawRepresentable & CaseIterable, Value.RawValue == String, Value.Al
         return .text(list.joined(separator: ", "), write: \.rawValue) { (text) throws(Refusal) in
             if let value = Value(rawValue: text) { return value }
             throw Refusal(
-                message: "\(JSONValue.text(text).excerpt) is none of \(words.joined(separator: ", "))")
+                message: "\(JSONValue.text(text).excerpt) is not one of \(words.joined(separator: ", "))")
         }
     }
 }

@@ -42,17 +42,17 @@ extension Codec where Value == StandInResponse {
         let count = fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard count <= StandInResponse.fieldByteCountMax else {
             throw Refusal(
-                place: ".fields", message: "names and values have \(count) bytes, more than 8KiB")
+                place: ".fields", message: "names and values exceed 8KiB (\(count) bytes)")
         }
     }
 
     private static func checkBody(_ response: StandInResponse) throws(Refusal) {
         let count = response.body.utf8.count
         guard count <= StandInResponse.bodyByteCountMax else {
-            throw Refusal(place: ".body", message: "the body has \(count) bytes, more than 64KiB")
+            throw Refusal(place: ".body", message: "the body exceeds 64KiB (\(count) bytes)")
         }
         guard count == 0 || !StandInResponse.bodilessStatuses.contains(response.status) else {
-            throw Refusal(place: ".body", message: "an answer with the status \(response.status) has no body")
+            throw Refusal(place: ".body", message: "a response with status \(response.status) has no body")
         }
     }
 }

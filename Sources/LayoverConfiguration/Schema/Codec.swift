@@ -44,20 +44,21 @@ struct Codec<Value: Sendable & Hashable>: Sendable {
             })
     }
 
-    /// A value that is written as a text.
+    /// A value that is written as a string.
     ///
-    /// - Parameter isSecret: Whether messages must not repeat what stands there. Default: false.
+    /// - Parameters:
+    ///   - sample: An example for the message when the value is not a string. Nil: the message names the type.
+    ///   - isSecret: Whether messages must not repeat the value. Default: false.
     static func text(
-        _ typeName: String, isSecret: Bool = false, write: @escaping @Sendable (Value) -> String,
+        _ typeName: String, sample: String? = nil, isSecret: Bool = false, write: @escaping @Sendable (Value) -> String,
         read: @escaping @Sendable (String) throws(Refusal) -> Value
     ) -> Codec {
         Codec(
             typeName, write: { .text(write($0)) },
             read: { (value) throws(Refusal) in
                 guard case .text(let text) = value else {
-                    let secret = "\(value.kind) stands where a text is needed"
-                    throw Refusal(
-                        message: isSecret ? secret : value.mismatch("a text") + " (\(typeName))")
+                    let expected = sample.map { " such as \"\($0)\"" } ?? " (\(typeName))"
+                    throw Refusal(message: "expected a string" + (isSecret ? "" : expected))
                 }
                 return try read(text)
             })

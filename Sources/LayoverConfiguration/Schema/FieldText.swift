@@ -18,14 +18,14 @@ enum FieldText {
     /// to write.
     static func checkNotFraming(_ name: String, place: String) throws(Refusal) {
         guard !ownNames.contains(name.lowercased()) else {
-            throw Refusal(place: place, message: "Layover writes the field \(name) itself")
+            throw Refusal(place: place, message: "Layover sets the field \(name) itself")
         }
     }
 
     /// The same for an answer that Layover gives itself.
     static func checkNotOfAnswers(_ name: String, place: String) throws(Refusal) {
         guard !answerNames.contains(name.lowercased()) else {
-            throw Refusal(place: place, message: "Layover writes the field \(name) itself")
+            throw Refusal(place: place, message: "Layover sets the field \(name) itself")
         }
     }
 

@@ -2,59 +2,59 @@ extension Schema {
     static let proxyKeys: [Key<Settings>] = [
         key(
             "proxy.publicURL", \.proxy.publicURL, publicURL.orNull, available: .later,
-            "The base of the addresses of tickets. null: the address that the client used."),
+            "Base URL of ticket addresses. null: the address that the client used."),
         key(
             "proxy.listen", \.proxy.listen, .listen(unixAllowed: true),
-            "Where clients connect. Port 0 asks for a free one; `unix:/path` is a Unix domain socket."),
+            "Address that clients connect to. Port 0 picks a free port; `unix:/path` is a Unix domain socket."),
         key(
             "proxy.identity", \.proxy.identity, identity,
-            "The name in `Via` and `Proxy-Status`."),
+            "Name of the proxy in `Via` and `Proxy-Status`."),
         key(
             "proxy.threads", \.proxy.threads, Codec.integer(1...1024).orNull,
-            "Event loops, and as many upstream workers. null: one for each core."),
+            "Number of event loops, and of upstream workers. null: one per core."),
         key(
             "proxy.allowedHosts", \.proxy.allowedHosts, Codec.host.list,
-            "Hosts that requests to the proxy itself may name. Ports do not matter. "
-                + "The address and port that a connection came to are always allowed."),
+            "Hosts accepted in requests to the proxy itself, whatever the port. "
+                + "The address and port that the client connected to are always accepted."),
         key(
             "proxy.socketMode", \.proxy.socketMode, Codec.permissions.orNull,
-            "Permissions of the Unix domain socket. null: as the umask has it."),
+            "Permissions of the Unix domain socket. null: from the umask."),
         key(
             "proxy.users", \.proxy.users, Codec.texts("object of names and hashes").secrets, available: .later,
-            secrecy: .whole, "Users by name, with the hash of their password."),
+            secrecy: .whole, "User names and password hashes."),
         key(
             "proxy.connectPorts", \.proxy.connectPorts, Codec.integer(1...65535).list,
-            "Ports that clients from outside this machine may CONNECT to."),
+            "Ports that clients on other machines may CONNECT to."),
         key(
             "proxy.insecureOpen", \.proxy.insecureOpen, .flag,
-            "Lets clients from outside this machine in without a user."),
+            "Allows clients on other machines without authentication."),
         key(
             "proxy.tls.certificate", \.proxy.tls.certificate, Codec.path.orNull, available: .later,
-            "PEM file, for clients that speak TLS to the proxy itself."),
+            "PEM file of the certificate for TLS connections to the proxy itself."),
         key(
             "proxy.tls.key", \.proxy.tls.key, Codec.path.orNull, available: .later,
-            "PEM file with the key of the certificate."),
+            "PEM file of the certificate's private key."),
     ]
 
     static let adminKeys: [Key<Settings>] = [
         key(
             "admin.listen", \.admin.listen, .listen(unixAllowed: false),
-            "Where the admin API is. Other than loopback needs `admin.token`."),
+            "Address of the admin API. An address other than loopback requires `admin.token`."),
         key(
             "admin.token", \.admin.token, .secret, secrecy: .whole,
-            "The bearer token that every call must carry. null: none is asked for."),
+            "Bearer token required in every call. null: no token required."),
         key(
             "admin.viewToken", \.admin.viewToken, .secret, available: .later, secrecy: .whole,
-            "A bearer token for calls that change nothing. null: there is none."),
+            "Bearer token for read-only calls. null: none."),
         key(
             "admin.allowedHosts", \.admin.allowedHosts, Codec.host.list,
-            "Hosts that admin requests may name. Ports do not matter."),
+            "Hosts accepted in admin requests, whatever the port."),
     ]
 
     /// Every client sees it in the address of its ticket.
     private static let publicURL = Codec<String>.plain("URL", isSecret: true) { (text) throws(Refusal) in
         guard try WebAddress.parse(text).userinfo == nil else {
-            throw Refusal(message: "a URL with a user name is not taken (clients are shown it)")
+            throw Refusal(message: "the URL must not contain a user name (clients can see it)")
         }
         return text
     }
@@ -64,5 +64,5 @@ extension Schema {
     private static let identity = Codec<String>.token("name")
         .allowing(
             { $0.first?.isLetter == true && $0.utf8.count <= 64 },
-            orElse: "is not a letter followed by at most 63 others")
+            orElse: "must begin with a letter and have at most 64 characters")
 }

@@ -4,24 +4,24 @@ extension Schema {
     static let routeKeys: [Key<RouteSettings>] = [
         routeKey(
             "host", \.host, Codec.hostPattern.orNull,
-            "`api.example.com`, or `*.example.com` for every name below. null: every host."),
-        routeKey("pathPrefix", \.pathPrefix, pathPrefix, "The beginning of the path."),
-        routeKey("methods", \.methods, methods.orNull, "null: every method."),
-        routeKey("policy", \.policy, .nonEmpty("name"), "The name of the policy."),
+            "`api.example.com`, or `*.example.com` for all subdomains. null: every host."),
+        routeKey("pathPrefix", \.pathPrefix, pathPrefix, "Beginning of the paths that the route matches."),
+        routeKey("methods", \.methods, methods.orNull, "Methods that the route matches. null: every method."),
+        routeKey("policy", \.policy, .nonEmpty("name"), "Name of the policy."),
         routeKey(
             "upstream", \.upstream, Codec.upstream.orNull, secrecy: .urlCredentials,
-            "Where `/.layover/route/<name>/…` goes, and, with a `host`, whatever the route matches. null: the route only matches."),
+            "Target of `/.layover/route/<name>/…` and, with a `host`, of all requests that the route matches. null: no other target."),
         routeKey(
             "setFields", \.setFields, Codec.fields.secrets, secrecy: .credentialFields,
-            "Fields that replace what the client sent."),
+            "Fields set on the request; they replace the client's."),
         routeKey(
             "addFields", \.addFields, Codec.fields.secrets, secrecy: .credentialFields,
-            "Fields that come beside what the client sent."),
-        routeKey("removeFields", \.removeFields, Codec.removableField.list, "Fields that are not forwarded."),
-        routeKey("intercept", \.intercept, .flag, available: .later, "Looks into CONNECT tunnels."),
+            "Fields added to the request, beside the client's."),
+        routeKey("removeFields", \.removeFields, Codec.removableField.list, "Fields removed from the request."),
+        routeKey("intercept", \.intercept, .flag, available: .later, "Intercepts CONNECT tunnels."),
         routeKey(
             "interceptFallback", \.interceptFallback, .flag, available: .later,
-            "Relays the tunnel where interception fails."),
+            "Relays the tunnel if interception fails."),
         routeKey(
             "timeouts.connect", \.timeouts.connect, Codec.timeout.orNull, "null: as `timeouts.connect`."),
         routeKey(
@@ -32,23 +32,23 @@ extension Schema {
             "timeouts.deadPeer", \.timeouts.deadPeer, Codec.timeout.orNull, "null: as `timeouts.deadPeer`."),
         routeKey(
             "async", \.async, .flag,
-            "Whether `Prefer: respond-async` brings a ticket. false: `Prefer` is passed on untouched."
+            "Whether `Prefer: respond-async` creates a ticket. false: `Prefer` is forwarded unchanged."
         ),
         routeKey("http2", \.http2, .flag, available: .later, "Speaks HTTP/2 upstream."),
         routeKey(
             "allowAddresses", \.allowAddresses, Codec.network.list,
-            "Link-local and metadata addresses that may be reached: addresses or address/prefix."),
+            "Link-local and metadata addresses that the proxy may connect to: addresses or address/prefix."),
         routeKey(
             "key", \.key, Codec.routeKey.secret.orNull, secrecy: .whole,
-            "What a request must give: `/.layover/route/<name>/~<key>/…` or the field `Layover-Key`. A route that sets "
-                + "credentials needs one where `proxy.listen` is not on loopback. null: nothing."),
+            "Key required in requests: `/.layover/route/<name>/~<key>/…` or the field `Layover-Key`. A route that sets "
+                + "credentials requires one if `proxy.listen` is not on loopback. null: no key."),
         routeKey(
             "upstreamProxy", \.upstreamProxy, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
-            secrecy: .urlCredentials, "The proxy that its upstream is reached through. null: as `upstreamProxy.url`."),
+            secrecy: .urlCredentials, "Parent proxy for this route. null: as `upstreamProxy.url`."),
     ]
 
     private static let methods = Codec<String>.token("method").list
-        .allowing({ !$0.isEmpty }, orElse: "names no method (leave it out for every method)")
+        .allowing({ !$0.isEmpty }, orElse: "lists no method (omit the key to match every method)")
 
     private static let pathPrefix = Codec<String>.plain("path") { (text) throws(Refusal) in
         let isPath = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x3F && $0 != 0x23 }

@@ -15,12 +15,12 @@ struct WebAddress: Sendable, Hashable {
     /// because it may hold a password.
     static func parse(_ text: String) throws(Refusal) -> WebAddress {
         guard let (scheme, rest) = schemeAndRest(text) else {
-            throw Refusal(message: "a URL that begins with http:// or https:// is needed")
+            throw Refusal(message: "expected a URL that begins with http:// or https://")
         }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !text.contains("#"), !text.contains("\\")
         else {
             throw Refusal(
-                message: "the URL must not have spaces, fragments, backslashes or raw non-ASCII characters")
+                message: "the URL must not contain spaces, fragments, backslashes or raw non-ASCII characters")
         }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let (authority, tail) = (rest[..<end], rest[end...])

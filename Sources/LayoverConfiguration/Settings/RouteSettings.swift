@@ -44,7 +44,7 @@ struct RouteSettings: Sendable, Hashable {
     /// that LAN could use what the route sets, and only a key that the page does not know keeps it out.
     func complaint(on listen: ListenAddress) -> String? {
         guard key == nil, !listen.isLoopback, let credentialField else { return nil }
-        return "the route sets \(credentialField), and \(listen) can be reached from other machines: it needs a key"
+        return "the route sets \(credentialField), and \(listen) is reachable from other machines, so a key is required"
     }
 
     /// A field that it writes and that lets the holder of its value in somewhere. Nil: there is none.

@@ -13,7 +13,7 @@ package enum ConfigurationReference {
     private static func table<Root>(
         _ title: String, _ keys: [Key<Root>], below section: KeyAddress.Section, standard: Root
     ) -> String {
-        let head = "### \(title)\n\n| key | type | default | what it says |\n| --- | --- | --- | --- |\n"
+        let head = "### \(title)\n\n| key | type | default | description |\n| --- | --- | --- | --- |\n"
         let rows = keys.map { key in
             let address = KeyAddress(section: section, key: key.path)
             let note = key.laterNote.map { " *\($0)*" } ?? ""
