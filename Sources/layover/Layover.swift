@@ -7,7 +7,7 @@ import LayoverAdmin
 struct Layover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "layover",
-        abstract: "A proxy that parks what it cannot send and replays it when it can.",
+        abstract: "A local HTTP proxy that holds requests while the network or a server is down.",
         version: "layover \(LayoverVersion.current)",
         subcommands: [
             Run.self, CheckConfig.self, Config.self, Status.self, Pending.self, Show.self, Explain.self,

@@ -12,7 +12,7 @@ struct AdminAddress: Sendable, Equatable {
     init(_ text: String) throws(CommandFailure) {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 1 || parts[0].lowercased() == "http" else {
-            throw Self.refusal(text, "only http:// is spoken here")
+            throw Self.refusal(text, "only http:// is supported")
         }
         let rest = parts.last ?? ""
         let authority = rest.prefix { $0 != "/" }
@@ -21,7 +21,7 @@ struct AdminAddress: Sendable, Equatable {
         prefix = String(path)
         (host, port) = try Self.split(authority, of: text)
         guard !host.isEmpty, !authority.contains("@"), !path.contains("?") else {
-            throw Self.refusal(text, "it is not an address like \(Self.standard)")
+            throw Self.refusal(text, "expected a URL such as \(Self.standard)")
         }
     }
 
@@ -30,10 +30,10 @@ struct AdminAddress: Sendable, Equatable {
         var host = authority
         var port: Substring?
         if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { throw refusal(text, "a bracket is missing") }
+            guard let end = authority.firstIndex(of: "]") else { throw refusal(text, "a closing bracket is missing") }
             host = authority[authority.index(after: authority.startIndex)..<end]
             let after = authority[authority.index(after: end)...]
-            guard after.isEmpty || after.hasPrefix(":") else { throw refusal(text, "the port is wrong") }
+            guard after.isEmpty || after.hasPrefix(":") else { throw refusal(text, "the port must be a number from 1 to 65535") }
             port = after.isEmpty ? nil : after.dropFirst()
         } else if let colon = authority.lastIndex(of: ":") {
             (host, port) = (authority[..<colon], authority[authority.index(after: colon)...])
@@ -41,7 +41,7 @@ struct AdminAddress: Sendable, Equatable {
         guard let port else { return (String(host), 80) }
         // `UInt16` would take a sign too.
         guard port.allSatisfy(\.isNumber), let number = UInt16(port), number > 0 else {
-            throw refusal(text, "the port is wrong")
+            throw refusal(text, "the port must be a number from 1 to 65535")
         }
         return (String(host), Int(number))
     }

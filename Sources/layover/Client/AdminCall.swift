@@ -37,7 +37,7 @@ struct AdminAnswer: Sendable {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {
-            throw CommandFailure(code: .unreachable, message: "the answer is not one of Layover's admin API")
+            throw CommandFailure(code: .unreachable, message: "the response is not from Layover's admin API")
         }
     }
 
@@ -49,6 +49,6 @@ struct AdminAnswer: Sendable {
         return CommandFailure(
             // 422: an acknowledgement that is none, or a configuration that is bad.
             code: status == 400 || status == 422 ? .usage : .refused,
-            message: problem.map { "\($0.detail) (\(status))" } ?? "the answer was \(status)")
+            message: problem.map { "\($0.detail) (\(status))" } ?? "the response was \(status)")
     }
 }

@@ -75,7 +75,7 @@ struct AdminClient: Sendable {
                 try await outbound.write(contentsOf: parts(of: call))
                 var parts = inbound.makeAsyncIterator()
                 guard case .head(let head)? = try await parts.next() else {
-                    throw failure("it closed the connection without an answer")
+                    throw failure("the connection was closed without a response")
                 }
                 answer = try await read(Int(head.status.code), &parts)
             }
@@ -84,7 +84,7 @@ struct AdminClient: Sendable {
         } catch {
             guard answer != nil else { throw failure(Self.reason(of: error)) }
         }
-        guard let answer else { throw failure("it closed the connection without an answer") }
+        guard let answer else { throw failure("the connection was closed without a response") }
         return answer
     }
 
@@ -129,10 +129,10 @@ struct AdminClient: Sendable {
     private static func reason(of error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
-            error.connectionErrors.first.map { reason(of: $0.error) } ?? "the name \(error.host) is not known"
+            error.connectionErrors.first.map { reason(of: $0.error) } ?? "the host name \(error.host) cannot be resolved"
         case let error as IOError: String(cString: strerror(error.errnoCode))
-        case ChannelError.connectTimeout: "no answer in time"
-        case is HTTPParserError: "what answers does not speak HTTP"
+        case ChannelError.connectTimeout: "the connection timed out"
+        case is HTTPParserError: "the response is not HTTP"
         default: "\(error)"
         }
     }

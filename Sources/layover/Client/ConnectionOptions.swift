@@ -6,7 +6,7 @@ import LayoverCore
 struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("admin-url"),
-        help: "Where the admin API listens. Default: LAYOVER_ADMIN_URL, or \(AdminAddress.standard).")
+        help: "URL of the admin API. Default: LAYOVER_ADMIN_URL, or \(AdminAddress.standard).")
     var adminURL: String?
 
     @Option(help: "The admin token. Default: LAYOVER_TOKEN.", transform: { Secret($0) })

@@ -20,11 +20,11 @@ struct EntryNames {
         switch found.count {
         case 1: return found[0]
         case 0:
-            throw CommandFailure(code: .refused, message: "no live entry has an id that begins with \(name)")
+            throw CommandFailure(code: .refused, message: "no pending request has an id that begins with \(name)")
         default:
             throw CommandFailure(
                 code: .refused,
-                message: "\(found.count) entries have ids that begin with \(name); say more of it")
+                message: "\(found.count) requests have ids that begin with \(name); give more digits")
         }
     }
 }

@@ -17,7 +17,7 @@ struct IncidentNames {
         default:
             throw CommandFailure(
                 code: .refused,
-                message: "\(found.count) incidents have ids that begin with \(name); say more of it")
+                message: "\(found.count) incidents have ids that begin with \(name); give more digits")
         }
     }
 }

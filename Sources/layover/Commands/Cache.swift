@@ -5,18 +5,18 @@ import LayoverAdmin
 /// `layover cache`: what is kept for reading offline.
 struct Cache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List or drop the answers that are kept for reading offline.",
+        abstract: "List or delete cached responses.",
         subcommands: [ListCache.self, PurgeCache.self])
 }
 
 /// `layover cache list`
 struct ListCache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the answers that are kept, the newest first.")
+        commandName: "list", abstract: "List cached responses, newest first.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object a line.") var json = false
-    @Option(help: "Only answers of this host.") var host: String?
+    @Flag(help: "Print one JSON object per line.") var json = false
+    @Option(help: "Only responses from this host.") var host: String?
 
     func run() async throws {
         let client = try connection.client()
@@ -59,17 +59,17 @@ struct PurgeCache: AsyncParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "purge", abstract: "Drop answers that are kept.")
+        commandName: "purge", abstract: "Delete cached responses.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
-    @Flag(help: "All answers.") var all = false
-    @Option(help: "All answers of this host.") var host: String?
-    @Option(help: "All answers of this URL, with its query.") var url: String?
+    @Flag(help: "Print JSON.") var json = false
+    @Flag(help: "All responses.") var all = false
+    @Option(help: "All responses from this host.") var host: String?
+    @Option(help: "All responses for this exact URL, query included.") var url: String?
 
     func validate() throws {
         guard [all, host != nil, url != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError("Name what to drop by --host, by --url, or with --all.")
+            throw ValidationError("Give one of --host, --url and --all.")
         }
     }
 
@@ -80,5 +80,5 @@ struct PurgeCache: AsyncParsableCommand {
         StandardOutput.write(json ? answer.text : Self.sentence(count))
     }
 
-    static func sentence(_ count: Int) -> String { count == 1 ? "1 answer dropped" : "\(count) answers dropped" }
+    static func sentence(_ count: Int) -> String { count == 1 ? "1 response deleted" : "\(count) responses deleted" }
 }

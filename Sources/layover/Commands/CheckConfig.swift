@@ -5,7 +5,7 @@ import LayoverCore
 /// `layover check-config`: says whether `run` would start with this configuration.
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check-config", abstract: "Check the configuration and start nothing.")
+        commandName: "check-config", abstract: "Check the configuration without starting the proxy.")
 
     @OptionGroup var source: ConfigurationOptions
 

@@ -8,10 +8,10 @@ struct Completions: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        abstract: "Print what makes a shell complete the words of layover.",
+        abstract: "Print a completion script.",
         discussion: "For this shell: source <(layover completions bash)")
 
-    @Argument(help: "The shell. Default: that of SHELL.") var shell: Target?
+    @Argument(help: "The target shell. Default: from SHELL.") var shell: Target?
 
     func run() {
         let known = ProcessInfo.processInfo.environment["SHELL"]?.split(separator: "/").last

@@ -11,13 +11,13 @@ struct Config: AsyncParsableCommand {
 /// `layover config show`: every key with its value; secrets are masked.
 struct ShowConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show every key as run would read it, or as the running proxy has it.")
+        commandName: "show", abstract: "Show the value of every key, from the files or from the running proxy.")
 
     @OptionGroup var source: ConfigurationOptions
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "Say of each value where it comes from.") var sources = false
-    @Flag(help: "Ask the running proxy.") var running = false
-    @Flag(help: "One JSON object a line.") var json = false
+    @Flag(help: "Show where each value comes from.") var sources = false
+    @Flag(help: "Show the configuration of the running proxy.") var running = false
+    @Flag(help: "Print one JSON object per line.") var json = false
 
     func run() async throws {
         let values = running ? try await asked() : try loaded()

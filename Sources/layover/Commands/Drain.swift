@@ -6,14 +6,14 @@ struct Drain: AsyncParsableCommand {
     private struct Order: Encodable {}
 
     static let configuration = CommandConfiguration(
-        abstract: "Stop the running proxy gently.",
+        abstract: "Stop the running proxy after current requests finish.",
         discussion: """
-            As SIGTERM does: no new connections, held clients get a 503 with Retry-After or their ticket, attempts \
-            under way get timeouts.drain. Tickets go on after the next start.
+            Like SIGTERM: the proxy takes no new connections, held clients get a 503 with Retry-After or their ticket, \
+            running attempts get timeouts.drain. Tickets continue after the next start.
             """)
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         let answer = try await connection.client().send(AdminCall("POST", "/v1/drain", body: Order()))

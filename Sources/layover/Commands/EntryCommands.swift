@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// `layover retry`
 struct RetryEntries: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "retry", abstract: "Attempt entries now.")
+    static let configuration = CommandConfiguration(commandName: "retry", abstract: "Send requests now.")
 
     @OptionGroup var selection: EntrySelectionOptions
 
@@ -12,7 +12,7 @@ struct RetryEntries: AsyncParsableCommand {
 
 /// `layover cancel`
 struct CancelEntries: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "cancel", abstract: "Give entries up.")
+    static let configuration = CommandConfiguration(commandName: "cancel", abstract: "Cancel requests. Their clients get a 503.")
 
     @OptionGroup var selection: EntrySelectionOptions
 
@@ -23,7 +23,7 @@ struct CancelEntries: AsyncParsableCommand {
 /// `layover hold`
 struct HoldEntries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hold", abstract: "Stop the automatic attempts of entries.")
+        commandName: "hold", abstract: "Stop automatic attempts for requests.")
 
     @OptionGroup var selection: EntrySelectionOptions
 
@@ -34,7 +34,7 @@ struct HoldEntries: AsyncParsableCommand {
 /// `layover release`
 struct ReleaseEntries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Let the automatic attempts of held entries go on.")
+        commandName: "release", abstract: "Resume automatic attempts for held requests.")
 
     @OptionGroup var selection: EntrySelectionOptions
 
@@ -45,14 +45,14 @@ struct ReleaseEntries: AsyncParsableCommand {
 /// Which entries a command is for.
 struct EntrySelectionOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object a line.") var json = false
-    @Option(help: "All entries for this host.") var host: String?
-    @Flag(help: "All entries.") var all = false
-    @Option(help: "Words that are kept with the command.") var reason: String?
-    @Argument(help: "Ids, or their beginnings.") var ids: [String] = []
+    @Flag(help: "Print one JSON object per line.") var json = false
+    @Option(help: "All requests to this host.") var host: String?
+    @Flag(help: "All requests.") var all = false
+    @Option(help: "Reason, for the record.") var reason: String?
+    @Argument(help: "Ids, or unambiguous prefixes of ids.") var ids: [String] = []
 
     func check() throws {
         let ways = [!ids.isEmpty, host != nil, all].count { $0 }
-        guard ways == 1 else { throw ValidationError("Name entries by ID, by --host, or with --all.") }
+        guard ways == 1 else { throw ValidationError("Give ids, --host or --all.") }
     }
 }

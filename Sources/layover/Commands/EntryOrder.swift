@@ -61,9 +61,9 @@ struct EntryOrder {
     private static func word(for status: Int) -> String {
         switch status {
         case 200: "done"
-        case 404: "unknown"
-        case 409: "refused: not in this state"
-        case 507: "done, but not on disk: a crash would undo it"
+        case 404: "not found"
+        case 409: "refused: wrong state"
+        case 507: "done, but not saved to disk yet"
         default: "refused (\(status))"
         }
     }

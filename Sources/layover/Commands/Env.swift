@@ -4,12 +4,12 @@ import Foundation
 /// `layover env`: `eval "$(layover env)"`
 struct Env: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the variables that make programs use the proxy.",
+        abstract: "Print shell commands that set the proxy variables.",
         discussion: "For this shell: eval \"$(layover env)\"")
 
     @OptionGroup var options: ProxyURLOptions
-    @Option(help: "The shell to write for. Default: that of SHELL.") var shell: Shell?
-    @Flag(help: "Print what takes the variables away again.") var unset = false
+    @Option(help: "The target shell. Default: from SHELL.") var shell: Shell?
+    @Flag(help: "Print commands that unset the variables.") var unset = false
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment

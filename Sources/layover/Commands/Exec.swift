@@ -4,9 +4,9 @@ import Foundation
 /// `layover exec`: the command takes this process's place, so its exit code is the program's own.
 struct Exec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a command behind the proxy.",
+        abstract: "Run a command through the proxy.",
         discussion:
-            "Sets the proxy variables and raises the time-outs of programs that would give up too soon.")
+            "Sets the proxy variables and raises the timeouts of common tools, so that they wait with the proxy.")
 
     @OptionGroup var options: ProxyURLOptions
 

@@ -5,11 +5,11 @@ import LayoverAdmin
 /// `layover explain`
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what was tried for an entry, which rule said what, and what it waits for.")
+        abstract: "Show a request's attempts, the rule applied to each, and what it waits for.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
-    @Argument(help: "An id, or its beginning.") var id: String
+    @Flag(help: "Print JSON.") var json = false
+    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
     func run() async throws {
         let client = try connection.client()

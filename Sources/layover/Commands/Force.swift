@@ -10,17 +10,17 @@ struct Force: AsyncParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        abstract: "Send again what may have been applied.",
+        abstract: "Resend a request that the server may have processed.",
         discussion: """
-            The origin may have acted on the request, so it may act twice. Whoever asks for that says \
+            The server may process the request twice. To accept that risk, give \
             --acknowledge \(EntryCommand.duplicateRisk).
             """)
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
-    @Option(help: "The words \(EntryCommand.duplicateRisk).") var acknowledge: String
-    @Option(help: "Words that are kept with the command.") var reason: String?
-    @Argument(help: "An id, or its beginning.") var id: String
+    @Flag(help: "Print JSON.") var json = false
+    @Option(help: "Must be \(EntryCommand.duplicateRisk).") var acknowledge: String
+    @Option(help: "Reason, for the record.") var reason: String?
+    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
     func run() async throws {
         let client = try connection.client()

@@ -2,14 +2,14 @@ import ArgumentParser
 
 /// `layover healthcheck`: for containers. Exit code 0 if the process lives, otherwise 2.
 struct Healthcheck: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Ask whether the running proxy lives.")
+    static let configuration = CommandConfiguration(abstract: "Check that the proxy is running.")
 
     @OptionGroup var connection: ConnectionOptions
 
     func run() async throws {
         let answer = try await connection.client().answer(to: AdminCall("/livez"))
         guard answer.status == 200 else {
-            throw CommandFailure(code: .unreachable, message: "not healthy: the answer was \(answer.status)")
+            throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(answer.status)")
         }
         StandardOutput.write("healthy")
     }

@@ -5,7 +5,7 @@ import LayoverAdmin
 /// `layover incidents`: outages, and everything that waits in them.
 struct Incidents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List outages; retry or cancel all that waits in one.",
+        abstract: "List outages; retry or cancel the requests of one.",
         subcommands: [ListIncidents.self, RetryIncident.self, CancelIncident.self],
         defaultSubcommand: ListIncidents.self)
 }
@@ -13,10 +13,10 @@ struct Incidents: AsyncParsableCommand {
 /// `layover incidents list`
 struct ListIncidents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the outages that are open.")
+        commandName: "list", abstract: "List open outages.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object a line.") var json = false
+    @Flag(help: "Print one JSON object per line.") var json = false
 
     func run() async throws {
         let answer = try await connection.client().send(AdminCall("/v1/incidents"))
@@ -38,7 +38,7 @@ struct ListIncidents: AsyncParsableCommand {
 /// `layover incidents retry`
 struct RetryIncident: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Attempt everything that waits in an outage now.")
+        commandName: "retry", abstract: "Send all requests of an outage now.")
 
     @OptionGroup var order: IncidentOrder
 
@@ -48,7 +48,7 @@ struct RetryIncident: AsyncParsableCommand {
 /// `layover incidents cancel`
 struct CancelIncident: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Give up everything that waits in an outage.")
+        commandName: "cancel", abstract: "Cancel all requests of an outage.")
 
     @OptionGroup var order: IncidentOrder
 
@@ -62,9 +62,9 @@ struct IncidentOrder: ParsableArguments {
     }
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
-    @Option(help: "Words that are kept with the command.") var reason: String?
-    @Argument(help: "An id, or its beginning.") var id: String
+    @Flag(help: "Print JSON.") var json = false
+    @Option(help: "Reason, for the record.") var reason: String?
+    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
     func run(_ command: String) async throws {
         let client = try connection.client()

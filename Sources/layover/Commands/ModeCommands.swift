@@ -3,21 +3,21 @@ import LayoverAdmin
 
 /// `layover online`
 struct Online: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Ignore the verdict about the network.")
+    static let configuration = CommandConfiguration(abstract: "Treat the network as up.")
     @OptionGroup var options: ModeOptions
     func run() async throws { try await options.set("online") }
 }
 
 /// `layover offline`
 struct Offline: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Send nothing; park everything.")
+    static let configuration = CommandConfiguration(abstract: "Treat the network as down: park all requests.")
     @OptionGroup var options: ModeOptions
     func run() async throws { try await options.set("offline") }
 }
 
 /// `layover auto`
 struct Auto: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Believe the evidence about the network again.")
+    static let configuration = CommandConfiguration(abstract: "Return to automatic detection.")
     @OptionGroup var options: ModeOptions
     func run() async throws { try await options.set("auto") }
 }
@@ -30,8 +30,8 @@ struct ModeOptions: ParsableArguments {
     }
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
-    @Option(help: "Words that are kept with the mode.") var reason: String?
+    @Flag(help: "Print JSON.") var json = false
+    @Option(help: "Reason, for the record.") var reason: String?
 
     func set(_ mode: String) async throws {
         let call = try AdminCall("PUT", "/v1/reachability", body: Order(mode: mode, reason: reason))

@@ -8,7 +8,7 @@ import ArgumentParser
 struct PassthroughCommand: ParsableArguments {
     @Argument(
         parsing: .captureForPassthrough,
-        help: "The command and its arguments, all of which are its own. One that begins with a dash goes after --.")
+        help: "The command and its arguments. Put -- before a command that begins with a dash.")
     var command: [String] = []
 
     /// Without the `--` before it.
@@ -20,9 +20,9 @@ struct PassthroughCommand: ParsableArguments {
         case "-h", "--help": throw CleanExit.helpRequest(subcommand)
         case "--": break
         case let word? where word.hasPrefix("-"):
-            throw ValidationError("Unknown option '\(word)'. A command that begins with a dash goes after --.")
+            throw ValidationError("Unknown option '\(word)'. Put -- before a command that begins with a dash.")
         case _: break
         }
-        guard !words.isEmpty else { throw ValidationError("Name a command after --.") }
+        guard !words.isEmpty else { throw ValidationError("Give a command after --.") }
     }
 }

@@ -4,14 +4,14 @@ import LayoverAdmin
 
 /// `layover pending`
 struct Pending: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List what waits.")
+    static let configuration = CommandConfiguration(abstract: "List waiting requests.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object a line.") var json = false
-    @Flag(help: "Go on showing changes until interrupted.") var watch = false
+    @Flag(help: "Print one JSON object per line.") var json = false
+    @Flag(help: "Show changes until interrupted.") var watch = false
     @Option(help: "Only requests to this host.") var host: String?
-    @Option(help: "Only entries in these states, separated by commas.") var state: String?
-    @Option(help: "Only entries of this lane.") var lane: String?
+    @Option(help: "Only requests in these states, separated by commas.") var state: String?
+    @Option(help: "Only requests in this lane.") var lane: String?
 
     func run() async throws {
         let client = try connection.client()

@@ -33,7 +33,7 @@ struct PendingWatch {
                 StandardOutput.write(lines)
             }
         }
-        throw CommandFailure(code: .unreachable, message: "the event stream has ended")
+        throw CommandFailure(code: .unreachable, message: "the proxy closed the event stream")
     }
 
     /// The event as one object: what it is called and what it says. Its data is JSON already.

@@ -6,11 +6,11 @@ struct Reload: AsyncParsableCommand {
     private struct Order: Encodable {}
 
     static let configuration = CommandConfiguration(
-        abstract: "Have the running proxy read its configuration anew.",
-        discussion: "A file with errors changes nothing; then the exit code is 1.")
+        abstract: "Reload the configuration of the running proxy.",
+        discussion: "If the file has errors, nothing changes and the exit code is 1.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         let answer = try await connection.client().answer(to: AdminCall("POST", "/v1/reload", body: Order()))
@@ -26,11 +26,11 @@ struct Reload: AsyncParsableCommand {
 
     static func lines(_ report: ReloadDocument) -> [String] {
         guard !report.applied.isEmpty || !report.needsRestart.isEmpty else {
-            return ["configuration read: nothing has changed"]
+            return ["configuration reloaded: no changes"]
         }
         var facts = Facts()
-        for key in report.applied { facts.add("in force", key) }
-        for key in report.needsRestart { facts.add("after a restart", key) }
+        for key in report.applied { facts.add("applied", key) }
+        for key in report.needsRestart { facts.add("restart needed", key) }
         return facts.lines
     }
 }

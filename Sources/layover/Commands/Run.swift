@@ -7,20 +7,20 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the proxy until it is stopped.",
         discussion: """
-            SIGHUP has it read its configuration anew. SIGTERM or SIGINT stops it gently: no new connections, held \
-            clients get a 503 with Retry-After or their ticket, attempts under way get timeouts.drain. The same \
-            signal again stops it at once.
+            SIGHUP reloads the configuration. SIGTERM or SIGINT drains: the proxy takes no new connections, held \
+            clients get a 503 with Retry-After or their ticket, running attempts get timeouts.drain. The same \
+            signal again stops the proxy at once.
             """)
 
     @OptionGroup var source: ConfigurationOptions
 
-    @Option(help: "Address of the proxy port, like 127.0.0.1:8080 or unix:/path. Beats proxy.listen.")
+    @Option(help: "Proxy address, such as 127.0.0.1:8080 or unix:/path. Overrides proxy.listen.")
     var listen: String?
 
-    @Option(help: "Address of the admin port. Beats admin.listen.")
+    @Option(help: "Admin address, such as 127.0.0.1:8081. Overrides admin.listen.")
     var admin: String?
 
-    @Option(help: "Write {\"proxy\":port,\"admin\":port} to this file once both listen.")
+    @Option(help: "Write {\"proxy\":port,\"admin\":port} to this file when both ports listen.")
     var portFile: String?
 
     func run() async throws {
@@ -36,7 +36,7 @@ struct Run: AsyncParsableCommand {
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .customLong("config"),
-        help: "Configuration file. Default: LAYOVER_CONFIG, or none, which means all defaults.")
+        help: "Configuration file. Default: LAYOVER_CONFIG; without it, built-in defaults.")
     var file: String?
 
     func layers(overrides: [String: String] = [:]) -> ConfigurationSource {

@@ -5,11 +5,11 @@ import LayoverCore
 
 /// `layover show`
 struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show one entry.")
+    static let configuration = CommandConfiguration(abstract: "Show one request.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
-    @Argument(help: "An id, or its beginning.") var id: String
+    @Flag(help: "Print JSON.") var json = false
+    @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
     func run() async throws {
         let client = try connection.client()
@@ -44,7 +44,7 @@ struct Show: AsyncParsableCommand {
         facts.add(
             "client",
             entry.client.address + (entry.client.userAgent.map { ", \($0)" } ?? "")
-                + (entry.client.connected ? "" : ", not waiting"))
+                + (entry.client.connected ? "" : ", disconnected"))
         facts.add(
             "body", "\(entry.requestBytes) bytes" + (entry.bodyReplayable ? "" : ", cannot be sent again"))
         facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))
@@ -55,7 +55,7 @@ struct Show: AsyncParsableCommand {
     /// Where its client asks for its ticket. The server hides the id from callers without the token.
     private static func address(of ticket: String) -> String {
         ticket == MaskedURL.mask
-            ? "yes; its address is shown to whoever gives the admin token (--token)"
+            ? "yes; give the admin token (--token) to see its address"
             : "/.layover/tickets/\(ticket) on the proxy port"
     }
 }

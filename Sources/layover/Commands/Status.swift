@@ -4,10 +4,10 @@ import LayoverAdmin
 
 /// `layover status`
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show how the running proxy is.")
+    static let configuration = CommandConfiguration(abstract: "Show proxy status.")
 
     @OptionGroup var connection: ConnectionOptions
-    @Flag(help: "One JSON object.") var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         let answer = try await connection.client().send(AdminCall("/v1/status"))
@@ -26,12 +26,12 @@ struct Status: AsyncParsableCommand {
             "pending",
             order.compactMap { name in status.counts[name].map { "\($0) \(name)" } }.joined(separator: ", "))
         facts.add("incidents", status.incidents == 0 ? "none" : "\(status.incidents) open")
-        facts.add("away", status.shutOrigins.isEmpty ? nil : status.shutOrigins.joined(separator: " "))
+        facts.add("unreachable", status.shutOrigins.isEmpty ? nil : status.shutOrigins.joined(separator: " "))
         let used = status.limits.sorted { $0.key < $1.key }.compactMap { name, limit in
             limit.used.map { "\(name) \($0)/\(limit.max)" }
         }
         facts.add("limits", used.joined(separator: ", "))
-        facts.add("store", status.store.map(store) ?? "none: no tickets are kept in this run")
+        facts.add("store", status.store.map(store) ?? "none: tickets are not available")
         facts.add("cache", status.cache.map(CacheTable.text))
         for error in status.configurationErrors { facts.add("configuration", error) }
         if let reload = status.lastReload, !reload.needsRestart.isEmpty {
@@ -43,7 +43,7 @@ struct Status: AsyncParsableCommand {
     private static func store(_ store: StatusDocument.Store) -> String {
         var parts = [store.condition, "\(store.bytes) bytes"]
         if store.unsaved > 0 { parts.append("\(store.unsaved) tickets not saved yet") }
-        if let history = store.history { parts.append("ended tickets kept for \(TimeText.span(history))") }
+        if let history = store.history { parts.append("finished tickets kept for \(TimeText.span(history))") }
         if let message = store.message { parts.append(message) }
         return parts.joined(separator: ", ")
     }
@@ -51,7 +51,7 @@ struct Status: AsyncParsableCommand {
     private static func network(_ view: ReachabilityDocument) -> String {
         var text = view.state
         if view.mode != "auto" {
-            text += " (an admin said \(view.mode)\(view.reason.map { ": \($0)" } ?? ""))"
+            text += " (mode \(view.mode), set by an admin\(view.reason.map { ": \($0)" } ?? ""))"
         }
         return view.detail.map { "\(text). \($0)" } ?? text
     }

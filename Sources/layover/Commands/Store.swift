@@ -7,20 +7,20 @@ import Logging
 /// `layover store`
 struct Store: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look after the store of tickets.", subcommands: [RotateKey.self])
+        abstract: "Maintain the ticket database.", subcommands: [RotateKey.self])
 }
 
 /// `layover store rotate-key`: works alone, while the proxy is stopped.
 struct RotateKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rotate-key", abstract: "Make a new key and seal all secrets in the store with it.",
+        commandName: "rotate-key", abstract: "Encrypt all stored secrets with a new key.",
         discussion: """
-            The proxy must be stopped. Broken off, it does no harm: the store opens with the old key and the new \
-            one, and the next rotation finishes the work.
+            The proxy must be stopped. An interrupted rotation is safe: the database opens with both the old and the new \
+            key, and the next rotation completes it.
             """)
 
     @OptionGroup var source: ConfigurationOptions
-    @Flag(help: "One JSON object.") var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
         var options = StoreOptions(try source.load().settings.store)
@@ -31,7 +31,7 @@ struct RotateKey: AsyncParsableCommand {
             StandardOutput.write(
                 json
                     ? "{\"sealed\":\(count)}"
-                    : "the key is new; \(count) requests and answers were sealed with it")
+                    : "key replaced; \(count) requests and responses encrypted again")
         } catch {
             // Somebody has it, and that is no fault of the configuration.
             let code: CommandFailure.Code = error.kind == .locked ? .refused : .usage

@@ -108,7 +108,7 @@ struct Application {
         options.bodyToken = AdminTokenFile.make(in: settings.store.folder)
         if options.bodyToken == nil {
             logger.warning(
-                "nobody can be shown bodies: the file of their token could not be written",
+                "cannot write the admin token file; request and response bodies cannot be read",
                 metadata: ["file": "\(AdminTokenFile.name)", "folder": "\(settings.store.folder)"])
         }
         return options

@@ -51,7 +51,7 @@ struct LateOpening: Service {
             return try await NIOThreadPool.singleton.runIfActive { [opening = parts.storeOpening] in
                 do throws(StoreFailure) { return .success(try opening.open()) } catch { return .failure(error) }
             }
-        } catch { return .failure(StoreFailure(.closed, "The process is being stopped.")) }
+        } catch { return .failure(StoreFailure(.closed, "The proxy is stopping.")) }
     }
 
     private func takeOver(_ store: SQLiteStore) async -> StoreFailure? {
@@ -66,7 +66,7 @@ struct LateOpening: Service {
             return error
         }
         for loop in parts.loops { loop.acceptTickets(unless: nil) }
-        parts.logger.notice("the store is open, and tickets are accepted from now on")
+        parts.logger.notice("store opened; tickets are accepted")
         await parts.engine.keepHistory(for: parts.settings.store.history)
         return nil
     }
@@ -77,7 +77,7 @@ struct LateOpening: Service {
     }
 
     private func tell(_ failure: StoreFailure) {
-        parts.logger.error("the store can still not be opened", metadata: ["error": "\(failure)"])
+        parts.logger.error("the store still cannot be opened", metadata: ["error": "\(failure)"])
     }
 }
 

@@ -107,7 +107,7 @@ struct ProxyParts: Sendable {
             cache.set(opened)
             for loop in loops { try await loop.use(opened).get() }
         } catch {
-            logger.warning("no answers are kept for reading offline", metadata: ["error": "\(error)"])
+            logger.warning("cannot open the response cache; responses are not cached", metadata: ["error": "\(error)"])
         }
     }
 

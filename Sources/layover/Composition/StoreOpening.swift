@@ -23,7 +23,7 @@ struct StoreOpening {
             switch error.kind {
             case .full, .readOnly, .io:
                 logger.error(
-                    "no tickets are accepted before the store can be opened",
+                    "cannot open the store; tickets are refused until it opens",
                     metadata: ["store": "\(settings.store.path)", "error": "\(error)"])
                 return LateStore(error)
             case .corrupt, .locked, .closed, .other:

@@ -12,7 +12,7 @@ struct ProxyURLOptions: ParsableArguments {
     @Option(
         name: .customLong("proxy-url"),
         help:
-            "Where the proxy listens. Default: LAYOVER_PROXY_URL, or what the running proxy says, or \(Self.standard)."
+            "URL of the proxy. Default: LAYOVER_PROXY_URL, the running proxy's address, or \(Self.standard)."
     )
     var proxyURL: String?
 

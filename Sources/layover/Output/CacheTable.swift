@@ -8,8 +8,8 @@ struct CacheTable {
     let now: Date
 
     func lines(_ terminal: Terminal) -> [String] {
-        let summary = Terminal.safe("in all: \(Self.text(usage))")
-        guard !answers.isEmpty else { return ["nothing is kept", summary] }
+        let summary = Terminal.safe("total: \(Self.text(usage))")
+        guard !answers.isEmpty else { return ["no cached responses", summary] }
         var table = Table([
             .init(title: "METHOD"), .init(title: "URL", isFlexible: true), .init(title: "STATUS", isRight: true),
             .init(title: "BYTES", isRight: true), .init(title: "STORED", isRight: true),
@@ -24,7 +24,7 @@ struct CacheTable {
         [
             answer.method, answer.url, String(answer.status), String(answer.bytes),
             TimeText.distance(answer.storedAt, from: now), freshness(of: answer),
-            TimeText.distance(answer.usedAt, from: now), answer.isForOneUser ? "one user" : "all",
+            TimeText.distance(answer.usedAt, from: now), answer.isForOneUser ? "one user" : "all users",
             answer.contentType ?? "-",
         ]
     }
@@ -36,7 +36,7 @@ struct CacheTable {
 
     /// How full the cache is, and what ails it.
     static func text(_ usage: CacheUsageDocument) -> String {
-        let text = "\(usage.entries)/\(usage.entriesMax) answers, \(usage.bytes)/\(usage.bytesMax) bytes"
+        let text = "\(usage.entries)/\(usage.entriesMax) responses, \(usage.bytes)/\(usage.bytesMax) bytes"
         return usage.failure.map { "\(text), \($0)" } ?? text
     }
 }

@@ -10,7 +10,7 @@ struct EntryTable {
     let now: Date
 
     func lines(_ terminal: Terminal) -> [String] {
-        guard !entries.isEmpty else { return ["nothing is pending"] }
+        guard !entries.isEmpty else { return ["no pending requests"] }
         // Without lanes there is no column for them.
         let hasLanes = entries.contains { $0.lane != nil }
         var table = Table(columns(withLanes: hasLanes))
@@ -22,7 +22,7 @@ struct EntryTable {
 
     private func columns(withLanes hasLanes: Bool) -> [Table.Column] {
         var columns: [Table.Column] = [
-            .init(title: "ID"), .init(title: "STATE"), .init(title: "WAITS FOR"),
+            .init(title: "ID"), .init(title: "STATE"), .init(title: "WAITING FOR"),
             .init(title: "NEXT", isRight: true), .init(title: "TRIES", isRight: true),
             .init(title: "AGE", isRight: true), .init(title: "METHOD"), .init(title: "URL", isFlexible: true),
             .init(title: "LAST FAILURE", isFlexible: true),

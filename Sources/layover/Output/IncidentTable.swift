@@ -7,9 +7,9 @@ struct IncidentTable {
     let now: Date
 
     func lines(_ terminal: Terminal) -> [String] {
-        guard !incidents.isEmpty else { return ["no incident is open"] }
+        guard !incidents.isEmpty else { return ["no open incidents"] }
         var table = Table([
-            .init(title: "ID"), .init(title: "WHAT IS AWAY", isFlexible: true),
+            .init(title: "ID"), .init(title: "UNREACHABLE", isFlexible: true),
             .init(title: "WAITING", isRight: true), .init(title: "AGE", isRight: true),
             .init(title: "NEXT", isRight: true), .init(title: "LEFT", isRight: true), .init(title: "CAUSE"),
         ])
@@ -21,7 +21,7 @@ struct IncidentTable {
         [
             String(incident.id.prefix(EntryTable.idCount)), incident.origin ?? incident.scope,
             String(incident.waiting), TimeText.distance(incident.since, from: now),
-            incident.manualOnly ? "by hand" : TimeText.distance(incident.nextAttemptAt, from: now),
+            incident.manualOnly ? "manual" : TimeText.distance(incident.nextAttemptAt, from: now),
             incident.automaticLeft.map(String.init) ?? "-",
             incident.cause.map { "\($0.kind) while \($0.phase)" } ?? "-",
         ]

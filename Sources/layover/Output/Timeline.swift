@@ -7,10 +7,10 @@ struct Timeline {
 
     var lines: [String] {
         var lines = [document.id]
-        if document.attempts.isEmpty { lines.append("no attempt has ended yet") }
+        if document.attempts.isEmpty { lines.append("no finished attempts yet") }
         let gap = gap
         for (index, attempt) in document.attempts.enumerated() {
-            if index == gap { lines.append("      … \(document.droppedCount) attempts that are not kept …") }
+            if index == gap { lines.append("      … \(document.droppedCount) attempts not recorded …") }
             lines += Self.lines(attempt)
         }
         return (lines + ["now   \(document.now.text)"]).map(Terminal.safe)

@@ -123,7 +123,7 @@ struct AdminClientTests {
                 _ = try await EntryNames(client: try admin.client()).resolved("a")
             }
             #expect(failure?.code == .refused)
-            #expect(failure?.message.hasPrefix("2 entries") == true)
+            #expect(failure?.message.hasPrefix("2 requests") == true)
         }
     }
 }

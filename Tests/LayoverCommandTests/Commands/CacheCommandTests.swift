@@ -41,7 +41,7 @@ struct CacheCommandTests {
             try await run(["cache", "purge", "--all", "--admin-url", admin.url])
             #expect(cache.targets.isEmpty)
         }
-        #expect([0, 1, 2].map(PurgeCache.sentence) == ["0 answers dropped", "1 answer dropped", "2 answers dropped"])
+        #expect([0, 1, 2].map(PurgeCache.sentence) == ["0 responses deleted", "1 response deleted", "2 responses deleted"])
     }
 
     @Test func badHostExitsWithOneAndNoCacheWithThree() async throws {
@@ -71,14 +71,14 @@ struct CacheCommandTests {
             let lines = CacheTable(answers: answers, usage: usage, now: now).lines(.plain)
             #expect(
                 lines == [
-                    "METHOD  URL                            STATUS  BYTES  STORED  FRESH FOR  USED  FOR       TYPE",
-                    "GET     http://shop.example/a?key=***     200    100      5m        55m    4m  all       text/plain",
-                    "HEAD    http://shop.example/cart          200    100      5m      stale    4m  one user  -",
-                    "in all: 2/1000 answers, 200/1048576 bytes",
+                    "METHOD  URL                            STATUS  BYTES  STORED  FRESH FOR  USED  FOR        TYPE",
+                    "GET     http://shop.example/a?key=***     200    100      5m        55m    4m  all users  text/plain",
+                    "HEAD    http://shop.example/cart          200    100      5m      stale    4m  one user   -",
+                    "total: 2/1000 responses, 200/1048576 bytes",
                 ])
             #expect(
                 CacheTable(answers: [], usage: usage, now: now).lines(.plain) == [
-                    "nothing is kept", "in all: 2/1000 answers, 200/1048576 bytes",
+                    "no cached responses", "total: 2/1000 responses, 200/1048576 bytes",
                 ])
             #expect(try ListCache.line(answers[0]).hasPrefix("{\"bytes\":100,\"contentType\":\"text/plain\","))
             #expect(try ListCache.line(answers[1]).contains("\"contentType\":null"))
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     @Test func statusSaysHowMuchIsKeptAndWhatAilsTheCache() async throws {
         try await Self.with(MemoryCache([MemoryCache.facts(1)], isBroken: true)) { admin in
             let lines = try await Self.status(admin)
-            #expect(lines.contains("cache      1/1000 answers, 100/1048576 bytes, the disk is gone"))
+            #expect(lines.contains("cache      1/1000 responses, 100/1048576 bytes, the disk is gone"))
         }
         try await LiveAdmin.with { admin in
             let lines = try await Self.status(admin)

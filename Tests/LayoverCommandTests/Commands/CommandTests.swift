@@ -116,12 +116,12 @@ struct CommandTests {
             admin.park(0xa)
             let list = try await admin.client().send(AdminCall("/v1/pending")).decoded(PendingDocument.self)
             let lines = EntryTable(entries: list.data, now: Date()).lines(.plain)
-            #expect(lines[0].hasPrefix("ID            STATE    WAITS FOR"))
+            #expect(lines[0].hasPrefix("ID            STATE    WAITING FOR"))
             #expect(lines[1].hasPrefix("a00000000000  waiting  time"))
             #expect(lines[1].hasSuffix("GET     http://shop.example/cart  connection_refused"))
             let narrow = Terminal(width: 60, hasColor: false, isInteractive: false)
             #expect(EntryTable(entries: list.data, now: Date()).lines(narrow).allSatisfy { $0.count <= 60 })
-            #expect(EntryTable(entries: [], now: Date()).lines(.plain) == ["nothing is pending"])
+            #expect(EntryTable(entries: [], now: Date()).lines(.plain) == ["no pending requests"])
         }
     }
 
@@ -152,7 +152,7 @@ struct CommandTests {
         #expect(lines.contains("lane      deliveries"))
         #expect(lines.contains("after     p1") && lines.contains("after     p2"))
         #expect(lines.contains("priority  0 (0 first, 7 last)"))
-        #expect(lines.contains("client    127.0.0.1:5, not waiting"))
+        #expect(lines.contains("client    127.0.0.1:5, disconnected"))
     }
 
     @Test func drainAsksOnce() async throws {

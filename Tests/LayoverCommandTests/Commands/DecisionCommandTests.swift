@@ -40,10 +40,10 @@ struct DecisionCommandTests {
             let document = try await admin.client().send(AdminCall("/v1/incidents")).decoded(
                 IncidentListDocument.self)
             let lines = IncidentTable(incidents: document.data, now: Date()).lines(.plain)
-            #expect(lines[0].hasPrefix("ID            WHAT IS AWAY         WAITING"))
+            #expect(lines[0].hasPrefix("ID            UNREACHABLE          WAITING"))
             #expect(lines[1].hasPrefix("\(incident.id.description.prefix(12))  http://shop.example        2"))
             #expect(lines[1].hasSuffix("connection_refused while connecting"))
-            #expect(IncidentTable(incidents: [], now: Date()).lines(.plain) == ["no incident is open"])
+            #expect(IncidentTable(incidents: [], now: Date()).lines(.plain) == ["no open incidents"])
             #expect(
                 try ListIncidents.line(document.data[0]).hasPrefix("{\"actions\":[\"retry\",\"cancel\"],"))
 
@@ -92,7 +92,7 @@ struct DecisionCommandTests {
         let document = try AdminAnswer(status: 200, body: Data(Self.withNulls(text).utf8)).decoded(
             ExplainDocument.self)
         let lines = Timeline(document: document).lines
-        #expect(lines.firstIndex(of: "      … 40 attempts that are not kept …") == 4)
+        #expect(lines.firstIndex(of: "      … 40 attempts not recorded …") == 4)
         #expect(lines.last == "now   Waits.")
     }
 
@@ -179,7 +179,7 @@ struct DecisionCommandTests {
             )
             .decoded(ReloadDocument.self)
             #expect(
-                Reload.lines(document) == ["in force         log.level", "after a restart  proxy.listen"])
+                Reload.lines(document) == ["applied         log.level", "restart needed  proxy.listen"])
         }
     }
 
