@@ -27,7 +27,7 @@ package final class MonitorThread: @unchecked Sendable {
     ) throws(MonitorError) {
         self.report = report
         stopper = eventfd(0, CInt(EFD_CLOEXEC))
-        guard stopper >= 0 else { throw MonitorError(context: "No eventfd can be made.") }
+        guard stopper >= 0 else { throw MonitorError(context: "Cannot create an eventfd.") }
         links = open { () throws(MonitorError) in LinkWatch(events: try .forEvents()) }
         resolver = open { () throws(MonitorError) in try ResolverFileWatch(path: resolverPath) }
         resume = open { () throws(MonitorError) in try ResumeWatch() }

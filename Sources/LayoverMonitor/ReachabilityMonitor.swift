@@ -32,7 +32,7 @@ package struct ReachabilityMonitor: Service {
     }
 
     private func warn(_ trouble: MonitorError) {
-        logger.warning("the network is not watched in full", metadata: ["reason": "\(trouble)"])
+        logger.warning("network monitoring is incomplete", metadata: ["reason": "\(trouble)"])
     }
 
     /// Gives the monitor a thread of its own; the cooperative ones must not block.

@@ -9,7 +9,7 @@ struct ResumeWatch {
 
     init() throws(MonitorError) {
         descriptor = timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC) | CInt(TFD_NONBLOCK))
-        guard descriptor >= 0 else { throw MonitorError(context: "No timer descriptor can be made.") }
+        guard descriptor >= 0 else { throw MonitorError(context: "Cannot create a timer descriptor.") }
         ahead = Self.timeAhead
         arm()
     }

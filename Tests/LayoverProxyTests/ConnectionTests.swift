@@ -301,7 +301,7 @@ struct ConnectionTests {
             let third = try await proxy.connect()
             let answer = try await third.answer()
             #expect(answer.status == 503)
-            #expect(answer.member("detail")?.contains("limits.connections is reached (2)") == true)
+            #expect(answer.member("detail")?.contains("limits.connections (2) is reached") == true)
             #expect(answer["Retry-After"] == "1")
             #expect(try await third.ending().0 == .closed)
             third.close()

@@ -293,7 +293,7 @@ struct ParkingTests {
             let answer = try await client.answer()
             #expect(answer.status == 503)
             #expect(answer.member("kind") == "limit")
-            #expect(answer.member("detail")?.contains("limits.heldClients is reached (1)") == true)
+            #expect(answer.member("detail")?.contains("limits.heldClients (1) is reached") == true)
         }
     }
 

@@ -56,7 +56,7 @@ struct UndecidedTests {
             #expect(await proxy.engine.command(.cancel, entry.id).0 == .done)
             let answer = try await client.answer()
             #expect(answer.member("evidence") == "maybeApplied", "whoever believes that nothing was sent sends it again")
-            #expect(answer.member("detail")?.contains("An earlier attempt may have been applied.") == true)
+            #expect(answer.member("detail")?.contains("The server may have processed an earlier attempt.") == true)
         }
     }
 

@@ -83,7 +83,7 @@ import Testing
         let before = FileManager.default.contents(atPath: folder.file("layover.sqlite").path)
         let failure = await failure { try SQLiteStore.open(options: .quiet(folder.url.path)) }
         #expect(failure?.kind == .corrupt)
-        #expect(failure?.message.contains("not one of Layover") == true)
+        #expect(failure?.message.contains("is not a Layover database") == true)
         #expect(FileManager.default.contents(atPath: folder.file("layover.sqlite").path) == before)
     }
 

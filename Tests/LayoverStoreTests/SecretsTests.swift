@@ -216,7 +216,7 @@ import Testing
         try await store.pool.write { try $0.execute(sql: "UPDATE request SET sealed = zeroblob(length(sealed))") }
         let failure = await LayoverStoreTests.failure { try await store.request(of: .fixture(2)) }
         #expect(failure?.kind == .corrupt)
-        #expect(failure?.message.contains("does not open") == true)
+        #expect(failure?.message.contains("cannot be decrypted") == true)
         try await store.pool.write { try $0.execute(sql: "UPDATE answer SET keyNumber = 77") }
         let other = await LayoverStoreTests.failure { try await store.answer(of: .fixture(1)) }
         #expect(other?.kind == .corrupt)

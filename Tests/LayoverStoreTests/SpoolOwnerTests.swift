@@ -101,7 +101,7 @@ import Testing
         await first.close()
         await second.close()
         let failure = await failure { try SQLiteStore.rotateKey(options: options("a.sqlite", spool: "one")) }
-        #expect(failure?.message.contains("b.sqlite may be sealed with the same key") == true)
+        #expect(failure?.message.contains("b.sqlite may be encrypted with the same key") == true)
         try FileManager.default.removeItem(at: folder.file("b.sqlite"))
         try SQLiteStore.rotateKey(options: options("a.sqlite", spool: "one"))
     }

@@ -15,12 +15,12 @@ struct StoreHealthTests {
         let log = RecordedLog()
         let health = StoreHealth(logger: log.logger, pause: .milliseconds(1))
         for _ in 0..<50 { health.note([.failure(Self.full), .failure(Self.full)]) }
-        #expect(log.lines.value == ["error: the store does not take changes [full: Full.]"])
+        #expect(log.lines.value == ["error: the store cannot save changes [full: Full.]"])
         #expect(health.lastFailure == Self.full)
         health.note([.success([])])
         #expect(health.lastFailure == nil)
         try await log.lines.wait("the end") { $0.count == 2 }
-        #expect(log.lines.value.last?.hasPrefix("notice: the store takes changes again [refused=100") == true)
+        #expect(log.lines.value.last?.hasPrefix("notice: the store can save changes again [refused=100") == true)
     }
 
     /// On a full disk what needs no room goes through.
@@ -44,8 +44,8 @@ struct StoreHealthTests {
         }
         #expect(
             log.lines.value == [
-                "error: the store does not take changes [full: Full.]",
-                "error: the store does not take changes [io: Broken.]",
+                "error: the store cannot save changes [full: Full.]",
+                "error: the store cannot save changes [io: Broken.]",
             ])
     }
 

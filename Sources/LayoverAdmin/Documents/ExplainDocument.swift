@@ -65,8 +65,8 @@ extension ExplainDocument {
 
 extension AttemptDocument {
     private static let brokeOff = """
-        The answer broke off. Its status and fields are kept for the client, its body is not: the request cannot or \
-        must not be sent twice.
+        The response was cut off. Its status and fields are stored for the client, its body is not: the request is \
+        not repeatable.
         """
 
     init(_ record: AttemptRecord, isTicket: Bool, wall: WallTime) {

@@ -28,7 +28,7 @@ struct BulkRequest: Decodable {
         switch (filter, all) {
         case (let filter?, nil):
             guard !filter.isEmpty else {
-                throw .malformedBody("'filter' says nothing; send {\"all\":true} for all.")
+                throw .malformedBody("'filter' is empty; send {\"all\":true} to select all requests.")
             }
             return .filter(try filter.filter())
         case (nil, true): return .all
@@ -43,7 +43,7 @@ struct BulkRequest: Decodable {
             throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
         guard ids.count <= EntrySelection.idCountMax else {
-            throw .malformedBody("'ids' may hold \(EntrySelection.idCountMax) ids.")
+            throw .malformedBody("'ids' may list at most \(EntrySelection.idCountMax) ids.")
         }
         return ids
     }

@@ -25,7 +25,7 @@ struct CacheQuery: Sendable {
             self.limit = limit
         }
         if let text = parameters["cursor"] {
-            guard let before = Int64(text) else { throw .badParameter("'cursor' is not one that this list gave.") }
+            guard let before = Int64(text) else { throw .badParameter("'cursor' must be a nextCursor of this list.") }
             self.before = before
         }
     }
@@ -36,7 +36,7 @@ extension CacheSelection {
     static func named(host text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
         // An IPv6 literal may come without its brackets.
         guard let authority = Authority(parsing: text) ?? Authority(parsing: "[\(text)]"), authority.port == nil else {
-            throw problem("'host' must be a name or an address, without a port.")
+            throw problem("'host' must be a host name or address without a port.")
         }
         return .host(authority.host)
     }
@@ -44,7 +44,7 @@ extension CacheSelection {
     /// - Parameter problem: What to throw where the text is no URL.
     static func named(url text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
         guard let selection = CacheSelection(url: text) else {
-            throw problem("'url' must be a whole http or https URL.")
+            throw problem("'url' must be an absolute http or https URL.")
         }
         return selection
     }

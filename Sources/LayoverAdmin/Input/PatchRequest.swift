@@ -36,7 +36,7 @@ struct PatchRequest: Decodable {
         if let lane = lane ?? nil { try Self.check(lane) }
         if let expiresAt {
             guard let nanoseconds = RFC3339.nanoseconds(of: expiresAt) else {
-                throw .malformedBody("'expiresAt' must be a time by RFC 3339, like 2026-11-21T03:52:00Z.")
+                throw .malformedBody("'expiresAt' must be an RFC 3339 time such as 2026-11-21T03:52:00Z.")
             }
             patch.expiresAt = wall.timestamp(ofNanoseconds: nanoseconds)
         }

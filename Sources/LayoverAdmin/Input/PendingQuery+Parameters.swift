@@ -23,7 +23,7 @@ extension PendingQuery {
         }
         if let text = parameters["cursor"] {
             guard let cursor = EntryCursor(text), cursor.sort == sort else {
-                throw .badParameter("'cursor' is not one that a list in this order gave.")
+                throw .badParameter("'cursor' must be a nextCursor of this list with the same 'sort'.")
             }
             self.cursor = cursor
         }

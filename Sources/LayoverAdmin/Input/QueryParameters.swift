@@ -12,8 +12,8 @@ struct QueryParameters {
             guard known.contains(name) else {
                 let names = known.sorted().joined(separator: ", ")
                 throw .badParameter(
-                    "'\(name)' is not a parameter here. "
-                        + (known.isEmpty ? "There are none." : "Known: \(names)."))
+                    "Unknown parameter '\(name)'. "
+                        + (known.isEmpty ? "This call takes none." : "Known: \(names)."))
             }
             let value = try Self.decoded(parts.count > 1 ? parts[1] : "")
             guard values.updateValue(value, forKey: name) == nil else {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Finds a name that stands twice in one object of a JSON text.
+/// Finds a name that appears twice in one object of a JSON text.
 ///
 /// What such an object means is left open (RFC 8259 section 4), and a decoder keeps one of the values without a word:
 /// `{"dryRun":true,"dryRun":false}` must not be carried out. Names are compared after their escapes are undone. Of a text

@@ -11,7 +11,7 @@ enum StateNames {
         var states: Set<EntryState> = []
         for name in names {
             guard let state = EntryState(rawValue: String(name)) else {
-                throw .badParameter("'\(name)' is not a state.")
+                throw .badParameter("Unknown state '\(name)'.")
             }
             states.insert(state)
         }

@@ -18,87 +18,97 @@ extension Problem {
     static let unreadable = Problem(
         400, "unreadable", title: "Unreadable request",
         detail:
-            "This is not a request by RFC 9112, or its head is larger than 64 KiB or has more than 100 fields."
+            "The request is not valid HTTP (RFC 9112), or its head exceeds 64 KiB or 100 fields."
     )
 
     static let unauthorized = Problem(
         401, "unauthorized", title: "Unauthorized",
-        detail: "This call needs the admin token as 'Authorization: Bearer …'.")
+        detail: "The admin token is missing or wrong. Send it as 'Authorization: Bearer …'.")
 
     static let foreignHost = Problem(
         403, "foreign-host", title: "Foreign host",
-        detail: "The request is addressed to a host that is not in admin.allowedHosts.")
+        detail: "The host of the request is not in admin.allowedHosts.")
 
     static let foreignOrigin = Problem(
         403, "foreign-origin", title: "Foreign origin",
-        detail: "The request was made by a page of another site.")
+        detail: "The request comes from a page of another site.")
 
     static let notFound = Problem(
-        404, "not-found", title: "Not found", detail: "There is nothing at this path.")
+        404, "not-found", title: "Not found", detail: "No resource has this path.")
 
     static let unknownEntry = Problem(
         404, "unknown-entry", title: "Unknown entry",
-        detail: "There is no entry with this id, and none is remembered.")
+        detail: "No request has this id.")
 
     static func methodNotAllowed(_ allowed: [String]) -> Problem {
         var problem = Problem(
             405, "method-not-allowed", title: "Method not allowed",
-            detail: "Allowed here: \(allowed.joined(separator: ", ")).")
+            detail: "Allowed methods: \(allowed.joined(separator: ", ")).")
         problem.allowedMethods = allowed
         return problem
     }
 
     static let unknownIncident = Problem(
         404, "unknown-incident", title: "Unknown incident",
-        detail: "There is no open incident with this id.")
+        detail: "No open incident has this id.")
 
     static func conflict(_ command: EntryCommand, _ entry: Entry?) -> Problem {
         let state = entry?.state ?? .cancelled
         let advice =
             switch (state, command, entry?.why) {
             case (.undecided, .retry, .maybeApplied):
-                " It may have been applied: force sends it again, with the risk acknowledged."
+                " The server may have processed it; force resends it and accepts that risk."
             default: ""
             }
         return Problem(
-            409, "conflict", title: "Not in this state",
+            409, "conflict", title: "Wrong state",
             detail:
-                "An entry that is \(state.rawValue) does not take the command \(command.rawValue).\(advice)")
+                "Cannot \(command.rawValue): the request \(clause(of: state)).\(advice)")
+    }
+
+    /// The state of a request, as the end of a sentence that begins with "the request".
+    private static func clause(of state: EntryState) -> String {
+        switch state {
+        case .attempting: "is being sent now"
+        case .waiting, .held, .undecided: "is \(state.rawValue)"
+        case .delivered, .cancelled: "was \(state.rawValue)"
+        case .expired, .failed: "has \(state.rawValue)"
+        }
     }
 
     /// A change of what it is besides its state.
     static func unchangeable(_ entry: Entry?) -> Problem {
         let state = entry?.state ?? .cancelled
         return Problem(
-            409, "conflict", title: "Not in this state",
+            409, "conflict", title: "Wrong state",
             detail: state == .attempting
-                ? "While its attempt is under way an entry stays in its lane."
-                : "An entry that is \(state.rawValue) is not changed any more.")
+                ? "Cannot change the lane: the request is being sent now."
+                : "Cannot change it: the request \(clause(of: state)).")
     }
 
     static let stale = Problem(
         412, "stale", title: "Entry has changed",
-        detail: "The entry's revision is not the one in If-Match.")
+        detail: "The request changed: its revision differs from If-Match.")
 
     static func bodyTooLarge(_ limit: Int) -> Problem {
         Problem(
             413, "body-too-large", title: "Body too large",
-            detail: "A body here may be \(limit) bytes long.")
+            detail: "The body exceeds \(limit) bytes.")
     }
 
     static let notJSON = Problem(
         415, "unsupported-media-type", title: "Unsupported media type",
-        detail: "A body must come as application/json.")
+        detail: "The Content-Type must be application/json.")
 
     static let acknowledge = Problem(
         422, "acknowledge", title: "Risk not acknowledged",
-        detail: "The origin may have acted on this request already. Whoever forces it sends "
+        detail: "The server may have processed this request already. To resend it, send "
             + "\"acknowledge\": \"\(EntryCommand.duplicateRisk)\".")
 
     static func configuration(_ errors: [String]) -> Problem {
         var problem = Problem(
             422, "configuration", title: "Bad configuration",
-            detail: "Nothing was changed, the configuration of before stays in force: "
+            detail: "The configuration has errors and was not applied: "
                 + errors.joined(separator: "; "))
         problem.errors = errors
         return problem
@@ -106,16 +116,16 @@ extension Problem {
 
     static func store(_ failure: StoreFailure) -> Problem {
         Problem(
-            503, "store", title: "Store cannot be read",
+            503, "store", title: "Cannot read the store",
             detail: "The store could not be read (\(failure.kind.rawValue)).")
     }
 
     /// What was commanded is done, and may be undone by a crash.
     static func unsaved(_ failure: StoreFailure) -> Problem {
         Problem(
-            507, "store", title: "Not on disk",
-            detail: "It is done, but not on disk: until the disk takes it, which is tried again and again, a crash "
-                + "would undo it. \(failure.message)")
+            507, "store", title: "Not saved to disk",
+            detail: "The change is applied but not yet saved to disk; saving is retried. A crash before that "
+                + "undoes the change. \(failure.message)")
     }
 
     /// The same of some of many entries.
@@ -129,57 +139,57 @@ extension Problem {
 
     static let noCache = Problem(
         404, "no_cache", title: "No cache",
-        detail: "Nothing is kept for reading offline: no policy has cache \"staleIfError\", or the cache "
-            + "could not be opened, which the log tells then.")
+        detail: "There is no response cache: no policy sets cache \"staleIfError\", or the cache "
+            + "could not be opened (see the log).")
 
     static func cache(_ error: any Error) -> Problem {
-        Problem(503, "cache", title: "Cache cannot be used", detail: "The cache could not be used (\(error)).")
+        Problem(503, "cache", title: "Cannot use the cache", detail: "The cache could not be used (\(error)).")
     }
 
     // MARK: Bodies
 
     static let bodyMasked = Problem(
         401, "body-masked", title: "Body is masked",
-        detail: "Without admin.token a body is shown to whoever sends the token in the file admin-token, "
-            + "beside the store, as 'Authorization: Bearer …'.")
+        detail: "Bodies need a token. Without admin.token, it is in the file admin-token "
+            + "beside the store. Send it as 'Authorization: Bearer …'.")
 
     static let bodyOnItsWay = Problem(
-        409, "body-on-its-way", title: "Body is on its way",
-        detail: "The request is being written to disk, or read from there. Ask again in a moment.")
+        409, "body-on-its-way", title: "Body is being moved",
+        detail: "The body is being written to disk or read from it. Try again shortly.")
 
     static let bodyNotKept = Problem(
-        410, "body-not-kept", title: "Body is not kept",
-        detail: "The body is over a limit, could not be read, or is sent only once and so is passed on without being kept.")
+        410, "body-not-kept", title: "Body was not stored",
+        detail: "The body exceeds a limit, could not be read, or was passed on without being stored because it is sent only once.")
 
     static let bodyGone = Problem(
-        410, "body-gone", title: "Body is not kept any more",
-        detail: "The entry has ended, and the body of its request went with it.")
+        410, "body-gone", title: "Body was deleted",
+        detail: "The request has ended, and its body was deleted.")
 
     // MARK: Answers
 
     static func answerPending(_ entry: Entry) -> Problem {
         Problem(
-            409, "pending", title: "No answer yet",
-            detail: "The entry is \(entry.state.rawValue): there is no answer yet.")
+            409, "pending", title: "No response yet",
+            detail: "The request is \(entry.state.rawValue) and has no response yet.")
     }
 
     static func noAnswer(_ entry: Entry) -> Problem {
         Problem(
-            410, "no-answer", title: "No answer is kept",
+            410, "no-answer", title: "No stored response",
             detail: entry.ticket == nil
-                ? "Only the answers of tickets are kept: that of this entry went to its client, if there was one."
-                : "The ticket is \(entry.state.rawValue), and no answer of it is kept.")
+                ? "Only the responses of tickets are stored. A response to this request went to its client."
+                : "The ticket is \(entry.state.rawValue), and no response is stored.")
     }
 
     static let answerNotKept = Problem(
-        410, "answer-not-kept", title: "The answer was not kept",
-        detail: "The origin answered, but the body of its answer could not be kept.")
+        410, "answer-not-kept", title: "Response was not stored",
+        detail: "The origin answered, but its response body could not be stored.")
 
     // MARK: The process
 
     static let draining = Problem(
-        503, "draining", title: "Draining", detail: "The process is being stopped.")
+        503, "draining", title: "Draining", detail: "The proxy is stopping.")
 
     static let internalError = Problem(
-        500, "internal", title: "Internal error", detail: "Something went wrong here; the log says what.")
+        500, "internal", title: "Internal error", detail: "An unexpected error occurred; see the log.")
 }

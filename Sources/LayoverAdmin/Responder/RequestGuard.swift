@@ -21,7 +21,7 @@ struct RequestGuard {
     func check(_ request: Request) throws(Problem) {
         guard request.headers[values: .host].isEmpty else {
             // The first one became the authority, so this is a second (RFC 9112 section 3.2).
-            throw .badRequest("There is more than one Host.")
+            throw .badRequest("The request has more than one Host field.")
         }
         try checkHost(of: request)
         try checkOrigin(of: request)

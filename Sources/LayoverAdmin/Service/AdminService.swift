@@ -71,7 +71,7 @@ package struct AdminService: Service {
         guard let error = error as? IOError else { return "\(error)" }
         return switch error.errnoCode {
         case EADDRINUSE: "the address is already in use"
-        case EADDRNOTAVAIL: "the address is not one of this machine"
+        case EADDRNOTAVAIL: "this machine does not have the address"
         case EACCES: "permission denied"
         default: "\(error)"
         }

@@ -21,7 +21,7 @@ enum JSONText {
         // JSON between systems is UTF-8 (RFC 8259 section 8.1), in which no NUL can stand; the decoder would take UTF-16 too.
         guard !bytes.readableBytesView.contains(0) else { throw Problem.malformedBody("The body is no valid JSON.") }
         if let name = RepeatedName.first(in: Array(bytes.readableBytesView)) {
-            throw Problem.malformedBody("'\(name.prefix(100))' stands twice in one object.")
+            throw Problem.malformedBody("'\(name.prefix(100))' appears twice in one object.")
         }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes.readableBytesView))

@@ -11,15 +11,15 @@ struct StandingText {
     var text: String {
         switch entry.state {
         case .waiting: sentences(waiting, deadline)
-        case .attempting: "Attempt \(entry.attemptCount + 1) is under way to \(entry.origin)."
+        case .attempting: "Attempt \(entry.attemptCount + 1) is being sent to \(entry.origin)."
         case .held:
             sentences(
-                "A person stopped its automatic attempts: release lets them go on, retry sends it now.",
+                "Held by a person: release resumes automatic attempts, retry sends the request now.",
                 deadline)
         case .undecided: sentences(undecided, deadline)
         case .delivered: delivered
         case .cancelled: cancelled
-        case .expired: sentences("Expired \(ending): it had waited as long as it may.", lastFailure)
+        case .expired: sentences("Expired \(ending): the time limit was reached.", lastFailure)
         case .failed: failed
         }
     }
@@ -29,28 +29,28 @@ struct StandingText {
     private var waiting: String {
         switch entry.waitingFor {
         case .network: network
-        case .origin: sentences("Waits for \(entry.origin) to be reachable again.", nextTry)
-        case .turn: "Waits for its turn: as many requests are under way to \(entry.origin) as may be."
-        case .lane: "Waits for those before it in the lane \(entry.shownLane ?? "")."
-        case .parent: "Waits for the tickets that it depends on: \(parents)."
-        case .time, nil: sentences("Waits for its time.", lastFailure, nextTry)
+        case .origin: sentences("Waits until \(entry.origin) is reachable.", nextTry)
+        case .turn: "The concurrency limit of \(entry.origin) is reached."
+        case .lane: "Waits for earlier requests in lane \(entry.shownLane ?? "")."
+        case .parent: "Waits for tickets that it depends on: \(parents)."
+        case .time, nil: sentences("Waits for the next attempt.", lastFailure, nextTry)
         }
     }
 
     private var network: String {
         if reachability.mode == .offline {
             let reason = reachability.reason.map { " (\($0))" } ?? ""
-            return "Waits because an admin said offline\(reason)."
+            return "Waits because the mode is offline, set by an admin\(reason)."
         }
         // What is shown as due goes; without a time it is kept from whoever answers in its origin's place.
         if reachability.state == .portal, entry.nextAttemptAt == nil {
-            return "Waits for the captive portal to go away, which must not see its body or credentials."
+            return "Waits because a captive portal answers in place of the origin and must not get the body or credentials."
         }
-        return sentences("Waits for the network to come back.", nextTry)
+        return sentences("Waits until the network is up.", nextTry)
     }
 
     private var nextTry: String {
-        guard let at = entry.nextAttemptAt else { return "It is not tried by itself." }
+        guard let at = entry.nextAttemptAt else { return "No automatic attempt is planned." }
         return "The next attempt is due at \(wall.text(of: at))"
             + (entry.waitingFor == .time ? "." : " at the latest.")
     }
@@ -58,23 +58,23 @@ struct StandingText {
     private var undecided: String {
         switch entry.why {
         case .maybeApplied:
-            "The origin may have acted on it, so it is not sent again by itself: a person decides, with force or cancel."
+            "The server may have processed the request, so it is not resent automatically. Decide with force or cancel."
         case .exhausted:
             // One word for all that wait in an outage: whoever was first has used them up for the rest.
             (entry.automaticLeft ?? 0) > 0
-                ? "The automatic attempts of its outage are used up: a person decides, with retry or cancel."
-                : "All automatic attempts are used up: a person decides, with retry or cancel."
+                ? "No automatic attempts are left for this outage. Decide with retry or cancel."
+                : "No automatic attempts are left. Decide with retry or cancel."
         case .credentialsExpired:
-            "Its credentials \(credentialsEnd), so it is not sent by itself: a person decides, with retry or cancel."
-        case .rejected: sentences("It was not sent, and a person decides, with retry or cancel.", lastFailure)
+            "The credentials \(credentialsEnd), so the request is not sent automatically. Decide with retry or cancel."
+        case .rejected: sentences("The request was not sent. Decide with retry or cancel.", lastFailure)
         case .parentFailed:
-            "A ticket that it depends on was not delivered: a person decides, with retry or cancel."
-        case nil: "A person decides."
+            "A ticket that it depends on was not delivered. Decide with retry or cancel."
+        case nil: "Waits for a decision."
         }
     }
 
     private var credentialsEnd: String {
-        entry.ticket?.notAfter.map { "expired at \(wall.text(of: $0))" } ?? "are past their time"
+        entry.ticket?.notAfter.map { "expired at \(wall.text(of: $0))" } ?? "have expired"
     }
 
     private var parents: String {
@@ -82,32 +82,32 @@ struct StandingText {
     }
 
     private var deadline: String {
-        if entry.ticket != nil { return "If nothing comes of it by \(wall.text(of: entry.expiresAt)), it expires." }
-        return "If nothing comes of it by \(wall.text(of: entry.expiresAt)), its client gets a 504."
+        if entry.ticket != nil { return "Expires at \(wall.text(of: entry.expiresAt))." }
+        return "The client gets a 504 at \(wall.text(of: entry.expiresAt))."
     }
 
     // MARK: Its end
 
     private var delivered: String {
-        guard entry.ticket != nil else { return "Its client got the answer \(ending)." }
+        guard entry.ticket != nil else { return "The client got the response \(ending)." }
         guard entry.attempts.records.last?.brokeOff == true else {
-            return "Its answer came \(ending), and is kept until its client drops it."
+            return "The response arrived \(ending), and is stored until the client deletes it."
         }
         return sentences(
-            "Its answer came \(ending), but broke off: its status and fields are kept, its body is not.", lastFailure)
+            "The response arrived \(ending), but was cut off: status and fields are stored, the body is not.", lastFailure)
     }
 
     private var cancelled: String {
         if entry.attempts.records.last?.verdict == .fail(.preflight) {
-            return sentences("Dropped by its preflight \(ending).", lastFailure)
+            return sentences("Cancelled by the preflight \(ending).", lastFailure)
         }
         if let obstacle = entry.adoptionObstacle {
             return sentences(
-                "Cancelled \(ending): its client disconnected, and it cannot be sent later, because \(obstacle.clause).",
+                "Cancelled \(ending): the client disconnected, and the request cannot be sent later, because \(obstacle.clause).",
                 lastFailure)
         }
-        if let newer = entry.supersededBy { return "A newer request took its place \(ending): \(view.shown(newer))." }
-        return "Given up \(ending): by a person, because its client left, or because the proxy stopped."
+        if let newer = entry.supersededBy { return "Replaced by a newer request \(ending): \(view.shown(newer))." }
+        return "Cancelled \(ending): by a person, because the client disconnected, or because the proxy stopped."
     }
 
     private var ending: String {
@@ -125,11 +125,11 @@ struct StandingText {
     private var failed: String {
         let rule: String? =
             switch entry.attempts.records.last?.verdict {
-            case .fail(let reason): "No other attempt was made: \(reason.clause)."
+            case .fail(let reason): "No further attempt: \(reason.clause)."
             case .standIn:
                 entry.ticket == nil
-                    ? "Its client got the policy's stand-in answer."
-                    : "All automatic attempts are used up."
+                    ? "The client got the policy's stand-in response."
+                    : "No automatic attempts are left."
             case .againOnNewConnection, .park, .deliver, nil: nil
             }
         return sentences("Failed \(ending).", lastFailure, rule)

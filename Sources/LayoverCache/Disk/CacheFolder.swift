@@ -14,7 +14,7 @@ final class CacheFolder: Sendable {
         // flock(2): gone with the process, however it ends.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw CacheError(.locked, "The cache in \(path) belongs to another process.")
+            throw CacheError(.locked, "The cache in \(path) is in use by another process.")
         }
         _ = fchmod(descriptor, 0o700)
     }

@@ -48,7 +48,7 @@ package final class DiskAnswerCache: AnswerCache {
             return try CacheDatabase(path: options.path)
         } catch where CacheDatabase.isDamaged(error) || CacheDatabase.isForeign(error) {
             logger.warning(
-                "The cache is damaged and is made anew.",
+                "The cache is damaged and is recreated.",
                 metadata: ["file": "\(options.path)", "error": "\(error)"])
             CacheDatabase.remove(path: options.path)
             return try CacheDatabase(path: options.path)
@@ -73,7 +73,7 @@ package final class DiskAnswerCache: AnswerCache {
         database.withLock { current in
             guard current?.pool === damaged.pool else { return }
             logger.warning(
-                "The cache is damaged and is made anew.",
+                "The cache is damaged and is recreated.",
                 metadata: ["file": "\(options.path)", "error": "\(error)"])
             try? damaged.pool.close()
             CacheDatabase.remove(path: options.path)
@@ -93,7 +93,7 @@ package final class DiskAnswerCache: AnswerCache {
             defer { state.tally.failure = text }
             return state.tally.failure == nil
         }
-        if isNew { logger.warning("The cache cannot keep answers.", metadata: ["error": "\(text)"]) }
+        if isNew { logger.warning("The cache cannot store responses.", metadata: ["error": "\(text)"]) }
     }
 
     func worked() {

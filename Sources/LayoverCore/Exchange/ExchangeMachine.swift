@@ -120,7 +120,7 @@ package struct ExchangeMachine: Sendable {
     /// Decides what follows the answer to the preflight.
     package mutating func preflightAnswered(status: Int, at now: Timestamp) -> PreflightStep {
         var failure = Failure.answered(status)
-        failure.message = "The origin was asked first, and answered with status \(status)."
+        failure.message = "The preflight was answered with status \(status)."
         failure.evidence = .neverSent
         switch rules.policy.preflight?.verdict(on: status) ?? .send {
         case .send:
@@ -200,7 +200,7 @@ package struct ExchangeMachine: Sendable {
     /// This was not the origin.
     private mutating func stopped(by obstacle: Obstacle, _ failure: Failure, in circumstances: Circumstances) -> FailureStep {
         var failure = failure
-        if obstacle == .bodyUnreadable { failure.message = "The file of its body could not be read to its end." }
+        if obstacle == .bodyUnreadable { failure.message = "The file of the request body could not be read completely." }
         lastFailure = failure
         rules.stoppedByStore(failure.evidence)
         let isOpen = failure.evidence == .maybeApplied && !circumstances.request.isRepeatable

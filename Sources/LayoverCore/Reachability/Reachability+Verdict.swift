@@ -23,14 +23,14 @@ extension Reachability {
         if let lastProbe, !isProbeStale {
             switch lastProbe {
             case .expected: return nil
-            case .portal(let status): return "Another server answered the probe, with status \(status)."
+            case .portal(let status): return "The probe got an unexpected status (\(status)): probably a captive portal."
             case .failed(_, let message): return "The probe failed: \(message)"
             }
         }
-        guard let judged else { return "The kernel has not told about links yet." }
-        if !judged.isUsable { return "No link is up with an address." }
+        guard let judged else { return "No information about network links yet." }
+        if !judged.isUsable { return "No network link is up and has an address." }
         if !judged.hasDefaultRoute { return "There is no default route." }
-        return isDoubted ? "The last \(Self.originFall) origins that were tried cannot be reached." : nil
+        return isDoubted ? "The last \(Self.originFall) origins tried were unreachable." : nil
     }
 
     /// Works out what counts, after any change of what is known.

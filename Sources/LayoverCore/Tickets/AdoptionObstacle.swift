@@ -9,8 +9,8 @@ package enum AdoptionObstacle: String, Sendable, Hashable, CaseIterable {
     /// What to write after "because".
     package var clause: String {
         switch self {
-        case .bodyTooLong: "its body is longer than limits.bodyMax"
-        case .bodyNotKept: "its body could not be kept: the disk, or limits.spoolTotal, had no room for it"
+        case .bodyTooLong: "its body exceeds limits.bodyMax"
+        case .bodyNotKept: "its body could not be stored: the disk is full or limits.spoolTotal is reached"
         }
     }
 }

@@ -55,5 +55,5 @@ extension Failure {
     /// What is known of an attempt whose process is gone.
     fileprivate static let cutOff = Failure(
         phase: .sending, kind: .proxyInternalError, evidence: .maybeApplied,
-        message: "The proxy ended while the attempt was under way.")
+        message: "The proxy ended during the attempt.")
 }

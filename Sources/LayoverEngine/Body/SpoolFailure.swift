@@ -12,7 +12,7 @@ package enum SpoolFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// A complete sentence.
     package var description: String {
         switch self {
-        case .limit(let count): "The spool is full: limits.spoolTotal is reached (\(count) bytes)."
+        case .limit(let count): "The spool is full: limits.spoolTotal (\(count) bytes) is reached."
         case .system(let code): "The spool could not be written (store.spool): \(String(cString: strerror(code)))."
         }
     }

@@ -94,7 +94,7 @@ final class SpoolFile: Sendable {
     /// take it away.
     func openExisting(byteCount: Int, done: @escaping @Sendable (StoredBodyFault?) -> Void) {
         guard existing != nil else { return done(nil) }
-        submit { done(self.openNow(byteCount: byteCount)) } orElse: { done(.unreadable("The proxy is being stopped.")) }
+        submit { done(self.openNow(byteCount: byteCount)) } orElse: { done(.unreadable("The proxy is stopping.")) }
     }
 
     /// Gives the space back. Reads and appends fail from now on.

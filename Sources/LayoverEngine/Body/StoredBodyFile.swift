@@ -33,12 +33,12 @@ enum StoredBodyFile {
         guard fstat(descriptor, &facts) == 0 else { return fault(errno, name) }
         let count = facts.st_mode & S_IFMT == S_IFREG ? Int(facts.st_size) : 0
         if count == byteCount { return nil }
-        return .lost("The file of its body, \(name), is not whole: it has \(count) of \(byteCount) bytes.")
+        return .lost("The body file \(name) is incomplete: it has \(count) of \(byteCount) bytes.")
     }
 
     private static func fault(_ code: CInt, _ name: String) -> StoredBodyFault {
-        if code == ENOENT { return .lost("The file of its body, \(name), is not in the spool folder any more.") }
-        let text = "The file of its body, \(name), cannot be opened: \(String(cString: strerror(code)))."
+        if code == ENOENT { return .lost("The body file \(name) is missing from the spool folder.") }
+        let text = "The body file \(name) cannot be opened: \(String(cString: strerror(code)))."
         return passing.contains(code) ? .unreadable(text) : .lost(text)
     }
 }

@@ -42,6 +42,6 @@ extension Engine {
 
     /// Why the disk does not take what changes.
     var savingFailure: StoreFailure {
-        tickets.savingFailure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not take the change.")
+        tickets.savingFailure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
     }
 }

@@ -112,7 +112,7 @@ extension Engine {
             case .duplicate(let other, let isSame): isSame ? .duplicate(of: other, rememberedTicket(other)) : .keyReused
             case .done, .stale, nil:
                 // Whatever is there under this id is not ours to remove.
-                .notStored(id, StoreFailure(.other, "The store has this id already.", mayBeKept: true))
+                .notStored(id, StoreFailure(.other, "The store already has a ticket with this id.", mayBeKept: true))
             }
         case .failure(let failure): .notStored(id, failure)
         }

@@ -65,7 +65,7 @@ extension Engine {
             if pending.isLive(id) { tickets.untold.insert(id) } else { save([(id, .unmark(id))]) }
         case .notAdopted(let id, let obstacle):
             logger.notice(
-                "a request whose client has left cannot go on without it",
+                "request cancelled: its client disconnected and it cannot become a ticket",
                 metadata: ["exchange": "\(naming.shown(id))", "reason": "\(obstacle.rawValue)"])
             pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):

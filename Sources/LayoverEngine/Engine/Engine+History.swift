@@ -42,7 +42,7 @@ extension Engine {
             do throws(StoreFailure) {
                 while try await store.removeEnded(before: before, limit: Self.historyStep) == Self.historyStep {}
             } catch {
-                self.logger.warning("old tickets could not be removed", metadata: ["error": "\(error)"])
+                self.logger.warning("cannot remove old tickets", metadata: ["error": "\(error)"])
             }
             self.isRemovingOld = false
         }

@@ -78,7 +78,7 @@ extension Engine {
         case .success(let results):
             for (index, (id, change)) in changes.enumerated() where results[index] == .stale {
                 // A ticket whose insertion failed leaves nothing to change.
-                logger.debug("a change found no row", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
+                logger.debug("no row for the change", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
             }
             if tickets.unsaved.isEmpty { tickets.savingFailure = nil } else { saveUnsaved() }
             storeTook()
@@ -87,7 +87,7 @@ extension Engine {
             tickets.savingFailure = failure
             // The store says once when this begins and once when it is over; here it would be once a second.
             logger.debug(
-                "the store did not take what changed; it is tried again",
+                "saving to the store failed; retrying",
                 metadata: ["error": "\(failure)", "tickets": "\(changes.count)"])
             for (id, change) in changes { tickets.keep(change, of: id) }
             saveAgainLater()

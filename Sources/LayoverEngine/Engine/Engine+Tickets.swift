@@ -115,7 +115,7 @@ extension Engine {
     }
 
     private func restored(count: Int) {
-        if count > 0 { logger.info("tickets of an earlier run go on", metadata: ["tickets": "\(count)"]) }
+        if count > 0 { logger.info("resumed tickets of an earlier run", metadata: ["tickets": "\(count)"]) }
         perform(pending.restoringEnded(now: clock.now()))
         finishFact()
     }

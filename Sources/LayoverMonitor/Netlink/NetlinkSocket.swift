@@ -41,7 +41,7 @@ final class NetlinkSocket {
     private init(groups: UInt32, kind: CInt) throws(MonitorError) {
         let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | kind
         descriptor = socket(AF_NETLINK, type, NETLINK_ROUTE)
-        guard descriptor >= 0 else { throw MonitorError(context: "No netlink socket can be made.") }
+        guard descriptor >= 0 else { throw MonitorError(context: "Cannot create a netlink socket.") }
         var address = sockaddr_nl()
         address.nl_family = sa_family_t(AF_NETLINK)
         address.nl_groups = groups
@@ -50,7 +50,7 @@ final class NetlinkSocket {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
         }
         guard result == 0 else {
-            let error = MonitorError(context: "The netlink socket cannot be bound.")
+            let error = MonitorError(context: "Cannot bind the netlink socket.")
             close(descriptor)
             throw error
         }

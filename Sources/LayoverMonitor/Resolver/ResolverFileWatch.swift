@@ -11,7 +11,7 @@ struct ResolverFileWatch {
     init(path: String = "/etc/resolv.conf") throws(MonitorError) {
         self.path = path
         descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
-        guard descriptor >= 0 else { throw MonitorError(context: "No inotify descriptor can be made.") }
+        guard descriptor >= 0 else { throw MonitorError(context: "Cannot create an inotify descriptor.") }
         content = Self.read(path)
         watchPlaces()
     }

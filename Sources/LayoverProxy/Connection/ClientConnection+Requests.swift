@@ -172,7 +172,7 @@ extension ClientConnection {
         let reason = String(describing: error.reason)
         return switch error.status {
         case 431:
-            "\(reason) limits.headerBytes is \(limits.headByteCountMax), and there may be \(limits.fieldCountMax) fields."
+            "\(reason) limits.headerBytes is \(limits.headByteCountMax); at most \(limits.fieldCountMax) fields are accepted."
         case 414: "\(reason) limits.headerBytes is \(limits.headByteCountMax)."
         default: reason
         }
@@ -193,7 +193,7 @@ extension ClientConnection {
     func refuseConnection() {
         var problem = Problem(
             status: 503, kind: "limit",
-            detail: "limits.connections is reached (\(loop.connectionLimit.countMax)).",
+            detail: "The limit limits.connections (\(loop.connectionLimit.countMax)) is reached.",
             error: .connectionLimitReached)
         problem.retryAfter = .seconds(1)
         write(

@@ -86,7 +86,7 @@ extension ProxyExchange {
         giveUp(
             Problem(
                 status: 408, kind: "request_body_timeout",
-                detail: "No byte of the request body came for timeouts.clientIdle.",
+                detail: "No byte of the request body arrived within timeouts.clientIdle.",
                 error: .httpRequestError))
     }
 

@@ -27,7 +27,7 @@ extension ProxyExchange {
         look(isAway ? .unreachable : .onlyIfCached) { [self] in
             fail(
                 Problem(
-                    status: 504, kind: "only_if_cached", detail: "The client wants a cached answer, and there is none.",
+                    status: 504, kind: "only_if_cached", detail: "The client asks for a cached response, and there is none.",
                     error: .httpRequestDenied))
         }
         return true

@@ -37,7 +37,7 @@ final class SharedAnswerSending {
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeString(
-            "\r\nProxy-Status: \(loop.rules.identity); details=\"answer to an equal request with the same Idempotency-Key\"\r\n")
+            "\r\nProxy-Status: \(loop.rules.identity); details=\"response to an identical request with the same Idempotency-Key\"\r\n")
         if let body = answer.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
         if !keepsAlive { out.writeStaticString("Connection: close\r\n") }
         out.writeStaticString("\r\n")

@@ -12,7 +12,7 @@ extension RequestPlanner {
         guard field.map({ Self.isEqual($0, key) }) ?? isInPath else {
             throw Refusal(
                 403, "route_key",
-                "The route needs its key: /.layover/route/<name>/~<key>/… or the field Layover-Key.",
+                "The key of the route is missing or wrong. Use /.layover/route/<name>/~<key>/… or the field Layover-Key.",
                 error: .httpRequestDenied)
         }
     }

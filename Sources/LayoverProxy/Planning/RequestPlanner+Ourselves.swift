@@ -32,10 +32,10 @@ extension RequestPlanner {
         }
         if head.target.isAsterisk { return .answer(Self.options) }
         guard path == "/" else {
-            throw Refusal(404, "not_found", "There is nothing here.", error: .httpRequestError)
+            throw Refusal(404, "not_found", "No resource has this path.", error: .httpRequestError)
         }
         guard head.method == .get || head.method == .head else {
-            throw Refusal(405, "method", "Only GET and HEAD work here.", error: .httpRequestError)
+            throw Refusal(405, "method", "Only GET and HEAD are allowed.", error: .httpRequestError)
         }
         return .answer(HelpPage.response)
     }
@@ -68,7 +68,7 @@ extension RequestPlanner {
         let behindKey = Self.behindKey(of: route, in: tail)
         try checkKey(of: route, in: head, isInPath: behindKey != nil)
         if let methods = route.methods, !methods.contains(head.methodString) {
-            throw Refusal(405, "method", "The route is not for this method.", error: .httpRequestDenied)
+            throw Refusal(405, "method", "The route does not allow this method.", error: .httpRequestDenied)
         }
         let path = behindKey ?? tail
         let address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
@@ -77,7 +77,7 @@ extension RequestPlanner {
 
     private func planTicket(_ head: RequestHead, _ path: Substring) throws(Refusal) -> RequestPlan {
         guard let (id, wantsResponse) = TicketAddress.parse(path) else {
-            throw Refusal(404, "unknown_ticket", "There is no such ticket.", error: .httpRequestError)
+            throw Refusal(404, "unknown_ticket", "No ticket has this id.", error: .httpRequestError)
         }
         switch head.method {
         case .get where wantsResponse, .head where wantsResponse:
@@ -89,7 +89,7 @@ extension RequestPlanner {
             return .ticket(TicketQuestion(id: id, ask: .drop))
         default:
             throw Refusal(
-                405, "method", wantsResponse ? "Only GET and HEAD work here." : "Only GET, HEAD and DELETE work here.",
+                405, "method", wantsResponse ? "Only GET and HEAD are allowed." : "Only GET, HEAD and DELETE are allowed.",
                 error: .httpRequestError)
         }
     }
@@ -111,7 +111,7 @@ extension RequestPlanner {
 
     private func foreign() -> Refusal {
         Refusal(
-            403, "foreign_origin", "Requests from other web sites are refused.",
+            403, "foreign_origin", "The request comes from another web site.",
             error: .httpRequestDenied)
     }
 

@@ -80,7 +80,7 @@ extension RequestPlanner {
             case "pass": .pass
             case "hold": .hold
             case "defer": .defer
-            default: throw badField("Layover-Mode is none of pass, hold and defer.")
+            default: throw badField("Layover-Mode must be pass, hold or defer.")
             }
         return PolicyWish(name: try single("Layover-Policy", in: head), mode: mode)
     }
@@ -90,7 +90,7 @@ extension RequestPlanner {
         var policy = route?.policy ?? rules.routes.standardPolicy
         if let name = wish.name {
             guard let named = rules.routes.policies[name] else {
-                throw badField("Layover-Policy names no policy of the configuration.")
+                throw badField("Layover-Policy names an unknown policy.")
             }
             policy = named
         }
@@ -110,7 +110,7 @@ extension RequestPlanner {
 
     func single(_ name: StaticString, in head: RequestHead) throws(Refusal) -> String? {
         let values = head.fields.values(of: name)
-        guard values.count <= 1 else { throw badField("\(name) stands twice.") }
+        guard values.count <= 1 else { throw badField("\(name) is given more than once.") }
         return values.first.map { head.fields.string($0) }
     }
 

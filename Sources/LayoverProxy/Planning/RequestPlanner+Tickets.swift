@@ -35,7 +35,7 @@ extension RequestPlanner {
         guard head.fields.contains(.layover) else { return order }
         if let name = try single("Layover-Lane", in: head) {
             guard (1...Self.laneLengthMax).contains(name.utf8.count) else {
-                throw badField("Layover-Lane has 1 to \(Self.laneLengthMax) bytes.")
+                throw badField("Layover-Lane must have 1 to \(Self.laneLengthMax) bytes.")
             }
             order.lane = name
         }
@@ -54,7 +54,7 @@ extension RequestPlanner {
         var ids: [EntryID] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let id = EntryID(part.filter { $0 != " " && $0 != "\t" }) else {
-                throw badField("Layover-After is a list of ticket ids.")
+                throw badField("Layover-After must be a list of ticket ids.")
             }
             if !ids.contains(id) { ids.append(id) }
         }
@@ -85,7 +85,7 @@ extension RequestPlanner {
     func checkIdempotencyKey(of head: RequestHead) throws(Refusal) {
         let values = head.fields.values(of: "Idempotency-Key")
         guard let first = values.first else { return }
-        guard values.count == 1 else { throw badKey("Idempotency-Key stands twice.") }
+        guard values.count == 1 else { throw badKey("Idempotency-Key is given more than once.") }
         let key = head.fields.string(first)
         guard !key.isEmpty, key != "\"\"" else { throw badKey("Idempotency-Key is empty.") }
     }

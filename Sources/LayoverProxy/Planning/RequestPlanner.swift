@@ -27,7 +27,7 @@ struct RequestPlanner {
     ) throws(Refusal) -> RequestPlan {
         if head.hasUnknownExpectation {
             throw Refusal(
-                417, "expectation", "The only expectation that can be met is 100-continue.",
+                417, "expectation", "Only the expectation 100-continue is supported.",
                 error: .httpRequestError, closes: true)
         }
         if head.hasViaToken(viaToken) { throw loop() }
@@ -77,7 +77,7 @@ struct RequestPlanner {
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = try order(of: head, policy, request)
         guard let ticket else {
-            guard plan.order.after.isEmpty else { throw badField("Layover-After is only for tickets.") }
+            guard plan.order.after.isEmpty else { throw badField("Layover-After is allowed for tickets only.") }
             return .forward(plan)
         }
         plan.ticket = ticket
@@ -104,7 +104,7 @@ struct RequestPlanner {
         }
         guard isLoopback || rules.connectPorts.contains(address.origin.port) else {
             throw Refusal(
-                403, "connect_port", "CONNECT to this port is not in proxy.connectPorts.",
+                403, "connect_port", "The port of CONNECT is not in proxy.connectPorts.",
                 error: .httpRequestDenied)
         }
         let route = matchingRoute(head, address, "/")
@@ -139,12 +139,12 @@ struct RequestPlanner {
         else { return }
         if kind == .proxyLoopDetected { throw loop() }
         throw Refusal(
-            403, kind.rawValue, "This address may not be reached through the proxy.", error: kind)
+            403, kind.rawValue, "The proxy does not connect to this address.", error: kind)
     }
 
     private func loop() -> Refusal {
         Refusal(
             502, FailureKind.proxyLoopDetected.rawValue,
-            "The request would come back to this proxy.", error: .proxyLoopDetected)
+            "The target is this proxy itself (a loop).", error: .proxyLoopDetected)
     }
 }

@@ -7,11 +7,11 @@ enum HelpPage {
             ("X-Content-Type-Options", "nosniff"),
         ],
         body: """
-            This is Layover, a local HTTP proxy that waits out the trouble.
+            This is Layover, a local HTTP proxy that holds requests while the network or a server is down.
 
-            Point an application at it:   export http_proxy=http://<this address>
-            See what waits:               layover pending
-            Send it now, or give it up:   layover retry ID   layover cancel ID
+            Use it in a program:      export http_proxy=http://<this address>
+            List waiting requests:    layover pending
+            Send or cancel one now:   layover retry ID   layover cancel ID
 
             """)
 }

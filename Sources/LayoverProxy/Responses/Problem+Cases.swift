@@ -4,11 +4,11 @@ import LayoverCore
 extension Problem {
     static let offline = Problem(
         status: 503, kind: "offline",
-        detail: "An admin set reachability to offline, and the request asks not to be held.",
+        detail: "An admin set the mode to offline, and the request asks not to be held.",
         error: .httpRequestDenied)
 
     static let stopping = Problem(
-        status: 503, kind: "draining", detail: "The proxy is being stopped.",
+        status: 503, kind: "draining", detail: "The proxy is stopping.",
         error: .proxyInternalResponse)
 
     /// The proxy ends while an attempt is under way.
@@ -16,8 +16,8 @@ extension Problem {
         var problem = stopping
         problem.detail +=
             mayHaveBeenSent
-            ? " The request was sent and no answer had come, so it may have been applied."
-            : " Nothing of the request was sent."
+            ? " The request was sent and no response arrived, so the server may have processed it."
+            : " The request was not sent."
         problem.evidence = mayHaveBeenSent ? .maybeApplied : .neverSent
         problem.retryAfter = .seconds(5)
         return problem
@@ -26,14 +26,14 @@ extension Problem {
     static func limit(_ name: String, _ value: Int) -> Problem {
         Problem(
             status: 503, kind: "limit",
-            detail: "The request could not be sent and was not parked: \(name) is reached (\(value)).",
+            detail: "The request could not be sent, and it was not parked because the limit \(name) (\(value)) is reached.",
             error: .connectionLimitReached)
     }
 
     /// - Parameter max: `limits.bodyMax`, in bytes.
     static func bodyOverMax(_ max: Int) -> Problem {
         Problem(
-            status: 413, kind: "limit", detail: "The body is over limits.bodyMax (\(max) bytes), so it cannot be kept.",
+            status: 413, kind: "limit", detail: "The body exceeds limits.bodyMax (\(max) bytes), so the request cannot be stored.",
             error: .httpRequestError)
     }
 
@@ -49,13 +49,13 @@ extension Problem {
         case .expired:
             problem = Problem(
                 status: 504, kind: "expired",
-                detail: "The request waited as long as its policy allows. \(lastFailure?.message ?? "")",
+                detail: "The time limit of the request's policy was reached. \(lastFailure?.message ?? "")",
                 error: lastFailure?.kind ?? .destinationUnavailable)
         case .superseded:
             // Not which one: its id is the key to a ticket whose client may be another.
             problem = Problem(
                 status: 409, kind: "superseded",
-                detail: "A newer request to the same address took the place of this one.",
+                detail: "A newer request to the same URL replaced this one.",
                 error: .httpRequestDenied)
         case .draining:
             problem = .stopping
@@ -71,7 +71,7 @@ extension Problem {
     static var equalRequestUnderWay: Problem {
         var problem = Problem(
             status: 504, kind: "expired",
-            detail: "A request with the same Idempotency-Key is still under way. Nothing of this one was sent.",
+            detail: "A request with the same Idempotency-Key is still running. This one was not sent.",
             error: .destinationUnavailable)
         problem.evidence = .neverSent
         problem.retryAfter = .seconds(5)
@@ -83,7 +83,7 @@ extension Problem {
     /// - Parameter failure: The last one. An earlier one may be what it was applied by.
     private static func mayHaveBeenApplied(_ failure: Failure?) -> Problem {
         let sent = Failure(
-            phase: .awaitingResponse, kind: .proxyInternalError, evidence: .maybeApplied, message: "It was sent before.")
+            phase: .awaitingResponse, kind: .proxyInternalError, evidence: .maybeApplied, message: "The request was sent before.")
         var problem = Problem(
             failure ?? sent, reason: .maybeApplied, attemptCount: 0, entry: nil, bodyByteCountMax: 0)
         if problem.evidence == .neverSent { problem.evidence = .maybeApplied }

@@ -47,14 +47,14 @@ struct Problem {
     ) -> String {
         switch reason {
         case .maybeApplied:
-            "\(message) The request may have been applied and may not be sent twice, so it was not sent again."
+            "\(message) The server may have processed the request, which is not repeatable, so it was not resent."
         case .bodyNotReplayable:
             """
-            \(message) The request could not be sent again, because its body was not kept: it is over \
-            limits.bodyMax (\(bodyByteCountMax) bytes), the spool is full (limits.spoolTotal), or it never came whole.
+            \(message) The request could not be resent, because its body was not stored: it exceeds \
+            limits.bodyMax (\(bodyByteCountMax) bytes), the spool is full (limits.spoolTotal), or it was incomplete.
             """
-        case .exhausted: "\(message) No automatic attempt is left."
-        case .nameUnknown: "\(message) The network is there, so waiting would not help."
+        case .exhausted: "\(message) No automatic attempts are left."
+        case .nameUnknown: "\(message) The network is up, so waiting would not help."
         case .notInRetryOn, .pass, .responseBegan, .preflight: message
         }
     }
@@ -64,7 +64,7 @@ struct Problem {
         attemptCount = counts.all
         guard counts.mayHaveBeenApplied, evidence == .neverSent else { return }
         evidence = .maybeApplied
-        detail += " An earlier attempt may have been applied."
+        detail += " The server may have processed an earlier attempt."
     }
 
     var title: String { StatusText.reason(of: status) }

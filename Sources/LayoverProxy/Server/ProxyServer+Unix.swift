@@ -34,7 +34,7 @@ extension ProxyServer {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return }
         guard facts.st_mode & S_IFMT == S_IFSOCK else {
-            throw IOError(errnoCode: EEXIST, reason: "proxy.listen names a file that is no socket")
+            throw IOError(errnoCode: EEXIST, reason: "the file of proxy.listen exists and is not a socket")
         }
     }
 

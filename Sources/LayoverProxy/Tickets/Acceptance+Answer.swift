@@ -30,7 +30,7 @@ extension Problem {
             retryAfter = .seconds(5)
         case .unknownParent(let id):
             self.init(
-                status: 400, kind: "unknown_ticket", detail: "Layover-After names \(id), which is no ticket.",
+                status: 400, kind: "unknown_ticket", detail: "Layover-After names an unknown ticket (\(id)).",
                 error: .httpRequestError)
         case .notStored(let id, let failure):
             self.init(
@@ -41,18 +41,18 @@ extension Problem {
     }
 
     static let keyReused = Problem(
-        status: 422, kind: "idempotency_key_reused", detail: "This Idempotency-Key was used for another request.",
+        status: 422, kind: "idempotency_key_reused", detail: "The Idempotency-Key was used for a different request.",
         error: .httpRequestError)
 
     static let answerNotKept = Problem(
-        status: 507, kind: "answer_not_kept", detail: "The origin answered, but the body of its answer could not be kept.",
+        status: 507, kind: "answer_not_kept", detail: "The origin answered, but its response body could not be stored.",
         error: .proxyInternalError)
 
     /// The store could not be opened so far.
     init(notOpen failure: StoreFailure) {
         self.init(
             status: 507, kind: "store",
-            detail: "The store is not open (store.path), so the request was not accepted. \(failure.message)",
+            detail: "The request was not accepted: the store (store.path) is not open. \(failure.message)",
             error: .proxyInternalError)
         retryAfter = .seconds(10)
     }
@@ -63,18 +63,18 @@ extension Problem {
         var kind = "limit"
         if case .system = failure { kind = "store" }
         self.init(
-            status: 507, kind: kind, detail: "The body could not be kept, so the request was not accepted.\(reason)",
+            status: 507, kind: kind, detail: "The request was not accepted: its body could not be stored.\(reason)",
             error: .proxyInternalError)
         retryAfter = .seconds(10)
     }
 
     private static func sentence(_ failure: StoreFailure) -> String {
         switch failure.kind {
-        case .full: "The disk of the store is full (store.path), so the request was not accepted."
-        case .readOnly: "The file system of the store is read-only (store.path), so the request was not accepted."
+        case .full: "The request was not accepted: the disk of the store (store.path) is full."
+        case .readOnly: "The request was not accepted: the file system of the store (store.path) is read-only."
         default:
             """
-            The store could not take the request (\(failure.kind.rawValue)). It is not known to be accepted; \
+            The store reported a failure (\(failure.kind.rawValue)), so the request may or may not be accepted; \
             the ticket of this entry says whether it was.
             """
         }

@@ -197,7 +197,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
         fail(
             Problem(
                 status: 408, kind: "request_body_timeout",
-                detail: "No byte of the request body came for timeouts.clientIdle.", error: .httpRequestError))
+                detail: "No byte of the request body arrived within timeouts.clientIdle.", error: .httpRequestError))
     }
 
     // MARK: The answer
@@ -268,7 +268,7 @@ extension DeferredRequest: AcceptingExchange {
         default:
             if var problem = Problem(result) {
                 if case .unknownParent(let id) = result, !namedParents.contains(id) {
-                    problem.detail = "A token names \(id), which is no ticket."
+                    problem.detail = "A token names an unknown ticket (\(id))."
                 }
                 // Nobody knows whether it is in the store, so it is the outcome of the others too.
                 if !result.abandonsBody { claim?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity))) }

@@ -38,7 +38,7 @@ extension TicketExchange {
         case .rejected(let failure):
             phase = .ended
             loop.logger.warning(
-                "a ticket cannot be sent as it is; a person decides",
+                "ticket cannot be sent; a person must decide",
                 metadata: ["ticket": "\(loop.engine.naming.shown(id))", "reason": "\(MaskedTicketIDs.text(failure.message))"])
             loop.engine.post(.refusedToSend(id, .rejected, failure, takeTally()))
             loop.closed(self)

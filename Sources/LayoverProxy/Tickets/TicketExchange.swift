@@ -200,5 +200,5 @@ extension Failure {
     /// The proxy ends before it could send.
     static let stopping = Failure(
         phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
-        message: "The proxy is being stopped.")
+        message: "The proxy is stopping.")
 }

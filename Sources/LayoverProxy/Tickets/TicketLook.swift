@@ -55,29 +55,29 @@ extension Problem {
         if isBodyLost, standing.record.answerBrokeOff {
             self.init(
                 status: 502, kind: "answer_broke_off",
-                detail: "The origin answered with status \(standing.record.status ?? 0), but its answer broke off.",
+                detail: "The origin answered with status \(standing.record.status ?? 0), but its response was cut off.",
                 error: .httpResponseIncomplete)
         } else if isBodyLost {
             self = .answerNotKept
         } else if !state.isFinal {
             self.init(
-                status: 409, kind: "pending", detail: "The ticket is \(state.rawValue): there is no answer yet.",
+                status: 409, kind: "pending", detail: "The ticket is \(state.rawValue) and has no response yet.",
                 error: .destinationUnavailable)
             retryAfter = .seconds(seconds)
         } else if state == .delivered, !isSaved {
             self.init(
-                status: 409, kind: "pending", detail: "The answer is there, but the store does not take it yet.",
+                status: 409, kind: "pending", detail: "The response has arrived but is not stored yet.",
                 error: .proxyInternalError)
             retryAfter = .seconds(seconds)
         } else if standing.record.supersededBy != nil {
             // Not which one: its id is the key to a ticket whose client may be another.
             self.init(
                 status: 410, kind: "superseded",
-                detail: "A newer request to the same address took the place of this one.",
+                detail: "A newer request to the same URL replaced this one.",
                 error: .destinationUnavailable)
         } else {
             self.init(
-                status: 410, kind: state.rawValue, detail: "The ticket is \(state.rawValue), and has no answer.",
+                status: 410, kind: state.rawValue, detail: "The ticket is \(state.rawValue) and has no response.",
                 error: .destinationUnavailable)
         }
         entry = standing.record.id

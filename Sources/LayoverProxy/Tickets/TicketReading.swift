@@ -22,12 +22,12 @@ struct TicketReading: Sendable {
     func read() async -> Result {
         do throws(StoreFailure) {
             guard let request = try await store.request(of: replay.id) else {
-                return .rejected(Self.failure("The store has no request for this ticket any more."))
+                return .rejected(Self.failure("The request of this ticket is not in the store."))
             }
             return try await ready(request)
         } catch where error.kind == .corrupt {
             // It will read the same next time.
-            return .rejected(Self.failure("The ticket cannot be read. \(error.message)"))
+            return .rejected(Self.failure("The ticket could not be read. \(error.message)"))
         } catch {
             return .unreadable(Self.failure("The store could not be read (\(error.kind.rawValue))."))
         }
@@ -58,7 +58,7 @@ struct TicketReading: Sendable {
         if let captured, BodyType(fields: stored.fields) != .other {
             body = await captured.collect(upTo: tokens.bodyByteCountMax)
             if body == nil, captured.summary == .brokenOff {
-                return .unreadable(Self.failure("The file of its body could not be read."))
+                return .unreadable(Self.failure("The file of the request body could not be read."))
             }
         }
         var answers: [String: ParentAnswer] = [:]
@@ -86,7 +86,7 @@ struct TicketReading: Sendable {
     ) async throws(StoreFailure) -> ParentAnswer? {
         guard let record = try await store.record(of: parent) else { return nil }
         guard record.state.isFinal else {
-            throw StoreFailure(.other, "The answer to ticket \(parent) is not on disk yet.")
+            throw StoreFailure(.other, "The response of ticket \(parent) is not stored yet.")
         }
         guard let answer = try await store.answer(of: parent) else { return nil }
         var body: ByteBuffer?
@@ -109,7 +109,7 @@ struct TicketReading: Sendable {
         let captured = CapturedBody(body, limits: limits, spool: spool)
         if case .lost = await captured.opened() { return nil }
         guard let bytes = await captured.collect(upTo: byteCountMax) else {
-            throw StoreFailure(.io, "A body could not be read back from the spool.")
+            throw StoreFailure(.io, "A body could not be read from the spool.")
         }
         return bytes
     }

@@ -95,7 +95,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
 
     private var unknown: OwnResponse {
         OwnResponse(
-            Problem(status: 404, kind: "unknown_ticket", detail: "There is no such ticket.", error: .httpRequestError),
+            Problem(status: 404, kind: "unknown_ticket", detail: "No ticket has this id.", error: .httpRequestError),
             identity: loop.rules.identity)
     }
 
@@ -160,7 +160,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
                 identity: loop.rules.identity))
     }
 
-    func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped.") }
+    func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped arriving.") }
 
     /// It wants one answer, and no wait.
     func clientClosedInput() { stopWaiting() }

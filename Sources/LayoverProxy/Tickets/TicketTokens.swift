@@ -49,7 +49,7 @@ struct TicketTokens {
     ) throws(TokenError) -> Found {
         if request.hasTokenInAuthority {
             throw TokenError(
-                .malformed, "A token cannot stand in the authority of the target: the origin must be known at acceptance.")
+                .malformed, "A token is not allowed in the host or port of the target: the origin must be known at acceptance.")
         }
         let whole = TokenRequest(target: request.target, fields: request.fields, body: body)
         let scan = try TokenScan(whole)
@@ -77,7 +77,7 @@ extension UpstreamRequest {
 extension Problem {
     /// What was captured cannot be read back, so nobody knows what stands in it.
     static let bodyUnreadable = Problem(
-        status: 507, kind: "store", detail: "The body could not be read back from the spool, so the request was not accepted.",
+        status: 507, kind: "store", detail: "The request was not accepted: its body could not be read from the spool.",
         error: .proxyInternalError)
 
     init(_ error: TokenError) {

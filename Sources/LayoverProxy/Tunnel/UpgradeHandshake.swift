@@ -240,13 +240,13 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func failure(_ kind: FailureKind, _ reason: StaticString? = nil) -> Failure {
         var failure = Failure(
             phase: .awaitingResponse, kind: kind, evidence: isSent ? .maybeApplied : .neverSent,
-            message: "The connection ended before the origin had answered.",
+            message: "The connection was closed before a response arrived.",
             bytesSent: isSent ? Int64(requestHead.readableBytes) : 0)
         var limit = "timeouts.firstByte"
         if case .body = state {
             failure.phase = .receiving
             failure.evidence = .answered
-            failure.message = "The connection ended in the middle of the response."
+            failure.message = "The connection was closed before the response was complete."
             limit = "timeouts.idle"
         }
         if kind == .connectionReadTimeout { failure.message = "The origin sent nothing within \(limit)." }

@@ -85,12 +85,12 @@ extension SQLiteStore {
         let spared = try spool.bodyNames().subtracting(names)
         if !owner.isOurs, !spared.isEmpty {
             logger.notice(
-                "bodies in the spool folder are not of this store, and are left alone",
+                "the spool folder holds bodies of another store; they are kept",
                 metadata: ["folder": "\(spool.path)", "count": "\(spared.count)"])
         }
         try owner.claim(sparing: owner.isOurs ? spared.intersection(owner.spared) : spared)
         let count = try spool.sweep(keeping: names.union(owner.spared))
-        if count > 0 { logger.info("swept bodies that no ticket names", metadata: ["count": "\(count)"]) }
+        if count > 0 { logger.info("removed bodies without a ticket", metadata: ["count": "\(count)"]) }
         return byteCount
     }
 }

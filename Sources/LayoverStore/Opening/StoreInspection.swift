@@ -28,11 +28,11 @@ enum StoreInspection {
         if objectCount == 0 { return }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == StoreSchema.applicationID else {
             throw StoreFailure(
-                .corrupt, "\(path) is a database, but not one of Layover. Set another store.path. It was left as it is.")
+                .corrupt, "\(path) is not a Layover database. Set another store.path. The file was not changed.")
         }
         if try StoreSchema.migrator().hasBeenSuperseded(db) {
             throw StoreFailure(
-                .other, "\(path) was written by a newer version of Layover. Use that one. It was left as it is.")
+                .other, "\(path) was written by a newer version of Layover. Use that version. The file was not changed.")
         }
         if isThorough, try String.fetchOne(db, sql: "PRAGMA quick_check(1)") != "ok" { throw damaged(path) }
     }
@@ -51,7 +51,7 @@ enum StoreInspection {
         StoreFailure(
             .corrupt,
             """
-            \(path) is damaged\(detail.map { ": \($0)" } ?? " or no database"). It was left as it is. Put back a copy, or try \
+            \(path) is damaged\(detail.map { ": \($0)" } ?? " or not a database"). The file was not changed. Restore a copy, or try \
             "sqlite3 \(path) .recover", or move it away together with \(path)-wal and start with an empty store.
             """)
     }

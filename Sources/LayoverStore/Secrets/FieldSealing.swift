@@ -112,7 +112,7 @@ struct FieldSealing: Sendable {
     private func ticketKey(_ number: Int, of id: EntryID) throws(StoreError) -> SymmetricKey {
         guard let key = keys.keys[number] else {
             throw StoreError(
-                code: SQLITE_CORRUPT, text: "the key file does not hold key \(number), which a field value is sealed with")
+                code: SQLITE_CORRUPT, text: "the key file lacks key \(number), with which a field value is encrypted")
         }
         return HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key, salt: id.bytes, info: Array("layover field values 1".utf8), outputByteCount: 32)
@@ -127,10 +127,10 @@ struct FieldSealing: Sendable {
         return writer.bytes
     }
 
-    private static let failed = StoreError(code: 0, text: "a field value could not be sealed")
+    private static let failed = StoreError(code: 0, text: "a field value could not be encrypted")
 
     /// No waiting cures it, like any other damage.
     private static let notOpening = StoreError(
         code: SQLITE_CORRUPT,
-        text: "a sealed field value does not open: the key file is another one, or the row was changed")
+        text: "a field value cannot be decrypted: the key file is a different one, or the row was changed")
 }

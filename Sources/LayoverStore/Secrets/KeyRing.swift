@@ -14,7 +14,7 @@ enum KeyRing {
                 .other,
                 """
                 \(options.keyFile) \(kept == nil ? "is missing" : "is not the key file of this store"), and \
-                \(options.path) holds tickets that are sealed with it. Put the right file back, or move the store away.
+                \(options.path) holds tickets encrypted with it. Restore the right file, or move the store away.
                 """)
         }
         let keys = kept ?? StoreKeys.adding(to: nil, above: known.keys.max() ?? 0)

@@ -24,13 +24,13 @@ extension SQLiteStore {
         defer { lock.release() }
         try StoreInspection.inspect(options.path)
         guard try PrivateFile.read(options.path, byteCountMax: 1) != nil else {
-            throw StoreFailure(.other, "\(options.path) is not there, so it has no key.")
+            throw StoreFailure(.other, "\(options.path) does not exist, so there is no key to replace.")
         }
         if let neighbour = try KeySharing.neighbour(of: options.path) {
             throw StoreFailure(
                 .other,
                 """
-                \(neighbour) may be sealed with the same key (\(options.keyFile)) and would not open any more. Move it to a \
+                \(neighbour) may be encrypted with the same key (\(options.keyFile)) and could then not be opened. Move it to a \
                 folder of its own first, with a copy of the key file.
                 """)
         }
@@ -39,7 +39,7 @@ extension SQLiteStore {
             defer { try? pool.close() }
             try StoreSchema.migrator().migrate(pool)
             let count = try KeyRotation(options: options, pool: pool).run(passed)
-            options.logger.notice("the key of the store is new", metadata: ["count": "\(count)"])
+            options.logger.notice("store key replaced", metadata: ["count": "\(count)"])
             return count
         } catch let failure as StoreFailure {
             throw failure

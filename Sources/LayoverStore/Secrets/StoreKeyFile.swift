@@ -15,11 +15,11 @@ struct StoreKeyFile {
             let words = line.split(separator: " ")
             guard words.count == 2, let number = Int(words[0]), number > 0, let key = Hexadecimal.bytes(words[1]),
                 key.count == StoreKeys.keyByteCount
-            else { throw StoreFailure(.other, "\(path) is not a key file of Layover. Put the right one in its place.") }
+            else { throw StoreFailure(.other, "\(path) is not a Layover key file. Restore the right file.") }
             keys[number] = SymmetricKey(data: key)
         }
         guard let keys = StoreKeys(keys) else {
-            throw StoreFailure(.other, "\(path) holds no key. Put the right key file in its place.")
+            throw StoreFailure(.other, "\(path) is empty. Restore the right key file.")
         }
         // Only now is it known to be ours.
         PrivateFile.restrict(path)

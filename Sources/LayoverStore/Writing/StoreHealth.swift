@@ -63,7 +63,7 @@ final class StoreHealth: Sendable {
         }
         guard isNews else { return }
         logger.error(
-            new.kind == .other ? "the store refused a change" : "the store does not take changes",
+            new.kind == .other ? "the store refused a change" : "the store cannot save changes",
             metadata: ["error": "\(new)"])
     }
 
@@ -86,6 +86,6 @@ final class StoreHealth: Sendable {
         guard let ended else { return }
         let seconds = (ContinuousClock.now - ended.since).components.seconds
         logger.notice(
-            "the store takes changes again", metadata: ["refused": "\(ended.refusedCount)", "seconds": "\(seconds)"])
+            "the store can save changes again", metadata: ["refused": "\(ended.refusedCount)", "seconds": "\(seconds)"])
     }
 }

@@ -6,14 +6,14 @@ import LayoverCore
 
 extension CurlCode {
     static let table: [CurlCode] = [
-        CurlCode(0, "CURLE_OK", .httpResponseIncomplete, nil, "The connection was closed in the middle of an answer."),
+        CurlCode(0, "CURLE_OK", .httpResponseIncomplete, nil, "The connection was closed before the response was complete."),
         CurlCode(
             1, "CURLE_UNSUPPORTED_PROTOCOL", .httpProtocolError, nil, "The origin did not answer with HTTP/1."
         ),
         .unexpected(2, "CURLE_FAILED_INIT", "The transfer could not be set up."),
         CurlCode(
-            3, "CURLE_URL_MALFORMAT", .httpRequestError, .resolving, "The request cannot be sent as it is."),
-        .unexpected(4, "CURLE_NOT_BUILT_IN", "This libcurl lacks something that is needed."),
+            3, "CURLE_URL_MALFORMAT", .httpRequestError, .resolving, "The request URL is not valid."),
+        .unexpected(4, "CURLE_NOT_BUILT_IN", "This libcurl was built without a needed feature."),
         CurlCode(
             5, "CURLE_COULDNT_RESOLVE_PROXY", .proxyConfigurationError, .resolving,
             "The name of the parent proxy could not be resolved."),
@@ -22,7 +22,7 @@ extension CurlCode {
             "The name of the origin could not be resolved."),
         CurlCode(
             7, "CURLE_COULDNT_CONNECT", .connectionRefused, .connecting, "The connection could not be made."),
-        CurlCode(8, "CURLE_WEIRD_SERVER_REPLY", .httpProtocolError, nil, "The response makes no sense."),
+        CurlCode(8, "CURLE_WEIRD_SERVER_REPLY", .httpProtocolError, nil, "The response is not valid HTTP."),
         .unexpected(9, "CURLE_REMOTE_ACCESS_DENIED", "Not a code of HTTP (FTP)."),
         .unexpected(10, "CURLE_FTP_ACCEPT_FAILED", "Not a code of HTTP (FTP)."),
         .unexpected(11, "CURLE_FTP_WEIRD_PASS_REPLY", "Not a code of HTTP (FTP)."),
@@ -30,7 +30,7 @@ extension CurlCode {
         .unexpected(13, "CURLE_FTP_WEIRD_PASV_REPLY", "Not a code of HTTP (FTP)."),
         .unexpected(14, "CURLE_FTP_WEIRD_227_FORMAT", "Not a code of HTTP (FTP)."),
         .unexpected(15, "CURLE_FTP_CANT_GET_HOST", "Not a code of HTTP (FTP)."),
-        CurlCode(16, "CURLE_HTTP2", .httpProtocolError, nil, "The origin broke the framing of HTTP/2."),
+        CurlCode(16, "CURLE_HTTP2", .httpProtocolError, nil, "The origin violated the HTTP/2 protocol."),
         .unexpected(17, "CURLE_FTP_COULDNT_SET_TYPE", "Not a code of HTTP (FTP)."),
         CurlCode(
             18, "CURLE_PARTIAL_FILE", .httpResponseIncomplete, nil,
@@ -39,13 +39,13 @@ extension CurlCode {
         .unexpected(20, "CURLE_OBSOLETE20", "Not used by libcurl."),
         .unexpected(21, "CURLE_QUOTE_ERROR", "Not a code of HTTP (FTP)."),
         .unexpected(22, "CURLE_HTTP_RETURNED_ERROR", "Not asked for: an error status is a response."),
-        CurlCode(23, "CURLE_WRITE_ERROR", .httpProtocolError, nil, "The response was refused."),
+        CurlCode(23, "CURLE_WRITE_ERROR", .httpProtocolError, nil, "The proxy rejected the response."),
         .unexpected(24, "CURLE_OBSOLETE24", "Not used by libcurl."),
-        .unexpected(25, "CURLE_UPLOAD_FAILED", "The body could not be sent in this form."),
-        .unexpected(26, "CURLE_READ_ERROR", "The body of the request could not be read."),
+        .unexpected(25, "CURLE_UPLOAD_FAILED", "The request body could not be sent."),
+        .unexpected(26, "CURLE_READ_ERROR", "The request body could not be read."),
         .unexpected(27, "CURLE_OUT_OF_MEMORY", "There was not enough memory."),
         CurlCode(
-            28, "CURLE_OPERATION_TIMEDOUT", .connectionTimeout, nil, "The connection was not made in time."),
+            28, "CURLE_OPERATION_TIMEDOUT", .connectionTimeout, nil, "The connection attempt timed out."),
         .unexpected(29, "CURLE_OBSOLETE29", "Not used by libcurl."),
         .unexpected(30, "CURLE_FTP_PORT_FAILED", "Not a code of HTTP (FTP)."),
         .unexpected(31, "CURLE_FTP_COULDNT_USE_REST", "Not a code of HTTP (FTP)."),
@@ -58,22 +58,22 @@ extension CurlCode {
         .unexpected(38, "CURLE_LDAP_CANNOT_BIND", "Not a code of HTTP (LDAP)."),
         .unexpected(39, "CURLE_LDAP_SEARCH_FAILED", "Not a code of HTTP (LDAP)."),
         .unexpected(40, "CURLE_OBSOLETE40", "Not used by libcurl."),
-        .unexpected(41, "CURLE_FUNCTION_NOT_FOUND", "A function of a library is missing."),
-        .unexpected(42, "CURLE_ABORTED_BY_CALLBACK", "The attempt was aborted by the proxy itself."),
-        .unexpected(43, "CURLE_BAD_FUNCTION_ARGUMENT", "libcurl was called wrongly."),
+        .unexpected(41, "CURLE_FUNCTION_NOT_FOUND", "A library function is missing."),
+        .unexpected(42, "CURLE_ABORTED_BY_CALLBACK", "The proxy aborted the attempt."),
+        .unexpected(43, "CURLE_BAD_FUNCTION_ARGUMENT", "libcurl was called incorrectly."),
         .unexpected(44, "CURLE_OBSOLETE44", "Not used by libcurl."),
         CurlCode(
             45, "CURLE_INTERFACE_FAILED", .proxyInternalError, .connecting,
             "The outgoing interface could not be used."),
         .unexpected(46, "CURLE_OBSOLETE46", "Not used by libcurl."),
         .unexpected(47, "CURLE_TOO_MANY_REDIRECTS", "Not asked for: redirects are the client's."),
-        .unexpected(48, "CURLE_UNKNOWN_OPTION", "libcurl was called wrongly."),
-        .unexpected(49, "CURLE_SETOPT_OPTION_SYNTAX", "libcurl was called wrongly."),
+        .unexpected(48, "CURLE_UNKNOWN_OPTION", "libcurl was called incorrectly."),
+        .unexpected(49, "CURLE_SETOPT_OPTION_SYNTAX", "libcurl was called incorrectly."),
         .unexpected(50, "CURLE_OBSOLETE50", "Not used by libcurl."),
         .unexpected(51, "CURLE_OBSOLETE51", "Not used by libcurl."),
         CurlCode(
             52, "CURLE_GOT_NOTHING", .connectionTerminated, nil,
-            "The connection was closed without an answer."),
+            "The connection was closed without a response."),
         CurlCode(
             53, "CURLE_SSL_ENGINE_NOTFOUND", .proxyInternalError, .securing,
             "Not asked for: no TLS engine is configured."),
@@ -82,27 +82,27 @@ extension CurlCode {
             "Not asked for: no TLS engine is configured."),
         CurlCode(
             55, "CURLE_SEND_ERROR", .connectionTerminated, nil,
-            "The connection broke while the request was sent."),
+            "The connection was lost while the request was being sent."),
         CurlCode(
             56, "CURLE_RECV_ERROR", .connectionTerminated, nil,
-            "The connection broke while the response was awaited."),
+            "The connection was lost while waiting for the response."),
         .unexpected(57, "CURLE_OBSOLETE57", "Not used by libcurl."),
         CurlCode(
             58, "CURLE_SSL_CERTPROBLEM", .proxyConfigurationError, .securing,
-            "Our own certificate cannot be used."),
-        CurlCode(59, "CURLE_SSL_CIPHER", .tlsProtocolError, .securing, "No TLS cipher could be agreed on."),
+            "The client certificate cannot be used."),
+        CurlCode(59, "CURLE_SSL_CIPHER", .tlsProtocolError, .securing, "No common TLS cipher was found."),
         CurlCode(
             60, "CURLE_PEER_FAILED_VERIFICATION", .tlsCertificateError, .securing,
             "The certificate of the origin is not trusted."),
         CurlCode(
             61, "CURLE_BAD_CONTENT_ENCODING", .httpResponseTransferCoding, nil,
-            "A coding of the response could not be decoded."),
+            "The content encoding of the response could not be decoded."),
         .unexpected(62, "CURLE_OBSOLETE62", "Not used by libcurl."),
         CurlCode(63, "CURLE_FILESIZE_EXCEEDED", .httpResponseBodySize, nil, "The response is too large."),
         .unexpected(64, "CURLE_USE_SSL_FAILED", "Not a code of HTTP (FTP)."),
         CurlCode(
             65, "CURLE_SEND_FAIL_REWIND", .connectionTerminated, nil,
-            "A reused connection died while the request was sent."),
+            "A reused connection was lost while the request was being sent."),
         CurlCode(
             66, "CURLE_SSL_ENGINE_INITFAILED", .proxyInternalError, .securing,
             "Not asked for: no TLS engine is configured."),
@@ -123,7 +123,7 @@ extension CurlCode {
         .unexpected(79, "CURLE_SSH", "Not a code of HTTP (SSH)."),
         CurlCode(
             80, "CURLE_SSL_SHUTDOWN_FAILED", .connectionTerminated, nil,
-            "The TLS connection could not be closed."),
+            "The TLS connection could not be shut down."),
         .unexpected(81, "CURLE_AGAIN", "Not a code of transfers."),
         CurlCode(
             82, "CURLE_SSL_CRL_BADFILE", .proxyConfigurationError, .securing,
@@ -146,10 +146,10 @@ extension CurlCode {
             91, "CURLE_SSL_INVALIDCERTSTATUS", .tlsCertificateError, .securing,
             "The certificate of the origin is revoked or its status is invalid."),
         CurlCode(
-            92, "CURLE_HTTP2_STREAM", .httpProtocolError, nil, "The origin broke off the HTTP/2 stream."),
-        .unexpected(93, "CURLE_RECURSIVE_API_CALL", "libcurl was called wrongly."),
+            92, "CURLE_HTTP2_STREAM", .httpProtocolError, nil, "The origin reset the HTTP/2 stream."),
+        .unexpected(93, "CURLE_RECURSIVE_API_CALL", "libcurl was called incorrectly."),
         .unexpected(94, "CURLE_AUTH_ERROR", "Not asked for: credentials are the client's."),
-        CurlCode(95, "CURLE_HTTP3", .httpProtocolError, nil, "The origin broke the framing of HTTP/3."),
+        CurlCode(95, "CURLE_HTTP3", .httpProtocolError, nil, "The origin violated the HTTP/3 protocol."),
         CurlCode(
             96, "CURLE_QUIC_CONNECT_ERROR", .connectionRefused, .connecting,
             "The QUIC connection could not be made."),
@@ -158,8 +158,8 @@ extension CurlCode {
             "The parent proxy refused the connection."),
         CurlCode(
             98, "CURLE_SSL_CLIENTCERT", .tlsAlertReceived, .securing,
-            "The origin asks for a certificate of the client."),
-        .unexpected(99, "CURLE_UNRECOVERABLE_POLL", "poll failed for good."),
+            "The origin requires a client certificate."),
+        .unexpected(99, "CURLE_UNRECOVERABLE_POLL", "Polling the connection failed."),
         .unexpected(100, "CURLE_TOO_LARGE", "A value or a field is too large for libcurl."),
         CurlCode(
             101, "CURLE_ECH_REQUIRED", .tlsProtocolError, .securing, "Not asked for: ECH."),

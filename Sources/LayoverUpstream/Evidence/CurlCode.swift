@@ -30,7 +30,7 @@ struct CurlCode {
     static func named(_ number: Int32) -> CurlCode {
         guard number >= 0, number < table.count else {
             return CurlCode(
-                number, "unknown", .proxyInternalError, nil, "libcurl gave a code that we do not know.")
+                number, "unknown", .proxyInternalError, nil, "libcurl reported an unknown error code.")
         }
         return table[Int(number)]
     }

@@ -9,7 +9,7 @@ extension Failure {
     /// What an attempt ends with that was never made, because the worker is gone.
     static let abortedByProxy = Failure(
         phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
-        message: "The attempt was aborted by the proxy itself.")
+        message: "The proxy aborted the attempt.")
 
     static func judged(code: CURLcode, cause: AbortCause?, progress: TransferProgress) -> Failure {
         let row = CurlCode.named(Int32(bitPattern: code.rawValue))
@@ -34,24 +34,24 @@ extension Failure {
     private static func judged(_ cause: AbortCause, phase: FailurePhase) -> (FailureKind, String) {
         switch cause {
         case .cancelled: (.proxyInternalError, abortedByProxy.message)
-        case .bodyBrokenOff: (.httpRequestError, "The client broke off before its body was complete.")
+        case .bodyBrokenOff: (.httpRequestError, "The client disconnected before its body was complete.")
         case .timedOut where phase == .resolving:
-            (.dnsTimeout, "The name of the origin was not resolved in time.")
+            (.dnsTimeout, "Resolving the origin's name timed out.")
         case .timedOut where phase == .receiving:
-            (.connectionReadTimeout, "The response stopped for too long.")
-        case .timedOut: (.httpResponseTimeout, "The response did not begin in time.")
-        case .addressRefused(let kind): (kind, "The address of the origin must not be connected to.")
+            (.connectionReadTimeout, "The response stalled for too long.")
+        case .timedOut: (.httpResponseTimeout, "No response began in time.")
+        case .addressRefused(let kind): (kind, "The proxy does not connect to the address of the origin.")
         // The name was wanted for sending again on a new connection.
         case .nameMissing where !phase.isBeforeSending, .nameFailed where !phase.isBeforeSending:
-            (.connectionTerminated, "The connection died, and no other could be made.")
+            (.connectionTerminated, "The connection was lost, and no new one could be made.")
         case .nameMissing: (.dnsError, "The name of the origin could not be resolved.")
         case .nameFailed(let failure, let name): (failure.kind, failure.message(about: name))
         case .connectionSpoilt:
-            (.connectionTerminated, "The idle connection was not usable any more.")
+            (.connectionTerminated, "The idle connection was no longer usable.")
         case .secondSending:
-            (.connectionTerminated, "The connection died, and the request cannot be sent a second time.")
+            (.connectionTerminated, "The connection was lost, and the request cannot be sent again.")
         case .notMarked:
-            (.proxyInternalError, "The store could not take note of the attempt, so nothing was sent.")
+            (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
         case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
         case .malformedResponse(let kind, let reason): (kind, "\(reason)")
         }
@@ -64,7 +64,7 @@ extension Failure {
         // Before the request is sent libcurl's words name hosts, addresses and certificates only.
         let remark = phase.isBeforeSending && !progress.remark.isEmpty ? " (\(progress.remark))" : ""
         let isHandshakeLate = phase == .securing && kind == .connectionTimeout
-        let reason = isHandshakeLate ? "The TLS handshake was not finished in time." : row.reason
+        let reason = isHandshakeLate ? "The TLS handshake timed out." : row.reason
         return (kind, "\(reason)\(remark)")
     }
 }

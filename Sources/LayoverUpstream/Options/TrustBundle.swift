@@ -20,7 +20,7 @@ final class TrustBundle: Sendable {
         }
         guard let own = Self.bytes(ofFile: caFile) else {
             throw UpstreamError(
-                code: .caFileUnreadable, context: "The file of trusted certificates cannot be read.",
+                code: .caFileUnreadable, context: "The file of trusted certificates (tls.caFile) cannot be read.",
                 osError: errno)
         }
         var joined = system.flatMap { Self.bytes(ofFile: $0) } ?? []
@@ -32,7 +32,7 @@ final class TrustBundle: Sendable {
             let code = errno
             if descriptor >= 0 { close(descriptor) }
             throw UpstreamError(
-                code: .outOfResources, context: "The trusted certificates cannot be joined.",
+                code: .outOfResources, context: "The trusted certificates cannot be combined.",
                 osError: code)
         }
         path = "/proc/self/fd/\(descriptor)"

@@ -23,8 +23,8 @@ enum NameFailure: Sendable, Hashable {
         case .unknown: "The name \(name) does not exist."
         case .noAddress: "The name \(name) exists but has no address."
         case .noResolver: "The name \(name) could not be resolved: no resolver answered."
-        case .refused: "The name \(name) could not be resolved: the resolver could not find out."
-        case .system(let code): "The name \(name) could not be resolved: the system failed (\(code))."
+        case .refused: "The name \(name) could not be resolved: the resolver reported a failure."
+        case .system(let code): "The name \(name) could not be resolved: system error \(code)."
         case .busy: "The name \(name) could not be resolved: the resolver is busy."
         }
     }

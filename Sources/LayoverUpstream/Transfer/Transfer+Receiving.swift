@@ -81,7 +81,7 @@ extension Transfer {
     /// - Returns: How many bytes were taken; too few end the transfer.
     func receivedBody(_ piece: UnsafeRawBufferPointer) -> Int {
         guard let framing = receiving.framing else {
-            abortCause = .malformedResponse(.httpProtocolError, reason: "A body came before a head.")
+            abortCause = .malformedResponse(.httpProtocolError, reason: "The response body arrived before its head.")
             return 0
         }
         if framing == .none {

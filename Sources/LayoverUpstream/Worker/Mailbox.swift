@@ -21,7 +21,7 @@ final class Mailbox: Sendable {
         descriptor = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
         guard descriptor >= 0 else {
             throw UpstreamError(
-                code: .outOfResources, context: "No eventfd can be made.", osError: errno)
+                code: .outOfResources, context: "Cannot create an eventfd.", osError: errno)
         }
     }
 

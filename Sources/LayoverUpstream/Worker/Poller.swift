@@ -27,7 +27,7 @@ final class Poller {
             let code = errno
             if descriptor >= 0 { close(descriptor) }
             throw UpstreamError(
-                code: .outOfResources, context: "No epoll descriptor can be made.", osError: code)
+                code: .outOfResources, context: "Cannot create an epoll descriptor.", osError: code)
         }
         sockets[wake].registered = event.events
     }

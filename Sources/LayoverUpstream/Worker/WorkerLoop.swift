@@ -60,7 +60,7 @@ final class WorkerLoop {
         layover_share(share, CURL_LOCK_DATA_SSL_SESSION)
         sweeper = IdleSweeper(ageMax: options.idleConnectionAgeMax)
         guard beginGeneration() else {
-            throw UpstreamError(code: .libcurlUnusable, context: "No multi handle can be made.")
+            throw UpstreamError(code: .libcurlUnusable, context: "Cannot create a libcurl multi handle.")
         }
     }
 

@@ -19,7 +19,7 @@ final class WorkerThread: Sendable {
         guard result == 0 else {
             context.release()
             throw UpstreamError(
-                code: .outOfResources, context: "No thread can be made.", osError: result)
+                code: .outOfResources, context: "Cannot create a thread.", osError: result)
         }
         state = Mutex(.running(thread))
     }

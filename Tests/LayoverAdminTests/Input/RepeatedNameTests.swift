@@ -18,9 +18,9 @@ struct RepeatedNameTests {
     }
 
     private static let bodies: [(String, String, String)] = [
-        ("/v1/pending/hold", "{\"all\":true,\"dryRun\":true,\"dryRun\":false}", "'dryRun' stands twice in one object."),
-        ("/v1/pending/hold", "{\"all\":true,\"dryRun\":true,\"dry\\u0052un\":false}", "'dryRun' stands twice in one object."),
-        ("/v1/pending/hold", "{\"filter\":{\"host\":\"a\",\"host\":\"shop.example\"}}", "'host' stands twice in one object."),
+        ("/v1/pending/hold", "{\"all\":true,\"dryRun\":true,\"dryRun\":false}", "'dryRun' appears twice in one object."),
+        ("/v1/pending/hold", "{\"all\":true,\"dryRun\":true,\"dry\\u0052un\":false}", "'dryRun' appears twice in one object."),
+        ("/v1/pending/hold", "{\"filter\":{\"host\":\"a\",\"host\":\"shop.example\"}}", "'host' appears twice in one object."),
         ("/v1/pending/hold", "{\"all\":true}".map { "\($0)\u{0}" }.joined(), "The body is no valid JSON."),
     ]
 

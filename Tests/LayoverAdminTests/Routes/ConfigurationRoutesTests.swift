@@ -77,7 +77,7 @@ struct ConfigurationRoutesTests {
             #expect(answer["Content-Type"] == "application/problem+json")
             #expect(answer.json["type"] as? String == "urn:layover:problem:configuration")
             #expect(answer.json["errors"] as? [String] == ["routes.x: unknown key", "log.level: no level"])
-            #expect((answer.json["detail"] as? String)?.contains("stays in force") == true)
+            #expect((answer.json["detail"] as? String)?.contains("was not applied") == true)
         }
     }
 

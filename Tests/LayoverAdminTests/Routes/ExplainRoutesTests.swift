@@ -57,7 +57,7 @@ struct ExplainRoutesTests {
             #expect(attempt["osError"] is NSNull && attempt["status"] is NSNull)
             #expect(attempt["verdict"] as? String == "park")
             #expect(attempt["rule"] as? String == "retryOn")
-            #expect(attempt["text"] as? String == "Parked: the policy's retryOn lists this failure.")
+            #expect(attempt["text"] as? String == "Parked: retryOn lists the failure.")
             let now = answer.json["now"] as? [String: Any] ?? [:]
             #expect(Set(now.keys) == ["state", "waitingFor", "why", "until", "text"])
         }
@@ -113,8 +113,8 @@ struct ExplainRoutesTests {
             let until = try #require(now["until"] as? String)
             #expect(
                 now["text"] as? String
-                    == "Waits for http://shop.example to be reachable again. The next attempt is due at \(until) at the latest. "
-                    + "If nothing comes of it by 2026-01-01T00:10:05.000Z, its client gets a 504.")
+                    == "Waits until http://shop.example is reachable. The next attempt is due at \(until) at the latest. "
+                    + "The client gets a 504 at 2026-01-01T00:10:05.000Z.")
         }
     }
 
@@ -129,7 +129,7 @@ struct ExplainRoutesTests {
             #expect(now["until"] as? String == "2026-01-01T00:00:12.000Z")
             #expect(
                 (now["text"] as? String)?.hasPrefix(
-                    "Waits for its time. The origin answered with status 503. The next attempt is due at 2026-01-01T00:00:12.000Z."
+                    "Waits for the next attempt. The origin answered with status 503. The next attempt is due at 2026-01-01T00:00:12.000Z."
                 ) == true)
         }
     }
@@ -143,7 +143,7 @@ struct ExplainRoutesTests {
             let now = try await now(harness, id)
             #expect(now["waitingFor"] as? String == "network")
             #expect(
-                (now["text"] as? String)?.hasPrefix("Waits because an admin said offline (train).") == true)
+                (now["text"] as? String)?.hasPrefix("Waits because the mode is offline, set by an admin (train).") == true)
             #expect(now["until"] as? String == "2026-01-01T00:10:05.000Z")
         }
     }
@@ -153,11 +153,11 @@ struct ExplainRoutesTests {
             let id = harness.park(1).id
             _ = try await harness.post("/v1/pending/\(id)/hold")
             let held = try await now(harness, id)
-            #expect((held["text"] as? String)?.contains("release lets them go on") == true)
+            #expect((held["text"] as? String)?.contains("release resumes automatic attempts") == true)
             #expect(held["until"] as? String == "2026-01-01T00:10:05.000Z")
             _ = try await harness.post("/v1/pending/\(id)/retry")
             let attempting = try await now(harness, id)
-            #expect(attempting["text"] as? String == "Attempt 2 is under way to http://shop.example.")
+            #expect(attempting["text"] as? String == "Attempt 2 is being sent to http://shop.example.")
             #expect(attempting["until"] is NSNull)
             let undecided = try await now(harness, harness.parkUndecided(2).id)
             #expect(undecided["why"] as? String == "maybeApplied")
@@ -166,7 +166,7 @@ struct ExplainRoutesTests {
     }
 
     /// One word for all that wait in an outage, also for who has attempts left of its own.
-    @Test(arguments: [(0, "All automatic attempts are used up"), (3, "The automatic attempts of its outage are used up")])
+    @Test(arguments: [(0, "No automatic attempts are left."), (3, "No automatic attempts are left for this outage.")])
     func exhaustedSaysWhoseAttemptsAreUsedUp(left: Int, words: String) async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(
@@ -186,7 +186,7 @@ struct ExplainRoutesTests {
             harness.engine.post(
                 .ended(id, .cancelled, nil, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: false)))
             let text = try #require(try await now(harness, id)["text"] as? String)
-            #expect(text.contains("its client disconnected, and it cannot be sent later, because \(obstacle.clause)."))
+            #expect(text.contains("the client disconnected, and the request cannot be sent later, because \(obstacle.clause)."))
         }
     }
 
@@ -214,10 +214,10 @@ struct ExplainRoutesTests {
             #expect(
                 now["text"] as? String
                     == "Failed at 2026-01-01T00:00:05.000Z, after 2 attempts and 0.0 s of waiting. The certificate is bad. "
-                    + "No other attempt was made: retryOn does not list this failure.")
+                    + "No further attempt: retryOn does not list the failure.")
             let other = try await self.now(harness, cancelled)
             #expect(
-                (other["text"] as? String)?.hasPrefix("Given up at 2026-01-01T00:00:05.000Z, after 1 attempt")
+                (other["text"] as? String)?.hasPrefix("Cancelled at 2026-01-01T00:00:05.000Z, after 1 attempt")
                     == true)
         }
     }

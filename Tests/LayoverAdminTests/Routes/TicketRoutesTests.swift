@@ -51,9 +51,9 @@ struct TicketRoutesTests {
                 let now = try await harness.send("GET", "/v1/pending/\(id)/explain").json["now"] as? [String: Any]
                 return now?["text"] as? String ?? ""
             }
-            #expect(try await text(child).hasPrefix("Waits for the tickets that it depends on: \(parent)."))
-            #expect(try await text(behind).hasPrefix("Waits for those before it in the lane one."))
-            #expect(try await text(behind).hasSuffix("it expires."))
+            #expect(try await text(child).hasPrefix("Waits for tickets that it depends on: \(parent)."))
+            #expect(try await text(behind).hasPrefix("Waits for earlier requests in lane one."))
+            #expect(try await text(behind).contains(" Expires at "))
             _ = try await harness.post("/v1/pending/\(parent)/cancel")
             #expect(try await text(child).hasPrefix("A ticket that it depends on was not delivered"))
         }
@@ -70,14 +70,14 @@ struct TicketRoutesTests {
             let newer = try await harness.accept(2, method: "PUT", policy: policy)
             let superseded = try await now(older)
             #expect(superseded["state"] as? String == "cancelled")
-            #expect((superseded["text"] as? String)?.hasPrefix("A newer request took its place at 2026-01-01T") == true)
+            #expect((superseded["text"] as? String)?.hasPrefix("Replaced by a newer request at 2026-01-01T") == true)
             #expect((superseded["text"] as? String)?.hasSuffix(": \(newer).") == true)
 
             let late = try await harness.accept(3, notAfter: Timestamp(nanoseconds: 4_000_000_000))
             let undecided = try await now(late)
             #expect(undecided["why"] as? String == "credentialsExpired")
             #expect(
-                (undecided["text"] as? String)?.hasPrefix("Its credentials expired at 2026-01-01T00:00:04.000Z, so")
+                (undecided["text"] as? String)?.hasPrefix("The credentials expired at 2026-01-01T00:00:04.000Z, so")
                     == true)
         }
     }

@@ -46,7 +46,7 @@ struct TicketSecretTests {
                 0x53, url: "http://shop.example/~ticket.\(parent).location~/x?a=~ticket.\(child).json.a~",
                 failure: Failure(
                     phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
-                    message: "The file of its body, \(child).request, is not whole.")).id
+                    message: "The body file \(child).request is incomplete.")).id
             let shown = [parent, child, reader].map { Self.turned($0).description }
             var paths = ["", "?sort=id&limit=1", "?sort=-url&limit=1", "?sort=lane&limit=2", "?q=shop"].map { "/v1/pending" + $0 }
             paths += shown.flatMap { ["/v1/pending/\($0)", "/v1/pending/\($0)/explain"] }
@@ -63,7 +63,7 @@ struct TicketSecretTests {
                 for text in texts { #expect(!text.contains(id.description) && !text.contains(spelled)) }
             }
             #expect(texts[0].contains("/~ticket.***.location~/x?a=~ticket.***.json.a~"))
-            #expect(texts[0].contains("The file of its body, ***.request, is not whole."))
+            #expect(texts[0].contains("The body file ***.request is incomplete."))
             let list = try await harness.send("GET", "/v1/pending").data
             #expect(list.map { $0["id"] as? String ?? "" } == Array(shown.dropFirst()))
             #expect(list.map { $0["ticket"] as? String } == ["***", nil])
@@ -123,7 +123,7 @@ struct TicketSecretTests {
             }
             #expect(waitingFor[1] == "lane" && waitingFor[2] == waitingFor[0] && waitingFor[2] != "lane")
             let now = try await harness.send("GET", "/v1/pending/\(shown[1])/explain").json["now"] as? [String: Any]
-            #expect((now?["text"] as? String)?.contains("in the lane \(Self.lane(of: "***")).") == true)
+            #expect((now?["text"] as? String)?.contains("in lane \(Self.lane(of: "***")).") == true)
         }
     }
 

@@ -22,7 +22,7 @@ struct UnsavedRoutesTests {
             #expect(answer.status == 507)
             #expect(answer.json["kind"] as? String == "store")
             let detail = answer.json["detail"] as? String
-            #expect(detail?.hasPrefix("It is done, but not on disk") == true)
+            #expect(detail?.hasPrefix("The change is applied but not yet saved to disk") == true)
             #expect(detail?.hasSuffix("The disk of the store is full.") == true)
             #expect(try await harness.send("GET", "/v1/pending/\(id)").status == 200)
         }
@@ -53,7 +53,7 @@ struct UnsavedRoutesTests {
             harness.park(9)
             let answer = try await harness.post("/v1/pending/cancel", "{\"all\":true}")
             #expect(answer.status == 507)
-            #expect((answer.json["detail"] as? String)?.hasPrefix("1 of 2: It is done, but not on disk") == true)
+            #expect((answer.json["detail"] as? String)?.hasPrefix("1 of 2: The change is applied but not yet saved to disk") == true)
         }
     }
 }

@@ -34,7 +34,7 @@ struct AdminServiceTests {
             let error = await #expect(throws: AdminError.self) {
                 try await Self.group(harness, host: "192.0.2.1", port: 8081) { _ in }.run()
             }
-            #expect(error?.description.hasSuffix("the address is not one of this machine") == true)
+            #expect(error?.description.hasSuffix("this machine does not have the address") == true)
         }
     }
 

@@ -28,7 +28,7 @@ struct DamageTests {
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: bench.options.path + suffix) }
         try Data(String(repeating: text, count: times).utf8).write(to: URL(fileURLWithPath: bench.options.path))
         let again = try await reopened(bench)
-        #expect(again.warnings.all == ["The cache is damaged and is made anew."])
+        #expect(again.warnings.all == ["The cache is damaged and is recreated."])
         #expect(again.files.isEmpty)
         #expect(again.cache.usage.entryCount == 0)
         await again.store()
@@ -68,7 +68,7 @@ struct DamageTests {
         // Whichever page is read first. None of them is a failure of the exchange.
         for number in 0..<200 { _ = await bench.lookup(.to("/\(number)")) }
         for number in 0..<50 { await bench.store(.to("/new\(number)")) }
-        #expect(bench.warnings.all.contains("The cache is damaged and is made anew."))
+        #expect(bench.warnings.all.contains("The cache is damaged and is recreated."))
         #expect(await bench.body(.to("/new49")) == "hello")
         #expect(try await bench.isConsistent())
     }
@@ -111,7 +111,7 @@ struct DamageTests {
         await bench.store(.to("/lost"))
         await bench.store(.to("/lost"))
         #expect(bench.cache.usage.failure?.contains("No such file") == true)
-        #expect(bench.warnings.all == ["The cache cannot keep answers."])
+        #expect(bench.warnings.all == ["The cache cannot store responses."])
         #expect(await bench.found(.to("/old")) != nil)
         try FileManager.default.moveItem(atPath: moved, toPath: bench.options.folder)
         await bench.store(.to("/new"))

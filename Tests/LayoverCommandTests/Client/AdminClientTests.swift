@@ -24,12 +24,12 @@ struct AdminClientTests {
                 _ = try await client.send(AdminCall("/v1/pending/\(String(repeating: "0", count: 32))"))
             }
             #expect(unknown?.code == .refused)
-            #expect(unknown?.message == "There is no entry with this id, and none is remembered. (404)")
+            #expect(unknown?.message == "No request has this id. (404)")
             let usage = await #expect(throws: CommandFailure.self) {
                 _ = try await client.send(AdminCall("/v1/pending", query: [("state", "a&b ü")]))
             }
             #expect(usage?.code == .usage)
-            #expect(usage?.message.contains("'a&b ü' is not a state") == true)
+            #expect(usage?.message.contains("Unknown state 'a&b ü'") == true)
             let lines = await #expect(throws: CommandFailure.self) {
                 try await client.lines(of: AdminCall("/v1/nowhere")) { _ in }
             }

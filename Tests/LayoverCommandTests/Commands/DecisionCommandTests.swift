@@ -75,9 +75,9 @@ struct DecisionCommandTests {
             #expect(lines[3] == "      The connection closed before an answer came.")
             #expect(
                 lines[4]
-                    == "      ask by onMaybeApplied: Left to a person: it may have been applied, and must not be sent twice."
+                    == "      ask by onMaybeApplied: Undecided: the server may have processed the request, and it is not repeatable."
             )
-            #expect(lines[5].hasPrefix("now   The origin may have acted on it"))
+            #expect(lines[5].hasPrefix("now   The server may have processed the request"))
         }
     }
 

@@ -113,7 +113,7 @@ import Testing
             return
         }
         #expect(parking.asks == (isRepeatable ? nil : .maybeApplied))
-        #expect(failure.message == "The file of its body could not be read to its end.")
+        #expect(failure.message == "The file of the request body could not be read completely.")
     }
 
     // MARK: Preflights

@@ -68,7 +68,7 @@ struct ReachabilityProbeTests {
 
     @Test(arguments: [
         (ProbeResult.expected, ReachabilityState.online, nil),
-        (.portal(status: 302), .portal, "Another server answered the probe, with status 302."),
+        (.portal(status: 302), .portal, "The probe got an unexpected status (302): probably a captive portal."),
         (silence, .limited, "The probe failed: No answer."),
     ])
     mutating func anAnswerOutweighsTheLinks(result: ProbeResult, state: ReachabilityState, detail: String?) {

@@ -12,7 +12,7 @@ struct ReachabilityTests {
     @Test func beforeTheKernelSpeaksNothingIsKnown() {
         let bench = ReachabilityBench(links: nil)
         #expect(bench.state == .unknown)
-        #expect(bench.machine.view.detail == "The kernel has not told about links yet.")
+        #expect(bench.machine.view.detail == "No information about network links yet.")
         #expect(!bench.machine.isNetworkAway)
         #expect(bench.wakesIn == nil)
     }

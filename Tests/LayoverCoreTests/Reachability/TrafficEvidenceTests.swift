@@ -19,7 +19,7 @@ struct TrafficEvidenceTests {
         #expect(bench.machine.isDoubted)
         #expect(bench.machine.isNetworkAway)
         #expect(bench.state == .limited)
-        #expect(bench.machine.view.detail == "The last 3 origins that were tried cannot be reached.")
+        #expect(bench.machine.view.detail == "The last 3 origins tried were unreachable.")
         #expect(away("d", "e") == [])
     }
 

@@ -28,7 +28,7 @@ struct RescueTests {
         #expect(line.startedAt == began && line.endedAt == bench.now)
         #expect(line.failure?.kind == .proxyInternalError && line.evidence == .maybeApplied)
         #expect(line.verdict?.rule == "rescued" && line.verdict?.word == (isRepeatable ? "park" : "ask"))
-        #expect(entry.lastFailure?.message == "The proxy ended while the attempt was under way.")
+        #expect(entry.lastFailure?.message == "The proxy ended during the attempt.")
         #expect(entry.lastFailureAt == bench.now)
         #expect(entry.attemptCount == 1 && entry.ticket?.counts.automatic == 1)
         #expect(bench.set.record(of: id)?.attempts == entry.attempts, "to be stored")

@@ -63,7 +63,7 @@ extension EndToEnd {
                 // A retry by hand does not wait for the next time, and meets the fault for certain.
                 for ticket in tickets { _ = try await scene.layover.call("POST", "/v1/pending/\(ticket)/retry") }
                 let events = try await scene.layover.waitForPending("an attempt met the fault") {
-                    $0.data.contains { $0.lastFailure?.message.contains("take note") == true }
+                    $0.data.contains { $0.lastFailure?.message.contains("record the attempt") == true }
                 }
                 #expect(events.data.count == 2)
                 #expect(try origin?.events().isEmpty == true)

@@ -36,7 +36,7 @@ extension EndToEnd {
             #expect(try await scene.layover.ticket(cancelled, wait: 20).state == "cancelled")
             #expect(try await scene.layover.call("POST", "/v1/pending/\(cancelled)/cancel").status == 409, "now it is over")
             let errors = scene.layover.process.errors
-            #expect(errors.components(separatedBy: "the store does not take changes").count == 2, "\(errors)")
+            #expect(errors.components(separatedBy: "the store cannot save changes").count == 2, "\(errors)")
         }
 
         private func whileReadOnly(_ scene: DurableScene, _ cancelled: String) async throws -> RecordingOrigin {
@@ -50,11 +50,11 @@ extension EndToEnd {
             for _ in 0..<2 {
                 let answer = try await scene.layover.call("POST", "/v1/pending/\(cancelled)/cancel")
                 #expect(answer.status == 507, "\(answer.text)")
-                #expect(answer.text.contains("not on disk"), "\(answer.text)")
+                #expect(answer.text.contains("not yet saved to disk"), "\(answer.text)")
             }
             let command = try await scene.layover.command("cancel", cancelled).run()
             #expect(command.status == 3, "\(command)")
-            #expect(command.errors.contains("not on disk"), "\(command)")
+            #expect(command.errors.contains("not yet saved to disk"), "\(command)")
             #expect(try await !scene.layover.call("GET", "/v1/status").text.contains(#""condition":"ok""#))
 
             async let held = scene.send("held")

@@ -26,8 +26,8 @@ extension EndToEnd {
             let result = try await start(in: first.folder)
             #expect(result.status == 1, "\(result)")
             #expect(result.errors.contains("layover.sqlite"), "\(result)")
-            #expect(result.errors.contains("It was left as it is."), "\(result)")
-            #expect(result.errors.contains(damage == .otherDatabase ? "Set another store.path" : "Put back a copy"), "\(result)")
+            #expect(result.errors.contains("The file was not changed."), "\(result)")
+            #expect(result.errors.contains(damage == .otherDatabase ? "Set another store.path" : "Restore a copy"), "\(result)")
             #expect(try Data(contentsOf: file) == before)
         }
 

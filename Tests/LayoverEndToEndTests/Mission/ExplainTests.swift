@@ -34,8 +34,8 @@ extension EndToEnd {
         }
 
         @Test(arguments: [
-            (#""dropOn":["404"],"askOn":[]"#, "cancelled", "Dropped by its preflight at "),
-            (#""dropOn":[],"askOn":["404"]"#, "undecided", "It was not sent, and a person decides"),
+            (#""dropOn":["404"],"askOn":[]"#, "cancelled", "Cancelled by the preflight at "),
+            (#""dropOn":[],"askOn":["404"]"#, "undecided", "The request was not sent. Decide with"),
         ])
         func whatItsPreflightKeptBackNamesTheRule(keys: String, state: String, words: String) async throws {
             let scene = try await Scene(preflight(keys))
@@ -46,10 +46,10 @@ extension EndToEnd {
             let attempt = try #require(explained.attempts.last)
             #expect(attempt.rule == "preflight")
             #expect(attempt.evidence == "neverSent")
-            #expect(attempt.text == "Not sent: the origin was asked first, and its answer speaks against it.")
+            #expect(attempt.text == "Not sent: the response to the preflight forbids it.")
             #expect(explained.now.state == state)
             #expect(explained.now.text.hasPrefix(words), "\(explained.now.text)")
-            #expect(explained.now.text.contains("The origin was asked first, and answered with status 404."))
+            #expect(explained.now.text.contains("The preflight was answered with status 404."))
             #expect(origin.requests == ["HEAD /gone"])
         }
 
@@ -67,8 +67,8 @@ extension EndToEnd {
             #expect(attempt.verdict == "deliver")
             #expect(attempt.rule == "notRepeatable")
             #expect(attempt.status == 200)
-            #expect(attempt.text?.hasPrefix("The answer broke off. Its status and fields are kept") == true)
-            #expect(explained.now.text.contains("but broke off: its status and fields are kept, its body is not."))
+            #expect(attempt.text?.hasPrefix("The response was cut off. Its status and fields are stored") == true)
+            #expect(explained.now.text.contains("but was cut off: status and fields are stored, the body is not."))
         }
     }
 }

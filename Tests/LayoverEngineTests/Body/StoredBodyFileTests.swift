@@ -23,7 +23,7 @@ struct StoredBodyFileTests {
         #expect(await body.opened() == nil)
         try FileManager.default.removeItem(atPath: folder.path + "/" + Self.name)
         #expect(try await BodyTaker(body).whole().bytes == Self.bytes)
-        #expect(await kept(byteCount: 5000).opened() == .lost("The file of its body, \(Self.name), is not in the spool folder any more."))
+        #expect(await kept(byteCount: 5000).opened() == .lost("The body file \(Self.name) is missing from the spool folder."))
     }
 
     /// A row that somebody wrote by hand must not give other files away.
@@ -32,7 +32,7 @@ struct StoredBodyFileTests {
         let secret = folder.path + "/secret"
         #expect(FileManager.default.createFile(atPath: secret, contents: Data(Self.bytes)))
         let body = kept(name, byteCount: 5000)
-        #expect(await body.opened() == .lost("The file of its body, ?, is not in the spool folder any more."))
+        #expect(await body.opened() == .lost("The body file ? is missing from the spool folder."))
         #expect(try await BodyTaker(body).whole().end == .brokenOff)
     }
 }

@@ -140,7 +140,7 @@ struct AcceptedBodyTests {
             let answer = try await client.answer()
             #expect(answer.status == 507)
             #expect(answer.member("kind") == "store")
-            #expect(answer.member("detail")?.contains("could not be read back") == true)
+            #expect(answer.member("detail")?.contains("could not be read from the spool") == true)
             try await proxy.becomesEmpty(tickets)
             try await proxy.expectAttempts(0)
         }

@@ -40,7 +40,7 @@ struct LostBodyTests {
             let file = "\(id).request"
             try FileManager.default.moveItem(atPath: "\(tickets.folder)/\(file)", toPath: "\(tickets.folder)/away")
             _ = await proxy.engine.command(.retry, id)
-            try await expectRejected(id, proxy, "not in the spool folder")
+            try await expectRejected(id, proxy, "is missing from the spool folder")
             try FileManager.default.moveItem(atPath: "\(tickets.folder)/away", toPath: "\(tickets.folder)/\(file)")
             _ = await proxy.engine.command(.retry, id)
             let attempt = try await proxy.nextAttempt("an attempt with the body back in its place")
@@ -54,7 +54,7 @@ struct LostBodyTests {
         try await withTicket { proxy, tickets, id in
             #expect(truncate("\(tickets.folder)/\(id).request", byteCount) == 0)
             _ = await proxy.engine.command(.retry, id)
-            try await expectRejected(id, proxy, "not whole: it has \(byteCount) of 500 bytes")
+            try await expectRejected(id, proxy, "is incomplete: it has \(byteCount) of 500 bytes")
         }
     }
 
@@ -83,7 +83,7 @@ struct LostBodyTests {
             let standing = try await proxy.until(id, is: method == "PUT" ? .waiting : .undecided)
             #expect(standing.member("why") == (method == "PUT" ? "null" : "maybeApplied"))
             let failure = await proxy.engine.entry(id)?.lastFailure
-            #expect(failure?.message == "The file of its body could not be read to its end.")
+            #expect(failure?.message == "The file of the request body could not be read completely.")
         }
     }
 }

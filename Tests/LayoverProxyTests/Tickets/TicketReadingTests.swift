@@ -59,10 +59,10 @@ struct TicketReadingTests {
         try await insert(body: .file(name: name, byteCount: Self.body.utf8.count))
         beforeCommit.update { $0 = { truncate(path, off_t(byteCount)) } }
         guard case .unreadable(let failure) = await reading().read() else { throw Unexpected() }
-        #expect(failure.message == "The file of its body could not be read.")
+        #expect(failure.message == "The file of the request body could not be read.")
         #expect(failure.evidence == .neverSent)
         guard case .rejected(let failure) = await reading().read() else { throw Unexpected() }
-        #expect(failure.message.contains("is not whole: it has \(byteCount) of \(Self.body.utf8.count) bytes"))
+        #expect(failure.message.contains("is incomplete: it has \(byteCount) of \(Self.body.utf8.count) bytes"))
     }
 
     /// What is open cannot be taken away.
@@ -101,7 +101,7 @@ struct TicketReadingTests {
         switch (await reading(parents: [.fixture(2)]).read(), loss) {
         case (.ready(let request, _), .none): #expect(request.target == "/things/7")
         case (.rejected(let failure), .gone), (.rejected(let failure), .cut):
-            #expect(failure.message.contains("was not kept"))
+            #expect(failure.message.contains("was not stored"))
         case (let result, _): Issue.record("\(loss): \(result)")
         }
     }

@@ -76,7 +76,7 @@ struct SubstitutionTests {
         let request = TokenRequest.get("/", requestLines("X: \(json("x"))"))
         let error = try #require(tokenError { try Substitution(.created(body: "{\"x\":\"\(text)\"}")).applied(to: request) })
         #expect(error.code == .rejected)
-        #expect(error.description == "The value of \(json("x")) has a line break or another control character, so it must not stand in the field X.")
+        #expect(error.description == "The value of \(json("x")) has a line break or another control character, so it is not allowed in the field X.")
     }
 
     // MARK: Bodies

@@ -47,7 +47,7 @@ struct TokenScanTests {
     func aTokenOutsideOfTheStringsOfJSONIsRefused(body: String) {
         let error = tokenError { try TokenScan(.json(body)) }
         #expect(error?.code == .malformed)
-        #expect(error?.description.contains("quotes") == true)
+        #expect(error?.description.contains("inside a string") == true)
     }
 
     @Test func refusalsNameThePlaceAndNeverQuoteIt() throws {

@@ -47,7 +47,7 @@ struct TokenValuesTests {
         #expect(refusal(.location, .created())?.description == "The answer to ticket \(one) (status 201) has no Location field.")
         #expect(refusal(.location, .created(answerLines("Location: ")))?.code == .missing)
         #expect(refusal(.location, .created(answerLines("Location: /a", "Location: /a")))?.code == .missing)
-        #expect(refusal(.location, nil)?.description == "The answer to ticket \(one) is not there (any more).")
+        #expect(refusal(.location, nil)?.description == "The response of ticket \(one) is not available.")
     }
 
     @Test func onlyASuccessOrARedirectionBringsValues() throws {

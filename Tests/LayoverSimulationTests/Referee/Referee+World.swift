@@ -147,7 +147,7 @@ extension Referee {
         truth.answerCount += 1
         toldOfTicket(answer, truth)
         if let question = truth.question { answered(question, answer) }
-        if answer.fields["proxy-status"]?.contains("equal request") == true { simulation.count("shared answers") }
+        if answer.fields["proxy-status"]?.contains("identical request") == true { simulation.count("shared answers") }
         simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
         if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
         if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {

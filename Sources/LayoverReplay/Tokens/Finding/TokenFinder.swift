@@ -89,7 +89,7 @@ struct TokenFinder {
             guard bytes[offset] == UInt8(ascii: "\"") else {
                 guard !Self.isBeginning(bytes[offset...]) else {
                     throw TokenError(
-                        .malformed, "A token in the body stands outside of the strings of its JSON: it must stand in quotes.")
+                        .malformed, "A token in a JSON body must be inside a string.")
                 }
                 offset += 1
                 continue
@@ -114,10 +114,10 @@ struct TokenFinder {
     private func checkLocations(of bytes: UnsafeRawBufferPointer) throws(TokenError) {
         let locations = found.filter { $0.isLocationInPath }
         guard locations.allSatisfy({ $0.range.lowerBound > 0 && bytes[$0.range.lowerBound - 1] == UInt8(ascii: "/") }) else {
-            throw TokenError(.malformed, "A location token in the path of the request target does not stand behind a slash.")
+            throw TokenError(.malformed, "A location token in the path must follow a slash.")
         }
         guard locations.count < 2 else {
-            throw TokenError(.malformed, "The path of the request target has more than one location token.")
+            throw TokenError(.malformed, "The path has more than one location token.")
         }
     }
 }

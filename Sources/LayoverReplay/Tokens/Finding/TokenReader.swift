@@ -31,13 +31,13 @@ struct TokenReader {
                 continue
             }
             guard Self.isLegal(byte) else {
-                throw malformed("has a character that must be percent-encoded in it, or lacks its last tilde")
+                throw malformed("has a character that must be percent-encoded, or its closing tilde is missing")
             }
             guard text.count <= limits.tokenByteCountMax else {
                 throw TokenError(.limit, "A token in \(place.name) is longer than \(limits.tokenByteCountMax) bytes.")
             }
         }
-        if text.starts(with: Self.ticket) { throw malformed("lacks its last tilde") }
+        if text.starts(with: Self.ticket) { throw malformed("has no closing tilde") }
         return nil
     }
 
@@ -70,7 +70,7 @@ struct TokenReader {
         case ("json", false):
             return .json(try keys(rest.dropFirst()))
         default:
-            throw malformed("asks for something other than location, field.<name> or json.<key>")
+            throw malformed("must ask for location, field.<name> or json.<key>")
         }
     }
 

@@ -31,7 +31,7 @@ extension TokenValues {
     private func readableBody(of answer: ParentAnswer, _ id: String) throws(TokenError) -> ByteBuffer {
         try checkCoding(of: answer, id)
         guard let body = answer.body else {
-            throw TokenError(.missing, "The body of the answer to ticket \(id) was not kept, or is too long to be read.")
+            throw TokenError(.missing, "The response body of ticket \(id) was not stored or is too long.")
         }
         guard body.readableBytes <= limits.answerByteCountMax else {
             throw TokenError(
@@ -45,15 +45,15 @@ extension TokenValues {
         case (.undone, .known), (.asItCame, .known([])):
             break
         case (.broken, .known):
-            throw TokenError(.missing, "The body of the answer to ticket \(id) is not what its Content-Encoding says.")
+            throw TokenError(.missing, "The response body of ticket \(id) does not match its Content-Encoding.")
         case (.tooLong, .known):
             throw TokenError(
                 .missing,
                 "The body of the answer to ticket \(id) is longer than \(limits.answerByteCountMax) bytes when it is decompressed.")
         case (_, .unknown(let name?)):
-            throw TokenError(.missing, "The answer to ticket \(id) is compressed with \(name), which cannot be undone here.")
+            throw TokenError(.missing, "The answer to ticket \(id) is compressed with \(name), which is not supported.")
         case (_, .unknown(nil)):
-            throw TokenError(.missing, "The answer to ticket \(id) is compressed in a way that cannot be undone here.")
+            throw TokenError(.missing, "The answer to ticket \(id) is compressed in an unsupported way.")
         case (.asItCame, .known):
             throw TokenError(.missing, "The answer to ticket \(id) is compressed, so no value can be read from its body.")
         }

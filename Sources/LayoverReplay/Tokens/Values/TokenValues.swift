@@ -45,10 +45,10 @@ package struct TokenValues: Sendable {
 
     private func answer(to id: String) throws(TokenError) -> ParentAnswer {
         guard let answer = parents?[id] else {
-            throw TokenError(.missing, "The answer to ticket \(id) is not there (any more).")
+            throw TokenError(.missing, "The response of ticket \(id) is not available.")
         }
         guard (200..<400).contains(answer.status) else {
-            throw TokenError(.missing, "Ticket \(id) was answered with status \(answer.status), which brings no values.")
+            throw TokenError(.missing, "Ticket \(id) was answered with status \(answer.status), so it provides no values.")
         }
         return answer
     }

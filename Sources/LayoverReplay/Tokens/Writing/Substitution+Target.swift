@@ -52,7 +52,7 @@ extension Substitution {
 
     /// The path, which begins with a slash, and the query. What a target must not contain is percent-encoded, as browsers do.
     private func location(_ found: FoundToken) throws(TokenError) -> (path: [UInt8], query: [UInt8]?) {
-        guard let id = found.token.parent else { throw TokenError(.rejected, "\(found.token) is no location.") }
+        guard let id = found.token.parent else { throw TokenError(.rejected, "\(found.token) is not a location token.") }
         let text = try values.value(of: found.token)
         let location = try values.location(of: id)
         guard let origin, location.origin == origin else {

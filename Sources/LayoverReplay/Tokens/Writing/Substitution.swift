@@ -83,7 +83,7 @@ package struct Substitution: Sendable {
     func checkHead(_ byteCount: Int, _ what: String) throws(TokenError) {
         guard byteCount <= values.limits.headByteCountMax else {
             throw TokenError(
-                .rejected, "With its values in it, the request's \(what) would be longer than \(values.limits.headByteCountMax) bytes.")
+                .rejected, "With the token values, the request's \(what) would be longer than \(values.limits.headByteCountMax) bytes.")
         }
     }
 }

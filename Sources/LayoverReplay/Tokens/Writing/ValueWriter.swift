@@ -11,7 +11,7 @@ struct ValueWriter {
         case .path:
             // An empty segment, `.` or `..` would name another resource than anybody meant, perhaps a whole collection.
             guard !value.isEmpty, value != Array(".".utf8), value != Array("..".utf8) else {
-                throw rejected("is empty or consists of dots, which would make another path of it")
+                throw rejected("is empty or consists of dots, which would change the path")
             }
             return PercentCoding.encode(value, isPlain: PercentCoding.isUnreserved)
         case .query:
@@ -31,7 +31,7 @@ struct ValueWriter {
     }
 
     private func rejected(_ what: String) -> TokenError {
-        TokenError(.rejected, "The value of \(token) \(what), so it must not stand in \(place.name).")
+        TokenError(.rejected, "The value of \(token) \(what), so it is not allowed in \(place.name).")
     }
 
     /// `application/x-www-form-urlencoded` as the URL standard serializes it (url.spec.whatwg.org, section 5.2).
