@@ -76,7 +76,8 @@ let package = Package(
         .target(
             name: "LayoverStore",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverText", sqlite, sqliteBinding, crypto, cryptoExtras, nioCore, logging,
+                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", sqlite, sqliteBinding, crypto, cryptoExtras, nioCore,
+                logging,
             ],
             swiftSettings: strict),
         .target(

@@ -1,4 +1,5 @@
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import Testing
 
@@ -15,9 +16,9 @@ struct TransparencyTests {
             #expect(attempt.request.host == "origin.test:8000")
             #expect(attempt.request.origin.description == "http://origin.test:8000")
             #expect(attempt.request.framing == .none)
-            let bytes = Array(attempt.request.fields.readableBytesView)
+            let bytes = Array(attempt.request.fields.lines.readableBytesView)
             #expect(
-                bytes == ("X-One: first\0x-ONE: second\0Accept: text/html\0X-Empty;\0X-Bytes: \u{e9}\u{ff}\0Cookie: a=1;  b=2\0"
+                bytes == ("X-One: first\0x-ONE: second\0Accept: text/html\0X-Empty: \0X-Bytes: \u{e9}\u{ff}\0Cookie: a=1;  b=2\0"
                     + "Via: 1.1 layover-0a1b2c3d\0").latin1)
             attempt.respond(body: "ok")
             #expect(try await client.answer().status == 200)

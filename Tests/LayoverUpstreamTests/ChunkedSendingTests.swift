@@ -1,6 +1,7 @@
 import Glibc
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Testing
@@ -12,10 +13,10 @@ import Testing
 struct ChunkedSendingTests {
     private static let text = String(repeating: "0123456789abcdef", count: 12_800)
 
-    private func chunkedBody(_ text: String, trailers: String?, of rig: UpstreamRig, mayBeSentTwice: Bool) -> CapturedBody {
+    private func chunkedBody(_ text: String, trailers: RequestFields?, of rig: UpstreamRig, mayBeSentTwice: Bool) -> CapturedBody {
         let body = rig.emptyBody(length: nil, mayBeSentTwice: mayBeSentTwice)
         if !text.isEmpty { _ = body.append(ByteBuffer(string: text)) }
-        body.finish(trailers: trailers.map { ByteBuffer(string: $0) })
+        body.finish(trailers: trailers)
         return body
     }
 
@@ -56,7 +57,7 @@ struct ChunkedSendingTests {
         let rig = try UpstreamRig()
         let text = String(Self.text.prefix(byteCount))
         for number in 1...6 {
-            let body = chunkedBody(text, trailers: "X-Number: \(number)\0X-Empty;\0", of: rig, mayBeSentTwice: true)
+            let body = chunkedBody(text, trailers: ["X-Number": "\(number)", "X-Empty": ""], of: rig, mayBeSentTwice: true)
             let facts = await rig.send(rig.request("PUT", port: origin.port, framing: .chunked, body: body))
             #expect(facts.bodyText == "\(["X-Number: \(number)", "X-Empty:"]) \(text)", "upload \(number)")
         }
@@ -75,7 +76,7 @@ struct ChunkedSendingTests {
         defer { origin.stop() }
         let rig = try UpstreamRig()
         _ = await rig.send(rig.request("GET", port: origin.port))
-        let body = chunkedBody(Self.text, trailers: "X-Sum: 1\0", of: rig, mayBeSentTwice: true)
+        let body = chunkedBody(Self.text, trailers: ["X-Sum": "1"], of: rig, mayBeSentTwice: true)
         let facts = await rig.send(rig.request("PUT", port: origin.port, framing: .chunked, body: body))
         #expect(facts.sendings == 2)
         #expect(facts.bodyText == "\(["X-Sum: 1"]) \(Self.text)")
@@ -90,7 +91,7 @@ struct ChunkedSendingTests {
         defer { origin.stop() }
         let rig = try UpstreamRig { $0.sendBufferByteCount = 16 << 10 }
         let lines = (1...300).map { "X-\($0): \(String(repeating: "v", count: 200))" }
-        let body = chunkedBody("abc", trailers: lines.map { $0 + "\0" }.joined(), of: rig, mayBeSentTwice: false)
+        let body = chunkedBody("abc", trailers: RequestFields(lines), of: rig, mayBeSentTwice: false)
         let facts = await rig.send(rig.request("POST", port: origin.port, framing: .chunked, body: body))
         #expect(facts.bodyText == lines.joined())
         try await rig.stop()

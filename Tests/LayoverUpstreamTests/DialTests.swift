@@ -56,7 +56,7 @@ struct DialTests {
         let rig = try UpstreamRig()
         var request = rig.request("GET", port: origin.port, target: "/chat")
         request.purpose = .upgrade
-        request.fields = ByteBuffer(string: "Connection: Upgrade\0Upgrade: websocket\0")
+        request.fields = ["Connection": "Upgrade", "Upgrade": "websocket"]
         let facts = await rig.send(request)
         #expect(facts.events == ["dialled"])
         let descriptor = try #require(facts.dialled)

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Testing
@@ -42,10 +43,13 @@ struct SendingTests {
 
     @Test func fieldsPassInTheirOrderAndNoneIsAdded() async throws {
         let (text, _) = try await received { request, _ in
-            request.fields.writeString("User-Agent: me\0Accept: a/b\0accept: c\0X-Empty;\0")
-            request.fields.writeString("Cookie: a=b\0Authorization: Basic xx\0Range: bytes=1-\0Expect: x\0")
-            request.fields.writeBytes(Array("X-Raw: ".utf8) + [0xE9, 0xFF, 0x80, 0])
-            request.fields.writeString("Accept-Encoding: br\0TE: trailers\0Content-Type: text/x\0Last: 1\0")
+            request.fields = [
+                "User-Agent": "me", "Accept": "a/b", "accept": "c", "X-Empty": "", "Cookie": "a=b", "Authorization": "Basic xx",
+                "Range": "bytes=1-", "Expect": "x",
+            ]
+            request.fields.append("X-Raw", ByteBuffer(bytes: [0xE9, 0xFF, 0x80]))
+            let rest: RequestFields = ["Accept-Encoding": "br", "TE": "trailers", "Content-Type": "text/x", "Last": "1"]
+            for field in rest { request.fields.append(field) }
         }
         let expected =
             Array(
@@ -60,7 +64,7 @@ struct SendingTests {
     @Test func hundredsOfFieldsPass() async throws {
         let names = (1...900).map { "X-\($0): \(String(repeating: "v", count: 1 + $0 % 50))" }
         let (text, _) = try await received { request, _ in
-            for name in names { request.fields.writeString(name + "\0") }
+            request.fields = RequestFields(names)
         }
         #expect(text == "GET /x HTTP/1.1\r\nHost: h\r\n" + names.map { $0 + "\r\n" }.joined() + "\r\n")
     }
@@ -95,7 +99,7 @@ struct SendingTests {
         let (text, _) = try await received { request, rig in
             let body = rig.emptyBody(length: nil)
             _ = body.append(ByteBuffer(string: "abc"))
-            body.finish(trailers: ByteBuffer(string: "X-Sum: 1\0X-Empty;\0"))
+            body.finish(trailers: ["X-Sum": "1", "X-Empty": ""])
             request.method = "POST"
             request.framing = .chunked
             request.body = body

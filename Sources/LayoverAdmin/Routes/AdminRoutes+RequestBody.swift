@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 
 /// Bodies: that of a live entry's request, as its client sent it, and that of a ticket's answer, as it came.
@@ -14,7 +15,7 @@ extension AdminRoutes {
         guard !entry.state.isFinal else { throw Problem.bodyGone }
         guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
         guard let body = kept.body else { return Response(status: .noContent) }
-        return try await show(body, type: Self.shownFields(kept.fields, end: 0)) { await problem(entry.id, .bodyNotKept) }
+        return try await show(body, type: Self.shownFields(kept.fields)) { await problem(entry.id, .bodyNotKept) }
     }
 
     func ticketAnswer(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
@@ -27,7 +28,7 @@ extension AdminRoutes {
         else { throw Problem.noAnswer(entry) }
         guard !answer.isBodyLost else { throw Problem.answerNotKept }
         let body = CapturedBody(answer.body, limits: .init(), spool: spool)
-        var fields = Self.shownFields(answer.fields, end: UInt8(ascii: "\n"))
+        var fields = Self.shownFields(FieldLines(answer.fields, end: .lineBreak))
         fields[.layoverStatus] = String(answer.status)
         return try await show(body, type: fields) { .answerNotKept }
     }
@@ -89,19 +90,11 @@ extension AdminRoutes {
     }
 
     /// What the body is; and that no browser shows it as a page of ours, whatever it is.
-    ///
-    /// - Parameter end: The last byte of each line.
-    private static func shownFields(_ lines: ByteBuffer, end: UInt8) -> HTTPFields {
+    private static func shownFields(_ all: some Sequence<FieldSlice>) -> HTTPFields {
         var fields: HTTPFields = [.contentType: "application/octet-stream", .contentDisposition: "attachment"]
-        for line in lines.readableBytesView.split(separator: end) {
-            let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1)
-            guard parts.count == 2 else { continue }
-            let value = String(decoding: parts[1].filter { $0 != UInt8(ascii: "\r") }.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
-            switch String(decoding: parts[0], as: UTF8.self).lowercased() {
-            case "content-type": fields[.contentType] = value
-            case "content-encoding": fields[.contentEncoding] = value
-            default: break
-            }
+        for field in all where field.hasValue {
+            if field.isNamed("content-type") { fields[.contentType] = field.text }
+            if field.isNamed("content-encoding") { fields[.contentEncoding] = field.text }
         }
         return fields
     }

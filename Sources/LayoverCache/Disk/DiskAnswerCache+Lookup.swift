@@ -1,7 +1,7 @@
 import GRDB
 import LayoverCore
 package import LayoverEngine
-import NIOCore
+import LayoverHTTP
 import Synchronization
 
 /// Giving what is kept.
@@ -104,13 +104,9 @@ extension CacheRequest {
     /// speaks of caches on the way.
     var withoutConditions: CacheRequest {
         var request = self
-        request.fields = ByteBuffer()
-        for line in fields.readableBytesView.split(separator: 0) {
-            let name = line.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
-            let text = String(decoding: name, as: UTF8.self).lowercased()
-            if Self.conditions.contains(text) || text == "cache-control" || text == "pragma" { continue }
-            request.fields.writeBytes(line)
-            request.fields.writeInteger(UInt8(0))
+        request.fields.removeAll { field in
+            let name = field.name.lowercased()
+            return Self.conditions.contains(name) || name == "cache-control" || name == "pragma"
         }
         return request
     }

@@ -12,28 +12,15 @@ struct MessageFields: Sendable {
 
     private(set) var all: [Field] = []
 
-    /// - Parameter lines: Each `Name: value` (or `Name;` for an empty value) and a NUL.
-    init(requestLines lines: ByteBuffer) {
-        for line in lines.readableBytesView.split(separator: 0) {
-            let name = line.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
-            add(name, line.dropFirst(name.count + 1))
+    init(_ fields: some Sequence<FieldSlice>) {
+        for field in fields where field.isField {
+            all.append(Field(name: field.name.lowercased(), value: Array(field.value.readableBytesView)))
         }
     }
 
     /// - Parameter head: A status line and field lines, each with its CRLF.
     init(answerHead head: ByteBuffer) {
-        for line in head.readableBytesView.split(separator: UInt8(ascii: "\n")).dropFirst() {
-            let name = line.prefix { $0 != UInt8(ascii: ":") }
-            guard name.count < line.count else { continue }
-            add(name, line.dropFirst(name.count + 1))
-        }
-    }
-
-    private mutating func add(_ name: some Collection<UInt8>, _ value: some BidirectionalCollection<UInt8>) {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
-        var value = value.drop(while: isSpace)[...]
-        while let last = value.last, isSpace(last) { value = value.dropLast() }
-        all.append(Field(name: String(decoding: name, as: UTF8.self).lowercased(), value: Array(value)))
+        self.init(FieldLines(head, end: .lineBreak).dropFirst())
     }
 
     func contains(_ name: String) -> Bool { all.contains { $0.name == name } }

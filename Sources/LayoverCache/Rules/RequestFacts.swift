@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 
 /// What the rules look at in a request.
 struct RequestFacts: Sendable {
@@ -11,7 +12,7 @@ struct RequestFacts: Sendable {
     init(_ request: CacheRequest) {
         method = request.method
         hasBody = request.hasBody
-        fields = MessageFields(requestLines: request.fields)
+        fields = MessageFields(request.fields)
         directives = CacheDirectives(fields)
     }
 

@@ -1,3 +1,4 @@
+import LayoverHTTP
 import NIOCore
 
 /// The bookkeeping of one request body: which bytes are kept where, and who may go on.
@@ -47,7 +48,7 @@ struct BodyCapture {
 
     private(set) var receivedCount = 0
     private(set) var end: End?
-    private(set) var trailers: ByteBuffer?
+    private(set) var trailers: RequestFields?
     private(set) var isKeeping = true
     private(set) var isClientWaiting = false
 
@@ -74,7 +75,7 @@ struct BodyCapture {
     }
 
     /// A body that lies in a file already.
-    init(storedByteCount: Int, trailers: ByteBuffer?, limits: CapturedBody.Limits) {
+    init(storedByteCount: Int, trailers: RequestFields?, limits: CapturedBody.Limits) {
         self.init(limits: limits, mayBeSentTwice: true)
         receivedCount = storedByteCount
         keptCount = storedByteCount
@@ -104,7 +105,7 @@ struct BodyCapture {
         return settle(wakes: true)
     }
 
-    mutating func ended(_ end: End, trailers: ByteBuffer? = nil) -> Effects {
+    mutating func ended(_ end: End, trailers: RequestFields? = nil) -> Effects {
         guard self.end == nil else { return Effects() }
         self.end = end
         self.trailers = trailers

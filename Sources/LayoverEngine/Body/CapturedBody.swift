@@ -1,4 +1,5 @@
 package import LayoverCore
+package import LayoverHTTP
 package import NIOCore
 import Synchronization
 
@@ -64,7 +65,7 @@ package final class CapturedBody: Sendable {
     }
 
     /// A body that was kept over a restart, or since its request was accepted.
-    package init(_ stored: StoredBody, trailers: ByteBuffer? = nil, limits: Limits, spool: BodySpool) {
+    package init(_ stored: StoredBody, trailers: RequestFields? = nil, limits: Limits, spool: BodySpool) {
         length = stored.byteCount
         clientResumed = {}
         stuck = {}
@@ -119,8 +120,8 @@ package final class CapturedBody: Sendable {
         return mayGoOn
     }
 
-    /// The body is complete. `trailers`: NUL-terminated lines, nil when there are none.
-    package func finish(trailers: ByteBuffer? = nil) {
+    /// The body is complete. `trailers`: nil when there are none.
+    package func finish(trailers: RequestFields? = nil) {
         perform(capture.withLock { $0.ended(.finished, trailers: trailers) })
     }
 
@@ -197,7 +198,7 @@ package final class CapturedBody: Sendable {
         }
 
         /// The trailers, once a read said `end`.
-        package var trailers: ByteBuffer? { body.capture.withLock { $0.trailers } }
+        package var trailers: RequestFields? { body.capture.withLock { $0.trailers } }
 
         package func close() {
             body.perform(body.capture.withLock { $0.readerClosed(number: number) })

@@ -1,5 +1,5 @@
 package import LayoverCore
-package import NIOCore
+package import LayoverHTTP
 
 /// A request in the eyes of the cache: as it goes upstream, because that is what the origin answers.
 package struct CacheRequest: Sendable {
@@ -8,11 +8,11 @@ package struct CacheRequest: Sendable {
     package var method: String
     /// Path and query byte for byte.
     package var target: String
-    /// The fields, each as `Name: value` (or `Name;` for an empty value) and a NUL, as in `UpstreamRequest`.
-    package var fields: ByteBuffer
+    /// As in `UpstreamRequest`.
+    package var fields: RequestFields
     package var hasBody: Bool
 
-    package init(origin: Origin, method: String, target: String, fields: ByteBuffer, hasBody: Bool = false) {
+    package init(origin: Origin, method: String, target: String, fields: RequestFields, hasBody: Bool = false) {
         self.origin = origin
         self.method = method
         self.target = target

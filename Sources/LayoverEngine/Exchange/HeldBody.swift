@@ -1,19 +1,19 @@
-package import NIOCore
+package import LayoverHTTP
 
 /// The body of a request whose client waits, for somebody who wants to look at it.
 package struct HeldBody: Sendable {
     /// Nil: the request has none. It may still be arriving, and it may have been given up.
     package var body: CapturedBody?
     /// The fields of the request, as in `UpstreamRequest`.
-    package var fields: ByteBuffer
+    package var fields: RequestFields
 
-    package init(body: CapturedBody?, fields: ByteBuffer) {
+    package init(body: CapturedBody?, fields: RequestFields) {
         self.body = body
         self.fields = fields
     }
 }
 
-/// Without its fields: a buffer prints as its bytes.
+/// Without its fields.
 extension HeldBody: CustomStringConvertible {
-    package var description: String { "\(body == nil ? "no body" : "a body"), \(fields.readableBytes) bytes of fields" }
+    package var description: String { "\(body == nil ? "no body" : "a body"), \(fields)" }
 }

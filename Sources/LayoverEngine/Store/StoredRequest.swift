@@ -1,5 +1,5 @@
 package import LayoverCore
-package import NIOCore
+package import LayoverHTTP
 
 /// A request at rest: all that a later attempt needs, besides what the configuration of that day adds.
 package struct StoredRequest: Sendable, Hashable {
@@ -10,19 +10,19 @@ package struct StoredRequest: Sendable, Hashable {
     package var target: String
     /// The value of the Host field.
     package var host: String
-    /// Field lines, each as `Name: value` (or `Name;` for an empty value) and a NUL, as in `UpstreamRequest`.
-    package var fields: ByteBuffer
+    /// As in `UpstreamRequest`.
+    package var fields: RequestFields
     package var body: StoredBody
     /// Whether there is a body at all; an empty one has its `Content-Length: 0`.
     package var hasBody: Bool
-    /// Trailer lines, NUL-terminated; nil when there are none. The body goes chunked then.
-    package var trailers: ByteBuffer?
+    /// Nil when there are none; otherwise the body goes chunked.
+    package var trailers: RequestFields?
     /// Whether the request carries tokens that are to be replaced before it is sent.
     package var hasTokens: Bool
 
     package init(
-        origin: Origin, method: String, target: String, host: String, fields: ByteBuffer,
-        body: StoredBody = .none, hasBody: Bool = false, trailers: ByteBuffer? = nil, hasTokens: Bool = false
+        origin: Origin, method: String, target: String, host: String, fields: RequestFields,
+        body: StoredBody = .none, hasBody: Bool = false, trailers: RequestFields? = nil, hasTokens: Bool = false
     ) {
         self.origin = origin
         self.method = method
@@ -39,7 +39,7 @@ package struct StoredRequest: Sendable, Hashable {
 /// Without its fields and its body: a buffer prints as its bytes.
 extension StoredRequest: CustomStringConvertible {
     package var description: String {
-        "\(method) \(MaskedURL.text(origin.description + target)), \(fields.readableBytes) bytes of fields, "
+        "\(method) \(MaskedURL.text(origin.description + target)), \(fields), "
             + "\(body.byteCount) bytes of body"
     }
 }

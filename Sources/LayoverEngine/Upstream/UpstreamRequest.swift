@@ -1,5 +1,5 @@
 package import LayoverCore
-package import NIOCore
+package import LayoverHTTP
 
 /// One request as it goes upstream: the same value for the first attempt and for every replay.
 package struct UpstreamRequest: Sendable {
@@ -20,8 +20,8 @@ package struct UpstreamRequest: Sendable {
     package var target: String
     /// The value of the Host field.
     package var host: String
-    /// The fields to send besides Host and framing, each as `Name: value` (or `Name;` for an empty value) and a NUL.
-    package var fields: ByteBuffer
+    /// The fields to send besides Host and framing.
+    package var fields: RequestFields
     package var framing: BodyFraming
     /// Nil exactly when `framing` is `none`.
     package var body: CapturedBody?
@@ -36,7 +36,7 @@ package struct UpstreamRequest: Sendable {
 
     package init(
         purpose: Purpose, origin: Origin, method: String, target: String, host: String,
-        fields: ByteBuffer, framing: BodyFraming = .none, body: CapturedBody? = nil,
+        fields: RequestFields, framing: BodyFraming = .none, body: CapturedBody? = nil,
         expectsContinue: Bool = false, mayBeSentTwice: Bool,
         timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = []
     ) {
@@ -56,16 +56,13 @@ package struct UpstreamRequest: Sendable {
 
     /// Whether a field proves who the client is. Reads all of them, so only for requests in trouble.
     package var carriesCredentials: Bool {
-        fields.readableBytesView.split(separator: 0).contains { line in
-            let name = line.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
-            return CredentialFields.ofRequests.contains(String(decoding: name, as: UTF8.self).lowercased())
-        }
+        fields.contains { CredentialFields.ofRequests.contains($0.name.lowercased()) }
     }
 }
 
-/// Without its fields: a buffer prints as its bytes.
+/// Without its fields.
 extension UpstreamRequest: CustomStringConvertible {
     package var description: String {
-        "\(method) \(MaskedURL.text(origin.description + target)), \(fields.readableBytes) bytes of fields"
+        "\(method) \(MaskedURL.text(origin.description + target)), \(fields)"
     }
 }

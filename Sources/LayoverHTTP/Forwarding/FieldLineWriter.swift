@@ -1,5 +1,4 @@
-/// Writes field lines as libcurl takes them: `Name: value` or, with an empty value, `Name;`, each
-/// with a NUL behind it. A NUL cannot occur in a field, so the lines stay apart.
+/// Writes the lines of `RequestFields` from those of a head or a trailer section.
 ///
 /// The memory must hold what is written; see the callers for why it does.
 struct FieldLineWriter {
@@ -13,13 +12,9 @@ struct FieldLineWriter {
     @inline(__always)
     mutating func writeField(_ field: FieldRange, of bytes: UnsafeRawBufferPointer) {
         write(bytes, field.name)
-        if field.value.isEmpty {
-            write(ASCII.semicolon)
-        } else {
-            write(ASCII.colon)
-            write(ASCII.space)
-            write(bytes, field.value)
-        }
+        write(ASCII.colon)
+        write(ASCII.space)
+        write(bytes, field.value)
         write(0)
     }
 

@@ -1,21 +1,20 @@
-package import NIOCore
+import NIOCore
 
 extension RequestHead {
-    /// Appends the fields to forward as lines `Name: value` (`Name;` for an empty value, as libcurl
-    /// spells it), each with a NUL behind it: bytes, order and duplicates as they came.
+    /// Appends the fields to forward: bytes, order and duplicates as they came.
     ///
     /// Left out are: hop-by-hop fields and those that `Connection` nominates (RFC 9110 section
     /// 7.6.1); `Host`, `Content-Length` and `Expect`, which belong to the sender of the next
     /// message; `Layover-*`; and `Via`, see `writeVia(into:own:)`. `Max-Forwards` of OPTIONS and
     /// TRACE is written one less. Of `TE` only the wish for trailers goes on (`TrailersWish`).
     package func writeForwardedFields(
-        into out: inout ByteBuffer, options: ForwardingOptions = .init()
+        into out: inout RequestFields, options: ForwardingOptions = .init()
     ) {
         let nominated = nominatedNames
         _ = bytes.withUnsafeReadableBytes { bytes in
             // A line that came as `name:value CRLF` leaves as `name: value NUL` or shorter, so the
             // lines never need more than the head did.
-            out.writeWithUnsafeMutableBytes(minimumWritableBytes: bytes.count) { memory in
+            out.lines.writeWithUnsafeMutableBytes(minimumWritableBytes: bytes.count) { memory in
                 var writer = FieldLineWriter(memory)
                 for field in fields.ranges {
                     if drops(field.known, options) || nominated.contains(field, in: bytes) {
@@ -35,7 +34,7 @@ extension RequestHead {
         }
         writeMaxForwards(into: &out)
         TrailersWish.write(of: self, into: &out, removedNames: options.removedNames)
-        if options.keepsUpgrade, upgradeRequested { out.writeStaticString("Connection: Upgrade\0") }
+        if options.keepsUpgrade, upgradeRequested { out.append("Connection", "Upgrade") }
     }
 
     private func drops(_ known: KnownField, _ options: ForwardingOptions) -> Bool {
@@ -52,9 +51,9 @@ extension RequestHead {
     }
 
     /// RFC 9110 section 7.6.2. A request with 0 is not forwarded at all; should it be, 0 stays 0.
-    private func writeMaxForwards(into out: inout ByteBuffer) {
+    private func writeMaxForwards(into out: inout RequestFields) {
         guard let maxForwards else { return }
-        out.writeString("Max-Forwards: \(max(maxForwards - 1, 0))\0")
+        out.append("Max-Forwards", String(max(maxForwards - 1, 0)))
     }
 
     private var nominatedNames: NominatedNames {

@@ -1,23 +1,23 @@
-package import NIOCore
+import NIOCore
 
 // RFC 9110 section 7.6.3.
 
 extension RequestHead {
-    /// Appends one line `Via: <members as received>, <own>` with a NUL behind it.
+    /// Appends one field `Via: <members as received>, <own>`.
     ///
     /// - Parameter own: Our member, protocol version included: `1.1 layover-0a1b2c3d`.
-    package func writeVia(into out: inout ByteBuffer, own: [UInt8]) {
-        out.writeStaticString("Via: ")
+    package func writeVia(into out: inout RequestFields, own: [UInt8]) {
+        out.lines.writeStaticString("Via: ")
         if fields.contains(.via) {
             bytes.withUnsafeReadableBytes { bytes in
                 for field in fields.ranges where field.known == .via && !field.value.isEmpty {
-                    out.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[field.value]))
-                    out.writeStaticString(", ")
+                    out.lines.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[field.value]))
+                    out.lines.writeStaticString(", ")
                 }
             }
         }
-        out.writeBytes(own)
-        out.writeInteger(0 as UInt8)
+        out.lines.writeBytes(own)
+        out.lines.writeInteger(0 as UInt8)
     }
 
     /// Whether a member of a Via field was received by exactly `token`: the request went through us

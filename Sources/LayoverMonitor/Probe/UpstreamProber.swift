@@ -26,7 +26,7 @@ package final class UpstreamProber: Prober {
         timeouts.firstByte = .seconds(5)
         request = UpstreamRequest(
             purpose: .transfer, origin: origin, method: "GET", target: target, host: origin.hostField,
-            fields: ByteBuffer(), mayBeSentTwice: true, timeouts: timeouts)
+            fields: [:], mayBeSentTwice: true, timeouts: timeouts)
         self.expectedStatus = expectedStatus
         self.eventLoop = eventLoop
         worker = try upstream.makeWorker(for: eventLoop, batchEnded: {})

@@ -189,7 +189,7 @@ extension CacheRefreshing: HeldExchange {
 
     /// It asks for what is to be read, and sends nothing.
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {
-        done(HeldBody(body: nil, fields: ByteBuffer()))
+        done(HeldBody(body: nil, fields: [:]))
     }
 
     func end(_ end: EntryEnd, retryAfter: Duration?) { loop.eventLoop.execute { self.giveUp() } }

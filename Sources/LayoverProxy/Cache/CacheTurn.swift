@@ -1,6 +1,6 @@
 import LayoverCore
 import LayoverEngine
-import NIOCore
+import LayoverHTTP
 
 /// What one exchange has to do with the cache. Nil for those that have nothing to do with it.
 struct CacheTurn {
@@ -33,9 +33,6 @@ extension UpstreamRequest {
 
     /// Whether the client wants an answer from the cache or none (RFC 9111 section 5.2.1.7).
     var isOnlyIfCached: Bool {
-        fields.readableBytesView.split(separator: 0).contains { line in
-            let text = String(decoding: line, as: UTF8.self).lowercased()
-            return text.hasPrefix("cache-control:") && text.contains("only-if-cached")
-        }
+        fields.texts(of: "cache-control").contains { $0.lowercased().contains("only-if-cached") }
     }
 }

@@ -55,14 +55,9 @@ extension ProxyExchange {
 
     func finishedRequest(trailers: FieldBlock?) {
         isReceivingRequest = false
-        var lines: ByteBuffer?
-        if let trailers, !trailers.isEmpty {
-            var out = ByteBuffer()
-            trailers.writeForwardedTrailers(into: &out)
-            lines = out.readableBytes > 0 ? out : nil
-        }
-        request.body?.finish(trailers: lines)
-        requestCompleted(trailers: lines)
+        let forwarded = trailers?.forwardedTrailers
+        request.body?.finish(trailers: forwarded)
+        requestCompleted(trailers: forwarded)
         if phase == .ended { connection?.exchangeFinished(keepsAlive: false) }
     }
 

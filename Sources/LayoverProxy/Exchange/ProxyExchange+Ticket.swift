@@ -30,7 +30,7 @@ extension ProxyExchange {
     }
 
     /// The request is complete.
-    func requestCompleted(trailers: ByteBuffer?) {
+    func requestCompleted(trailers: RequestFields?) {
         self.trailers = trailers
         if ticket?.isReadFirst == true { return wasReadFirst() }
         if case .given? = ticket?.key { return useOutcome() }

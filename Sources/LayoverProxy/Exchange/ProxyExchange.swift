@@ -31,7 +31,7 @@ final class ProxyExchange: UpstreamReceiver, ConnectionExchange, @unchecked Send
     /// What is to be done when its client takes a ticket; nil where it takes none.
     var ticket: TicketTurn?
     /// The trailers of the request, as they are forwarded.
-    var trailers: ByteBuffer?
+    var trailers: RequestFields?
     var caching: CacheTurn?
     /// Its place among those with its `Idempotency-Key`.
     var claim: KeyClaim?

@@ -29,8 +29,8 @@ extension RequestPlanner {
     ///   - keepsUpgrade: Whether the wish for another protocol goes on.
     func fields(
         of head: RequestHead, route: Route?, honoursPrefer: Bool = false, keepsUpgrade: Bool = false
-    ) -> ByteBuffer {
-        var out = ByteBuffer()
+    ) -> RequestFields {
+        var out = RequestFields()
         out.reserveCapacity(head.bytes.readableBytes + viaMember.count + 8)
         var options = ForwardingOptions()
         if let route {
@@ -41,24 +41,23 @@ extension RequestPlanner {
         options.keepsUpgrade = keepsUpgrade
         head.writeForwardedFields(into: &out, options: options)
         if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
-            out.writeString("Prefer: \(others.joined(separator: ", "))\0")
+            out.append("Prefer", others.joined(separator: ", "))
         }
-        for field in route?.setFields ?? [] { out.writeString(Self.filledIn(field).line + "\0") }
+        for field in route?.setFields ?? [] { out.append(field.name, Self.filledIn(field)) }
         for field in route?.addFields ?? [] {
             // A key that the client chose is the better one.
             if field.isIdempotencyKey, head.fields.contains(.idempotencyKey) { continue }
-            out.writeString(Self.filledIn(field).line + "\0")
+            out.append(field.name, Self.filledIn(field))
         }
         head.writeVia(into: &out, own: viaMember)
         return out
     }
 
-    /// With a UUID where the configuration has `~uuid~`: the same for all attempts of the request.
-    private static func filledIn(_ field: Route.Field) -> Route.Field {
-        guard field.value.revealed.contains("~uuid~") else { return field }
+    /// The value, with a UUID where the configuration has `~uuid~`: the same for all attempts of the request.
+    private static func filledIn(_ field: Route.Field) -> String {
+        guard field.value.revealed.contains("~uuid~") else { return field.value.revealed }
         var generator = SystemRandomNumberGenerator()
-        let value = field.value.revealed.replacing("~uuid~", with: RequestUUID.text(using: &generator))
-        return Route.Field(name: field.name, value: value)
+        return field.value.revealed.replacing("~uuid~", with: RequestUUID.text(using: &generator))
     }
 
     func timeouts(of route: Route?) -> AttemptTimeouts {

@@ -112,7 +112,7 @@ struct RequestPlanner {
         let repeatability = Repeatability(.dial, method: "CONNECT")
         let request = UpstreamRequest(
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method,
-            target: address.origin.authority, host: address.host, fields: ByteBuffer(),
+            target: address.origin.authority, host: address.host, fields: [:],
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
         let wish = try wish(of: head)

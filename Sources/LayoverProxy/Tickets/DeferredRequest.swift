@@ -18,7 +18,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     private var tokens: TicketTokens
     /// The tickets that `Layover-After` names; others are named by tokens.
     private let namedParents: [EntryID]
-    private var trailers: ByteBuffer?
+    private var trailers: RequestFields?
     private var isDone = false
     /// Its place among those with its `Idempotency-Key`.
     private var claim: KeyClaim?
@@ -104,11 +104,7 @@ final class DeferredRequest: ConnectionExchange, @unchecked Sendable {
     func finishedRequest(trailers: FieldBlock?) {
         isReceivingRequest = false
         if isDone { return }
-        if let trailers, !trailers.isEmpty {
-            var lines = ByteBuffer()
-            trailers.writeForwardedTrailers(into: &lines)
-            self.trailers = lines.readableBytes > 0 ? lines : nil
-        }
+        if let forwarded = trailers?.forwardedTrailers { self.trailers = forwarded }
         draft.request.body?.finish(trailers: self.trailers)
         looksForTokens()
     }

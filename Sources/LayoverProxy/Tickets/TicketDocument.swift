@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverText
 import NIOCore
 
@@ -37,11 +38,8 @@ struct TicketDocument {
     private func fields(of answer: StoredAnswer) -> String {
         var names: [String] = []
         var values: [String: String] = [:]
-        for line in String(buffer: answer.fields).split(separator: "\r\n") {
-            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { continue }
-            let name = String(parts[0])
-            let value = String(parts[1].drop { $0 == " " })
+        for field in FieldLines(answer.fields, end: .lineBreak) where field.isField {
+            let (name, value) = (field.name, field.text)
             if let earlier = values[name] {
                 values[name] = earlier + ", " + value
             } else {

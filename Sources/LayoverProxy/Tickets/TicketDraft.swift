@@ -30,7 +30,7 @@ struct TicketDraft {
 
     /// What the engine is asked for.
     func acceptance(
-        id: EntryID, body: StoredBody, trailers: ByteBuffer?, mark: IdempotencyMark?, counts: AttemptCounts,
+        id: EntryID, body: StoredBody, trailers: RequestFields?, mark: IdempotencyMark?, counts: AttemptCounts,
         notAfter: Timestamp?
     ) -> Acceptance {
         var ticket = TicketFacts(
@@ -67,11 +67,7 @@ extension UpstreamRequest {
     /// it expects nothing.
     var preconditions: String? {
         guard method == "PUT" else { return nil }
-        let lines = fields.readableBytesView.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        let conditions = lines.filter { line in
-            let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
-            return Self.conditionNames.contains(name)
-        }
+        let conditions = fields.filter { Self.conditionNames.contains($0.name.lowercased()) }.map { String(buffer: $0.line) }
         return conditions.isEmpty ? nil : conditions.sorted().joined(separator: "\n")
     }
 

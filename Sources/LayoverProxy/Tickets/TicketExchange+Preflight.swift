@@ -51,13 +51,10 @@ extension UpstreamRequest {
         question.body = nil
         question.expectsContinue = false
         question.mayBeSentTwice = Repeatability(method: method).mayBeSentTwice
-        question.fields = ByteBuffer()
-        for line in fields.readableBytesView.split(separator: 0) {
-            let name = String(decoding: line.prefix { $0 != 0x3A && $0 != 0x3B }, as: UTF8.self).lowercased()
+        question.fields.removeAll { field in
+            let name = field.name.lowercased()
             // They speak of the body, or of doing it once.
-            if name.hasPrefix("content-") || name == "idempotency-key" { continue }
-            question.fields.writeBytes(line)
-            question.fields.writeInteger(UInt8(0))
+            return name.hasPrefix("content-") || name == "idempotency-key"
         }
         return question
     }

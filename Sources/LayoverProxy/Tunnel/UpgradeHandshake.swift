@@ -72,12 +72,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private var requestHead: ByteBuffer {
         let request = attempt.request
         var out = ByteBuffer(string: "\(request.method) \(request.target) HTTP/1.1\r\nHost: \(request.host)\r\n")
-        for line in request.fields.readableBytesView.split(separator: 0) {
-            // `Name;` is how libcurl is told of an empty value.
-            let isEmpty = line.last == UInt8(ascii: ";") && !line.contains(UInt8(ascii: ":"))
-            out.writeBytes(isEmpty ? line.dropLast() : line)
-            out.writeString(isEmpty ? ":\r\n" : "\r\n")
-        }
+        request.fields.write(into: &out)
         out.writeString("\r\n")
         return out
     }

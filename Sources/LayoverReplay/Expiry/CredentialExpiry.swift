@@ -1,4 +1,4 @@
-package import NIOCore
+package import LayoverHTTP
 
 /// Until when a request's own credentials are good, as far as they say so themselves.
 ///
@@ -24,9 +24,8 @@ package struct CredentialExpiry: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - target: Path and query.
-    ///   - fields: Field lines, each as `Name: value` and a NUL.
     ///   - now: Wall clock, seconds since 1970. Only to understand a date with a year of two digits.
-    package static func of(target: String, fields: ByteBuffer, now: Int) -> CredentialExpiry? {
+    package static func of(target: String, fields: RequestFields, now: Int) -> CredentialExpiry? {
         let query = QueryParameters(target: target)
         let all: [CredentialExpiry?] = [
             SignedURL.amazon(query), SignedURL.amazonVersion2(query), SignedURL.cloudFront(query),

@@ -1,4 +1,4 @@
-import NIOCore
+import LayoverHTTP
 
 /// The fields in which credentials and their dates stand.
 struct CredentialLines {
@@ -10,14 +10,14 @@ struct CredentialLines {
     private(set) var amazonDate: String?
     private(set) var date: String?
 
-    init(_ fields: ByteBuffer) {
-        for line in FieldLines(fields) {
-            switch line.name.lowercased() {
-            case "authorization": authorization.append(String(buffer: line.value))
-            case "dpop": proofs.append(String(buffer: line.value))
-            case "signature-input": signatureInputs.append(String(buffer: line.value))
-            case "x-amz-date": amazonDate = String(buffer: line.value)
-            case "date": date = String(buffer: line.value)
+    init(_ fields: RequestFields) {
+        for field in fields {
+            switch field.name.lowercased() {
+            case "authorization": authorization.append(field.text)
+            case "dpop": proofs.append(field.text)
+            case "signature-input": signatureInputs.append(field.text)
+            case "x-amz-date": amazonDate = field.text
+            case "date": date = field.text
             default: break
             }
         }

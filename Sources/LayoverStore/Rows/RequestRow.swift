@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 
 /// How a request stands in the columns of `request`.
@@ -22,8 +23,8 @@ enum RequestRow {
     static func bind(
         _ request: StoredRequest, of id: EntryID, sealing: FieldSealing, to binder: inout StatementBinder
     ) throws(StoreError) {
-        var parts = [(FieldSealing.Part.requestFields, request.fields)]
-        if let trailers = request.trailers { parts.append((.requestTrailers, trailers)) }
+        var parts = [(FieldSealing.Part.requestFields, request.fields.lines)]
+        if let trailers = request.trailers { parts.append((.requestTrailers, trailers.lines)) }
         let (clear, sealed) = try sealing.seal(parts, of: id)
         binder.bind(request.origin)
         binder.bind(request.method)
@@ -41,16 +42,15 @@ enum RequestRow {
         _ row: inout RowReader, of id: EntryID, sealing: FieldSealing
     ) throws(StoreError) -> StoredRequest {
         var request = StoredRequest(
-            origin: try row.origin(), method: row.text(), target: row.text(), host: row.text(), fields: row.buffer())
+            origin: try row.origin(), method: row.text(), target: row.text(), host: row.text(), fields: [:])
+        var parts = [(FieldSealing.Part.requestFields, row.buffer())]
         request.hasBody = row.bool()
         request.body = try row.body()
-        request.trailers = row.optionalBuffer()
+        if let trailers = row.optionalBuffer() { parts.append((.requestTrailers, trailers)) }
         request.hasTokens = row.bool()
-        var parts = [(FieldSealing.Part.requestFields, request.fields)]
-        if let trailers = request.trailers { parts.append((.requestTrailers, trailers)) }
         let whole = try sealing.open(parts, row.sealed(), of: id)
-        request.fields = whole[0]
-        if whole.count > 1 { request.trailers = whole[1] }
+        request.fields = RequestFields(lines: whole[0])
+        if whole.count > 1 { request.trailers = RequestFields(lines: whole[1]) }
         return request
     }
 }

@@ -5,7 +5,8 @@ import GRDB
 ///
 /// The CHECKs repeat the invariants of the states, so that no mistake of ours gets to the disk. Times are
 /// nanoseconds since 1970. `lastFailure` and `attempts` are in the form of `ByteWriter`, `parents` are ids one after
-/// another. Secret field values are not in `fields` but in `sealed` (see `FieldSealing`).
+/// another. The fields and trailers of a request are the lines of its `RequestFields`, those of an answer end with CRLF.
+/// Secret field values are not in them but in `sealed` (see `FieldSealing`).
 enum StoreSchema {
     /// Marks the file as ours (`PRAGMA application_id`): "Layo".
     static let applicationID: Int32 = 0x4C61_796F
@@ -35,6 +36,9 @@ enum StoreSchema {
         }
         migrator.registerMigration("7") { db in
             try db.execute(sql: bytesInRows)
+        }
+        migrator.registerMigration("8") { db in
+            try EmptyValues.renew(in: db)
         }
         return migrator
     }

@@ -1,6 +1,7 @@
 import Crypto
 import GRDBSQLite
 import LayoverCore
+import LayoverHTTP
 import NIOCore
 
 /// Keeps secret field values out of the database's own text: they are taken out of their lines and sealed with
@@ -23,23 +24,23 @@ struct FieldSealing: Sendable {
     /// One value that was taken out.
     private struct Item {
         var part: Part
-        var secret: FieldLines.Credential
+        var secret: SecretValues.Credential
     }
 
     /// In lower case.
-    private let names: [[UInt8]]
+    private let names: [String]
     private let keys: StoreKeys
 
     /// - Parameter names: Names of fields in any case. `Cookie` means `Set-Cookie` too.
     init(names: [String], keys: StoreKeys) {
         var names = names.map { $0.lowercased() }
         if names.contains("cookie") { names.append(CredentialFields.ofAnswers) }
-        self.names = names.map { Array($0.utf8) }
+        self.names = names
         self.keys = keys
     }
 
-    private func lines(of part: Part) -> FieldLines {
-        FieldLines(secretNames: names, end: part == .answerFields ? .lineBreak : .null)
+    private func values(of part: Part) -> SecretValues {
+        SecretValues(names: names, end: part == .answerFields ? .lineBreak : .null)
     }
 
     // MARK: Sealing
@@ -49,7 +50,7 @@ struct FieldSealing: Sendable {
         var clear: [ByteBuffer] = []
         var items: [Item] = []
         for (part, fields) in parts {
-            let (rest, secrets) = lines(of: part).split(fields)
+            let (rest, secrets) = values(of: part).split(fields)
             clear.append(rest)
             items += secrets.map { Item(part: part, secret: $0) }
         }
@@ -78,7 +79,7 @@ struct FieldSealing: Sendable {
         guard let sealed else { return parts.map(\.1) }
         let items = try openItems(sealed, of: id)
         return parts.map { part, clear in
-            lines(of: part).join(clear, items.filter { $0.part == part }.map(\.secret))
+            values(of: part).join(clear, items.filter { $0.part == part }.map(\.secret))
         }
     }
 

@@ -37,21 +37,18 @@ package final class ScriptedAttempt: @unchecked Sendable {
 
     package var request: UpstreamRequest { attempt.request }
 
-    /// The field lines as `Name: value` or `Name;`, in order.
+    /// The fields as `Name: value`, in order.
     package var fields: [String] { Self.lines(attempt.request.fields) }
 
     /// The values of a field, its name without regard to case.
     package func values(_ name: String) -> [String] {
         fields.compactMap { line in
-            if line.lowercased() == name.lowercased() + ";" { return "" }
             guard line.lowercased().hasPrefix(name.lowercased() + ": ") else { return nil }
             return String(line.dropFirst(name.count + 2))
         }
     }
 
-    static func lines(_ bytes: ByteBuffer) -> [String] {
-        bytes.readableBytesView.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-    }
+    static func lines(_ fields: RequestFields) -> [String] { fields.map { String(buffer: $0.line) } }
 
     /// The first byte is about to leave.
     @discardableResult

@@ -99,18 +99,10 @@ struct ChunkedReader {
         buffer[digitCount + 1] = UInt8(ascii: "\n")
     }
 
-    /// Trailers as they are sent. They are kept NUL-terminated, an empty value as `Name;` (CURLOPT_HTTPHEADER(3)).
-    private static func lines(_ trailers: ByteBuffer) -> ByteBuffer {
+    /// Trailers as they are sent.
+    private static func lines(_ trailers: RequestFields) -> ByteBuffer {
         var lines = ByteBuffer()
-        for line in trailers.readableBytesView.split(separator: 0) {
-            if line.last == UInt8(ascii: ";"), !line.contains(UInt8(ascii: ":")) {
-                lines.writeBytes(line.dropLast())
-                lines.writeStaticString(":")
-            } else {
-                lines.writeBytes(line)
-            }
-            lines.writeStaticString("\r\n")
-        }
+        trailers.write(into: &lines)
         return lines
     }
 }

@@ -1,10 +1,14 @@
 import CCurl
 import Glibc
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 
 /// The field lines of one request as libcurl takes them (CURLOPT_HTTPHEADER), in memory that is used
 /// again for the next request, so that nothing is allocated per field.
+///
+/// libcurl takes `Name: value`, and drops a line that has nothing behind its colon: an empty value is spelled `Name;`.
+/// This file alone knows of that spelling.
 struct FieldList {
     private var bytes: UnsafeMutableRawBufferPointer
     private var nodes: UnsafeMutableBufferPointer<curl_slist>
@@ -22,25 +26,25 @@ struct FieldList {
     }
 
     /// - Parameters:
-    ///   - fields: NUL-terminated lines.
     ///   - expectsContinue: Whether `Expect: 100-continue` is to be sent.
     /// - Returns: The first node; valid until the next call.
     mutating func fill(
-        host: String, fields: ByteBuffer, framing: UpstreamRequest.BodyFraming, expectsContinue: Bool
+        host: String, fields: RequestFields, framing: UpstreamRequest.BodyFraming, expectsContinue: Bool
     ) -> UnsafeMutablePointer<curl_slist>? {
         nodeCount = 0
         byteCount = 0
         var host = host
         let hostByteCount = host.utf8.count
-        reserve(bytes: hostByteCount + fields.readableBytes + 128)
+        reserve(bytes: hostByteCount + fields.byteCount + 128)
         write("Host: ")
         host.withUTF8 { write(UnsafeRawBufferPointer($0)) }
         writeTerminator()
         write(framing, expectsContinue: expectsContinue)
-        fields.withUnsafeReadableBytes { write($0) }
+        let fieldsStart = byteCount
+        fields.lines.withUnsafeReadableBytes { write($0) }
         // Were the last NUL missing, libcurl would read on behind the lines.
         writeTerminator()
-        addLines()
+        addLines(fieldsStart: fieldsStart)
         // A line without a value keeps libcurl from adding a field of its own. Behind one of the client
         // it has no effect: the first line of a name decides.
         add(Self.noExpect)
@@ -101,24 +105,43 @@ struct FieldList {
     }
 
     /// Points a node at each line.
-    private mutating func addLines() {
+    ///
+    /// - Parameter fieldsStart: Where the fields of the request begin. Before it a line without a value is meant to be one.
+    private mutating func addLines(fieldsStart: Int) {
         guard let start = bytes.baseAddress else { return }
         var offset = 0
         while offset < byteCount, let end = memchr(start + offset, 0, byteCount - offset) {
             let line = start + offset
             let next = UnsafeRawPointer(end) - UnsafeRawPointer(start) + 1
             if next - offset > 1, !Self.isExpect(line) {
+                if offset >= fieldsStart { spellIfEmpty(offset..<next - 1) }
                 add(UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self))
             }
             offset = next
         }
     }
 
+    /// Turns `Name: ` into `Name;` where it stands. Most lines cost a look at their last byte.
+    private func spellIfEmpty(_ line: Range<Int>) {
+        guard Self.mayEndLineWithoutValue(bytes[line.upperBound - 1]) else { return }
+        var end = line.upperBound
+        while end > line.lowerBound, bytes[end - 1] != UInt8(ascii: ":"), Self.mayEndLineWithoutValue(bytes[end - 1]) { end -= 1 }
+        // The first colon ends the name: one at the end of a value has another before it.
+        guard end - line.lowerBound > 1, bytes[line.lowerBound..<end].firstIndex(of: UInt8(ascii: ":")) == end - 1 else { return }
+        bytes[end - 1] = UInt8(ascii: ";")
+        bytes[end] = 0
+    }
+
+    /// A colon, or what libcurl takes for white space.
+    private static func mayEndLineWithoutValue(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ":") || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+
     /// Whether a line, NUL-terminated, is an Expect field.
     private static func isExpect(_ line: UnsafeMutableRawPointer) -> Bool {
         guard line.load(as: UInt8.self) | 0x20 == UInt8(ascii: "e") else { return false }
         let text = UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self)
-        return strncasecmp(text, "expect:", 7) == 0 || strncasecmp(text, "expect;", 7) == 0
+        return strncasecmp(text, "expect:", 7) == 0
     }
 
     private mutating func add(_ line: StaticString) {

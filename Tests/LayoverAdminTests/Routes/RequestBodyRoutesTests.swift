@@ -1,6 +1,7 @@
 import Foundation
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import NIOPosix
@@ -45,7 +46,7 @@ struct RequestBodyRoutesTests {
     @Test func smallBodyIsShownWithItsType() async throws {
         try await with { harness, _ in
             let id = try await harness.accept(
-                1, fields: "X-Empty;\0Content-Type: application/json\0content-encoding: gzip\0",
+                1, fields: ["X-Empty": "", "Content-Type": "application/json", "content-encoding": "gzip"],
                 body: .inline(ByteBuffer(string: "{\"a\":1}")))
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(answer.status == 200)
@@ -123,7 +124,7 @@ struct RequestBodyRoutesTests {
     @Test func heldRequestsBodyIsShownAsFarAsItHasCome() async throws {
         try await with { harness, folder in
             let body = held(in: folder)
-            let fields = ByteBuffer(string: "Content-Type: text/plain\0Authorization: Bearer x\0")
+            let fields: RequestFields = ["Content-Type": "text/plain", "Authorization": "Bearer x"]
             let id = harness.park(1, method: "POST", body: HeldBody(body: body, fields: fields)).id
             let path = "/v1/pending/\(id)/request-body"
             #expect(try await harness.send("GET", path, fields: Self.shown).text == "")
@@ -147,7 +148,7 @@ struct RequestBodyRoutesTests {
 
     @Test func heldRequestWithoutABodyHasNoContent() async throws {
         try await with { harness, _ in
-            let id = harness.park(1, body: HeldBody(body: nil, fields: ByteBuffer())).id
+            let id = harness.park(1, body: HeldBody(body: nil, fields: [:])).id
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(answer.status == 204)
         }
@@ -159,7 +160,7 @@ struct RequestBodyRoutesTests {
             _ = body.append(ByteBuffer(string: "once"))
             let reader = body.makeReader {}
             withUnsafeTemporaryAllocation(byteCount: 2, alignment: 1) { #expect(reader.read(into: $0) == .bytes(2)) }
-            let id = harness.park(1, body: HeldBody(body: body, fields: ByteBuffer())).id
+            let id = harness.park(1, body: HeldBody(body: body, fields: [:])).id
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(answer.status == 410)
             #expect(answer.json["type"] as? String == "urn:layover:problem:body-not-kept")

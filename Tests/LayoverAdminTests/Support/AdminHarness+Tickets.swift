@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 import NIOPosix
 
@@ -9,7 +10,7 @@ extension AdminHarness {
     @discardableResult
     func accept(
         _ number: UInt64, method: String = "POST", lane: String? = nil, parents: [EntryID] = [],
-        notAfter: Timestamp? = nil, policy: Policy = .standard, fields: String = "", body: StoredBody = .none
+        notAfter: Timestamp? = nil, policy: Policy = .standard, fields: RequestFields = [:], body: StoredBody = .none
     ) async throws -> EntryID {
         _ = await engine.setMode(.offline, reason: nil)
         let id = Self.id(number)
@@ -22,7 +23,7 @@ extension AdminHarness {
         new.ticket = TicketFacts(parents: parents, notAfter: notAfter)
         let request = StoredRequest(
             origin: origin, method: method, target: "/orders", host: "shop.example",
-            fields: ByteBuffer(string: fields), body: body, hasBody: body != .none)
+            fields: fields, body: body, hasBody: body != .none)
         let (results, result) = AsyncStream.makeStream(of: AcceptanceResult.self)
         engine.post(.accept(Acceptance(new: new, request: request), AcceptedExchange(told: result)))
         for await result in results {

@@ -174,12 +174,12 @@ struct KeepingTests {
         await bench.store(.to("/a"))
         await bench.store(.to("/b"))
         await bench.store(.to("/c"))
-        let fields = ["If-None-Match: \"x\"", "Range: bytes=0-1", "Cache-Control: max-stale", "Accept: a", "X;"]
+        let fields = ["If-None-Match: \"x\"", "Range: bytes=0-1", "Cache-Control: max-stale", "Accept: a", "X:"]
         let one = try #require(await bench.found(.to("/a", fields))).refresh
         let same = try #require(await bench.found(.to("/a"))).refresh
         let other = try #require(await bench.found(.to("/b"))).refresh
         let third = try #require(await bench.found(.to("/c"))).refresh
-        #expect(String(buffer: one.request.fields) == "Accept: a\0X;\0")
+        #expect(one.request.fields == ["Accept": "a", "X": ""])
         #expect(bench.cache.claimRefresh(one))
         #expect(!bench.cache.claimRefresh(same))
         #expect(bench.cache.claimRefresh(other))

@@ -1,4 +1,5 @@
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 import Testing
 
@@ -33,7 +34,7 @@ struct SelectionTests {
         let selection = VarySelection(names: ["x"])
         func canonical(_ byte: UInt8) -> [UInt8] {
             var request = CacheRequest.to("/a")
-            request.fields.writeBytes(Array("X: ".utf8) + [byte, 0])
+            request.fields.append("X", ByteBuffer(bytes: [byte]))
             return selection.canonical(of: RequestFacts(request))
         }
         #expect(canonical(0xFE) != canonical(0xFF))

@@ -14,10 +14,8 @@ extension CacheRequest {
         _ target: String = "/a", method: String = "GET", host: String = "example.com", scheme: Origin.Scheme = .https,
         _ fields: [String] = [], hasBody: Bool = false
     ) -> CacheRequest {
-        var lines = ByteBuffer()
-        for field in fields { lines.writeString(field + "\0") }
-        return CacheRequest(
-            origin: Origin(scheme: scheme, host: host), method: method, target: target, fields: lines, hasBody: hasBody)
+        CacheRequest(
+            origin: Origin(scheme: scheme, host: host), method: method, target: target, fields: RequestFields(fields), hasBody: hasBody)
     }
 }
 

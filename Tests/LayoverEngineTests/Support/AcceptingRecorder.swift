@@ -30,7 +30,7 @@ extension EngineBench {
         return Acceptance(
             new: new,
             request: StoredRequest(
-                origin: Self.origin, method: "POST", target: "/x", host: "origin.test", fields: ByteBuffer(), body: body,
+                origin: Self.origin, method: "POST", target: "/x", host: "origin.test", fields: [:], body: body,
                 hasBody: body != .none),
             mark: mark)
     }

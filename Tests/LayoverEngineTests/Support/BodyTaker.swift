@@ -1,4 +1,5 @@
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import Synchronization
 
@@ -7,7 +8,7 @@ final class BodyTaker: Sendable {
     struct Taken: Sendable {
         var bytes: [UInt8] = []
         var end: CapturedBody.ReadResult?
-        var trailers: String?
+        var trailers: RequestFields?
         var isStopped = false
     }
 
@@ -66,7 +67,7 @@ final class BodyTaker: Sendable {
             case .wait:
                 return
             case .end, .brokenOff:
-                let trailers = reader.trailers.map { String(buffer: $0) }
+                let trailers = reader.trailers
                 taken.update {
                     $0.end = result
                     $0.trailers = trailers

@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverHTTP
 import NIOCore
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 /// What is printed of requests. A buffer prints its bytes in hexadecimal, and fields hold credentials.
 struct PrintedRequestTests {
-    private static let fields = ByteBuffer(string: "Authorization: Bearer hush\0")
+    private static let fields = RequestFields(dictionaryLiteral: ("Authorization", "Bearer hush"))
     private static let origin = Origin(scheme: .http, host: "a.example")
 
     /// Alone, and as a part of something.

@@ -4,9 +4,9 @@ import Testing
 
 struct ViaTests {
     private func via(_ head: RequestHead) -> String {
-        var out = ByteBuffer()
+        var out = RequestFields()
         head.writeVia(into: &out, own: latin1("1.1 layover-0a"))
-        return out.visible
+        return out.lines.visible
     }
 
     @Test func ownMemberIsTheLast() throws {

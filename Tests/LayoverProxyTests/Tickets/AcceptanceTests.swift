@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import Testing
 
@@ -84,7 +85,7 @@ struct AcceptanceTests {
             #expect(attempt.request.framing == .length(3))
             #expect(!attempt.request.expectsContinue)
             let stored = try #require(try await tickets.request(of: id))
-            let lines = String(buffer: stored.fields)
+            let lines = String(buffer: stored.fields.lines)
             #expect(!lines.contains("c2VjcmV0"), "credentials for us are never stored")
             #expect(stored.body == .inline(.init(string: "abc")))
             try await attempt.answerWell()

@@ -43,7 +43,7 @@ struct TicketReadingTests {
     private func insert(target: String = "/things", body: StoredBody = .none) async throws {
         var request = StoredRequest.fixture(body)
         request.target = target
-        request.fields = ByteBuffer(string: "Content-Type: application/json\0")
+        request.fields = ["Content-Type": "application/json"]
         request.hasTokens = true
         _ = try await store.commit([.insert(.fixture(1), request, nil)])
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Testing
@@ -18,12 +19,12 @@ private func token(_ payload: String) -> String { "\(base64URL(#"{"alg":"none"}"
 
 struct CredentialExpiryTests {
     private func expiry(_ lines: String..., target: String = "/", now: Int = then) -> Int? {
-        CredentialExpiry.of(target: target, fields: ByteBuffer(string: lines.map { $0 + "\0" }.joined()), now: now)?.notAfter
+        CredentialExpiry.of(target: target, fields: RequestFields(lines), now: now)?.notAfter
     }
 
     @Test func aRequestWithoutCredentialsHasNoExpiry() {
         #expect(expiry("Accept: */*", "Cookie: a=b", target: "/x?a=b&Expires=1769903999") == nil)
-        #expect(expiry("Authorization;", "Authorization: ", "Authorization: Basic YTpi", "DPoP;", "Signature-Input;") == nil)
+        #expect(expiry("Authorization:", "Authorization: ", "Authorization: Basic YTpi", "DPoP:", "Signature-Input:") == nil)
     }
 
     // MARK: JWT
@@ -149,8 +150,9 @@ struct CredentialExpiryTests {
     }
 
     @Test func theEarliestCredentialCounts() throws {
-        let fields = ByteBuffer(
-            string: "Authorization: Bearer \(token("{\"exp\":300}"))\0DPoP: \(token("{\"exp\":200}"))\0Signature-Input: a=();expires=100\0")
+        let fields: RequestFields = [
+            "Authorization": "Bearer \(token("{\"exp\":300}"))", "DPoP": token("{\"exp\":200}"), "Signature-Input": "a=();expires=100",
+        ]
         let found = try #require(CredentialExpiry.of(target: "/?se=2026-01-31&sig=x", fields: fields, now: then))
         #expect(found.notAfter == 100)
         #expect(found.why == "The message signature expires (parameter expires of the field Signature-Input).")
@@ -172,7 +174,7 @@ struct CredentialExpiryTests {
             }
             fields.removeLast(Int.random(in: 0..<fields.count, using: &generator))
             let found = CredentialExpiry.of(
-                target: String(decoding: target, as: UTF8.self), fields: ByteBuffer(bytes: fields), now: Int.random(in: 0...then, using: &generator))
+                target: String(decoding: target, as: UTF8.self), fields: RequestFields(lines: ByteBuffer(bytes: fields)), now: Int.random(in: 0...then, using: &generator))
             #expect(found.map { (0...CredentialExpiry.latest).contains($0.notAfter) } != false)
         }
     }

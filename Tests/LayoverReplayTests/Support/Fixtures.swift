@@ -1,3 +1,4 @@
+import LayoverHTTP
 import NIOCore
 
 @testable import LayoverReplay
@@ -8,8 +9,8 @@ let two = "ffeeddccbbaa99887766554433221100"
 let uuid = "0b9d5d3e-6f0b-4c53-9f3f-3f6f8b0c7a11"
 
 /// Field lines of a request: each with a NUL.
-func requestLines(_ lines: String...) -> ByteBuffer {
-    ByteBuffer(string: lines.map { $0 + "\0" }.joined())
+func requestLines(_ lines: String...) -> RequestFields {
+    RequestFields(lines: ByteBuffer(string: lines.map { $0 + "\0" }.joined()))
 }
 
 /// Field lines of an answer: each with a CRLF.
@@ -18,7 +19,7 @@ func answerLines(_ lines: String...) -> ByteBuffer {
 }
 
 extension TokenRequest {
-    static func get(_ target: String, _ fields: ByteBuffer = .init()) -> Self { .init(target: target, fields: fields) }
+    static func get(_ target: String, _ fields: RequestFields = [:]) -> Self { .init(target: target, fields: fields) }
 
     static func json(_ body: String) -> Self {
         .init(target: "/", fields: requestLines("Content-Type: application/json"), body: .init(string: body))

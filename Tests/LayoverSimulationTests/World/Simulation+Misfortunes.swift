@@ -114,11 +114,5 @@ extension RouteTable {
 
 extension UpstreamRequest {
     /// By which requests that share their URL are told apart.
-    var userAgent: String? {
-        for line in fields.readableBytesView.split(separator: 0) {
-            let text = String(decoding: line, as: UTF8.self)
-            if text.lowercased().hasPrefix("user-agent: ") { return String(text.dropFirst(12)) }
-        }
-        return nil
-    }
+    var userAgent: String? { fields.texts(of: "user-agent").first }
 }

@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import NIOPosix
@@ -56,12 +57,10 @@ final class UpstreamRig: Sendable {
         target: String = "/x", fields: [String] = [], framing: UpstreamRequest.BodyFraming = .none,
         body: CapturedBody? = nil, mayBeSentTwice: Bool? = nil
     ) -> UpstreamRequest {
-        var lines = ByteBuffer()
-        for field in fields { lines.writeString(field + "\0") }
         let origin = Origin(scheme: scheme, host: host, port: port)
         return UpstreamRequest(
             purpose: .transfer, origin: origin, method: method, target: target,
-            host: origin.hostField, fields: lines, framing: framing, body: body,
+            host: origin.hostField, fields: RequestFields(fields), framing: framing, body: body,
             mayBeSentTwice: mayBeSentTwice ?? !["POST", "PATCH"].contains(method))
     }
 

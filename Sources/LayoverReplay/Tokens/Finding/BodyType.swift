@@ -1,4 +1,4 @@
-package import NIOCore
+package import LayoverHTTP
 
 /// What a body is, as far as tokens are concerned.
 package enum BodyType: Sendable, Hashable {
@@ -10,15 +10,13 @@ package enum BodyType: Sendable, Hashable {
     case other
 
     /// Reads it from Content-Type and Content-Encoding.
-    ///
-    /// - Parameter fields: Field lines as in `TokenRequest`.
-    package init(fields: ByteBuffer) {
-        let codings = FieldLines.texts(of: "content-encoding", in: fields)
+    package init(fields: RequestFields) {
+        let codings = fields.texts(of: "content-encoding")
         guard codings.allSatisfy({ $0.isEmpty || $0.lowercased() == "identity" }) else {
             self = .other
             return
         }
-        let type = FieldLines.texts(of: "content-type", in: fields).first ?? ""
+        let type = fields.texts(of: "content-type").first ?? ""
         let essence = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
         if essence == "application/json" || (essence.hasPrefix("application/") && essence.hasSuffix("+json")) {
             self = .json

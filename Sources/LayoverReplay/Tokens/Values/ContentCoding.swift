@@ -1,3 +1,4 @@
+import LayoverHTTP
 package import NIOCore
 
 /// How the body of an answer is compressed, as far as it can be undone here (RFC 9110 section 8.4.1).
@@ -23,7 +24,7 @@ package enum ContentCoding: Sendable, Hashable {
     /// - Parameter fields: Field lines, each with its CRLF.
     package static func list(in fields: ByteBuffer) -> List {
         var codings: [ContentCoding] = []
-        let names = FieldLines.texts(of: "content-encoding", in: fields).flatMap { $0.split(separator: ",") }
+        let names = FieldLines(fields, end: .lineBreak).texts(of: "content-encoding").flatMap { $0.split(separator: ",") }
         for name in names {
             let name = String(name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }).lowercased()
             switch name {

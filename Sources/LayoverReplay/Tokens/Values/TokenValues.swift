@@ -1,3 +1,4 @@
+import LayoverHTTP
 import NIOCore
 
 /// What tokens stand for, once it is known.
@@ -61,7 +62,7 @@ package struct TokenValues: Sendable {
     private func location(
         of answer: ParentAnswer, _ id: String
     ) throws(TokenError) -> (text: [UInt8], resolved: URLReference) {
-        let values = FieldLines.values(of: "location", in: answer.fields)
+        let values = FieldLines(answer.fields, end: .lineBreak).values(of: "location")
         guard let value = values.first, value.readableBytes > 0, values.count == 1 else {
             let what = values.count > 1 ? "more than one Location field" : "no Location field"
             throw TokenError(.missing, "The answer to ticket \(id) (status \(answer.status)) has \(what).")
@@ -73,7 +74,7 @@ package struct TokenValues: Sendable {
     }
 
     private func field(_ name: String, of answer: ParentAnswer, _ id: String) throws(TokenError) -> [UInt8] {
-        let values = FieldLines.values(of: name, in: answer.fields)
+        let values = FieldLines(answer.fields, end: .lineBreak).values(of: name)
         guard !values.isEmpty else {
             throw TokenError(.missing, "The answer to ticket \(id) (status \(answer.status)) has no field \(name).")
         }

@@ -1,3 +1,4 @@
+import LayoverHTTP
 import NIOCore
 
 /// Puts values in the places of tokens.
@@ -50,34 +51,22 @@ package struct Substitution: Sendable {
     }
 
     private func fields(
-        _ lines: ByteBuffer, _ tokens: [(line: Int, tokens: [FoundToken])]
-    ) throws(TokenError) -> ByteBuffer {
+        _ fields: RequestFields, _ tokens: [(number: Int, tokens: [FoundToken])]
+    ) throws(TokenError) -> RequestFields {
         let replaced = tokens.filter { $0.tokens.contains { values.covers($0.token) } }
-        if replaced.isEmpty { return lines }
+        if replaced.isEmpty { return fields }
         var rest = replaced[...]
-        var result = ByteBuffer()
-        for (number, line) in FieldLines(lines).enumerated() {
-            if let next = rest.first, next.line == number {
+        var result = RequestFields()
+        for (number, field) in fields.enumerated() {
+            if let next = rest.first, next.number == number {
                 rest.removeFirst()
-                let value = try replacing(next.tokens.filter { values.covers($0.token) }, in: line.value)
-                Self.write(line, value, to: &result)
+                result.append(field, value: try replacing(next.tokens.filter { values.covers($0.token) }, in: field.value))
             } else {
-                result.writeImmutableBuffer(line.bytes)
+                result.append(field)
             }
-            result.writeInteger(UInt8(0))
         }
-        try checkHead(result.readableBytes, "fields")
+        try checkHead(result.byteCount, "fields")
         return result
-    }
-
-    /// libcurl drops a field that has a colon and no value; with a semicolon it is sent empty (CURLOPT_HTTPHEADER(3)).
-    private static func write(_ line: FieldLines.Line, _ value: ByteBuffer, to result: inout ByteBuffer) {
-        if value.readableBytesView.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
-            result.writeString(line.name + ";")
-        } else {
-            result.writeBytes(line.bytes.readableBytesView.prefix(line.valueStart))
-            result.writeImmutableBuffer(value)
-        }
     }
 
     func checkHead(_ byteCount: Int, _ what: String) throws(TokenError) {

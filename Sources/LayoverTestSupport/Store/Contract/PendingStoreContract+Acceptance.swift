@@ -1,12 +1,13 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import NIOCore
 
 extension PendingStoreContract {
     static let acceptance: [Check] = [
         Check(name: "what was accepted is there after a restart, as it was") { room in
             var request = StoredRequest.fixture(.inline(ByteBuffer(bytes: [0, 255, 10, 13])))
-            request.trailers = ByteBuffer(string: "X-Sum: 1\0")
+            request.trailers = ["X-Sum": "1"]
             request.hasTokens = true
             try await room.withStore { store in
                 try require(try await store.apply(.insert(.everything(5), request, nil)), is: .done)

@@ -1,6 +1,6 @@
 package import LayoverCore
 package import LayoverEngine
-import NIOCore
+import LayoverHTTP
 
 extension EntryID {
     /// The id of a test's n-th ticket.
@@ -57,7 +57,7 @@ extension StoredRequest {
     package static func fixture(_ body: StoredBody = .none) -> StoredRequest {
         StoredRequest(
             origin: Origin(scheme: .https, host: "api.example.com"), method: "POST", target: "/things?a=b%20",
-            host: "api.example.com", fields: ByteBuffer(string: "Accept: */*\0X-Empty;\0X-Binary: \u{FF}\0"),
+            host: "api.example.com", fields: ["Accept": "*/*", "X-Empty": "", "X-Binary": "\u{FF}"],
             body: body, hasBody: body != .none)
     }
 }
