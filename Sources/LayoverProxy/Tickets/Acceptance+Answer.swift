@@ -74,8 +74,8 @@ extension Problem {
         case .readOnly: "The request was not accepted: the file system of the store (store.path) is read-only."
         default:
             """
-            The store reported a failure (\(failure.kind.rawValue)), so the request may or may not be accepted; \
-            the ticket of this entry says whether it was.
+            It is not known whether the request was accepted, because the store failed (\(failure.kind.rawValue)). \
+            The ticket of this entry tells whether it was.
             """
         }
     }
