@@ -26,8 +26,6 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteBinding = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -44,7 +42,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -52,8 +49,11 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "LayoverText", swiftSettings: strict),
+        .target(name: "LayoverCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
         .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
         .target(
@@ -76,28 +76,27 @@ let package = Package(
         .target(
             name: "LayoverStore",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", sqlite, sqliteBinding, crypto, cryptoExtras, nioCore,
-                logging,
+                "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", sqlite, sqliteBinding, nioCore, logging,
             ],
             swiftSettings: strict),
         .target(
             name: "LayoverCache",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", sqlite, crypto, nioCore, nioPosix, logging,
+                "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", sqlite, nioCore, nioPosix, logging,
             ],
             swiftSettings: strict),
         .target(name: "LayoverReplay", dependencies: ["LayoverHTTP", "LayoverText", nioCore], swiftSettings: strict),
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverReplay", "LayoverText", crypto,
+                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverReplay", "LayoverText",
                 nioCore, nioPosix, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
             name: "LayoverAdmin",
             dependencies: [
-                "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverText", hummingbird, nioCore, nioHTTP1, logging,
+                "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", hummingbird, nioCore, nioHTTP1, logging,
                 lifecycle,
             ],
             resources: [.embedInCode("openapi.yaml")],
@@ -117,6 +116,7 @@ let package = Package(
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
         .testTarget(name: "LayoverTextTests", dependencies: ["LayoverText", "LayoverTestSupport"]),
         .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded, nioHTTP1]),
+        .testTarget(name: "LayoverCryptoTests", dependencies: ["LayoverCrypto", "COpenSSL", "LayoverTestSupport"]),
         .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
         .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverTestSupport"]),
@@ -127,7 +127,7 @@ let package = Package(
         .testTarget(
             name: "LayoverStoreTests",
             dependencies: [
-                "LayoverStore", "LayoverEngine", "LayoverCore", "LayoverTestSupport", sqlite, sqliteBinding, nioCore,
+                "LayoverStore", "LayoverEngine", "LayoverCore", "LayoverHTTP", "LayoverTestSupport", sqlite, sqliteBinding, nioCore,
                 nioPosix, logging,
             ]),
         .testTarget(

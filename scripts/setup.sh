@@ -39,7 +39,10 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "setup.sh: this is not Debian. Please see that these are installed:$wanted" >&2
     # What a build cannot do without can be asked for on any system.
     case " $* " in
-        *" build "*) pkg-config --exists libcurl || { echo "setup.sh: pkg-config does not find libcurl" >&2; exit 1; } ;;
+        *" build "*)
+            for library in libcurl "libcrypto >= 3.0"; do
+                pkg-config --exists "$library" || { echo "setup.sh: pkg-config does not find $library" >&2; exit 1; }
+            done ;;
     esac
     exit 0
 fi

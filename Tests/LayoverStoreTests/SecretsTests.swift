@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func printingTheKeysShowsNothingOfThem() throws {
-        let keys = StoreKeys.adding(to: nil)
+        let keys = try StoreKeys.adding(to: nil)
         let bytes = try #require(keys.keys[1]).withUnsafeBytes { Array($0) }
         var dumped = ""
         dump(keys, to: &dumped)

@@ -4,8 +4,8 @@ set -eu
 export DEBIAN_FRONTEND=noninteractive
 
 apt-get update -qq
-# libcurl4, libsqlite3-0, zlib1g and libmimalloc2.0 are linked by the binary; ca-certificates is the trust store upstreams are verified with.
-apt-get install --yes -qq --no-install-recommends libcurl4 libsqlite3-0 zlib1g libmimalloc2.0 ca-certificates >/dev/null
+# libcurl4, libssl3, libsqlite3-0, zlib1g and libmimalloc2.0 are linked by the binary; ca-certificates is the trust store upstreams are verified with.
+apt-get install --yes -qq --no-install-recommends libcurl4 libssl3 libsqlite3-0 zlib1g libmimalloc2.0 ca-certificates >/dev/null
 rm -rf /var/lib/apt/lists/*
 
 # A fixed number, so that a volume can be given the right owner from outside.

@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverCrypto
 
 /// The admin token, compared without telling by time how much of a guess was right.
 struct BearerToken: Sendable {
@@ -12,12 +13,7 @@ struct BearerToken: Sendable {
         else {
             return false
         }
-        let bytes = Array(token.revealed.utf8)
-        let guess = Array(field[space...].drop { $0 == " " }.utf8)
-        var difference = UInt(bitPattern: bytes.count ^ guess.count)
-        for (index, byte) in guess.enumerated() where !bytes.isEmpty {
-            difference |= UInt(byte ^ bytes[index % bytes.count])
-        }
-        return difference == 0
+        return ConstantTime.isEqual(
+            Array(field[space...].drop { $0 == " " }.utf8), Array(token.revealed.utf8))
     }
 }

@@ -1,5 +1,5 @@
-import Crypto
 import Glibc
+import LayoverCrypto
 import LayoverEngine
 import NIOCore
 
@@ -10,7 +10,7 @@ final class BodyFile: CachedBody {
     private let threads: CacheThreads
 
     /// Opens a file and reads all of it once; nil unless it is what was written. Blocks.
-    init?(_ body: KeptBody, in folder: CacheFolder, threads: CacheThreads) {
+    init?(_ body: KeptBody, in folder: CacheFolder, threads: CacheThreads) throws {
         self.threads = threads
         byteCount = body.byteCount
         guard let file = body.file else {
@@ -19,7 +19,7 @@ final class BodyFile: CachedBody {
             return
         }
         descriptor = open(folder.file(file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0, isWhole(body) else { return nil }
+        guard descriptor >= 0, try isWhole(body) else { return nil }
     }
 
     deinit {
@@ -53,16 +53,16 @@ final class BodyFile: CachedBody {
         return buffer
     }
 
-    private func isWhole(_ body: KeptBody) -> Bool {
+    private func isWhole(_ body: KeptBody) throws -> Bool {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_size == off_t(body.byteCount) else { return false }
-        var digest = SHA256()
+        var digest = try SHA256()
         var offset = 0
         while offset < byteCount {
             guard let bytes = readNow(at: offset, count: min(1 << 18, byteCount - offset)) else { return false }
-            bytes.withUnsafeReadableBytes { digest.update(bufferPointer: $0) }
+            try bytes.withUnsafeReadableBytes { try digest.update($0) }
             offset += bytes.readableBytes
         }
-        return Array(digest.finalize()) == body.digest
+        return try digest.digest() == body.digest
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
+import LayoverCrypto
 
 /// The index: an open database that is known to be ours.
 struct CacheDatabase: Sendable {
@@ -43,7 +44,7 @@ struct CacheDatabase: Sendable {
         if version == 0 {
             try database.execute(sql: CacheSchema.statements)
             try database.execute(
-                sql: "INSERT INTO cache (salt) VALUES (?)", arguments: [Data(newSalt())])
+                sql: "INSERT INTO cache (salt) VALUES (?)", arguments: [Data(RandomBytes.make(count: KeyedDigest.saltByteCount))])
             try database.execute(sql: "PRAGMA user_version = \(CacheSchema.version)")
         } else if version != CacheSchema.version {
             throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "The index is of another version.")
@@ -53,11 +54,6 @@ struct CacheDatabase: Sendable {
             salt.count == KeyedDigest.saltByteCount
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "The index is damaged.") }
         return Array(salt)
-    }
-
-    private static func newSalt() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<KeyedDigest.saltByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
     /// Whether the file is to be thrown away. A full disk or a lack of rights is no such reason.

@@ -25,7 +25,7 @@ extension DiskAnswerCache {
         do {
             guard let row = try row(of: url, for: asked) else { return .nothing(.absent) }
             guard now - row.times.answeredAt <= options.ageMax else { return .nothing(.tooStale) }
-            return answer(from: row, to: request, asked, occasion, now: now)
+            return try answer(from: row, to: request, asked, occasion, now: now)
         } catch {
             failed(error)
             return .nothing(.lost)
@@ -42,7 +42,7 @@ extension DiskAnswerCache {
 
     private func answer(
         from row: CacheRow, to request: CacheRequest, _ asked: RequestFacts, _ occasion: CacheOccasion, now: Int
-    ) -> CacheLookup {
+    ) throws -> CacheLookup {
         let kept = AnswerFacts(status: row.status, head: row.head)
         let age = Freshness.age(initialAge: row.initialAge, answeredAt: row.times.answeredAt, now: now)
         let lifetime = row.freshUntil - row.times.answeredAt + row.initialAge
@@ -53,7 +53,7 @@ extension DiskAnswerCache {
         }
         let precondition = Precondition.verdict(on: kept, answeredAt: row.times.answeredAt, to: asked)
         if precondition == .originOnly { return .nothing(.notCacheable) }
-        guard let (form, body) = content(of: row, asked, precondition),
+        guard let (form, body) = try content(of: row, asked, precondition),
             let head = KeptHead.assembled(row.head, age: age, form)
         else {
             remove { try RowRemoval.of([row.sequence], in: $0) }
@@ -80,11 +80,11 @@ extension DiskAnswerCache {
     /// How the row is sent, and its body where one follows; nil if the body is not what it was.
     private func content(
         of row: CacheRow, _ asked: RequestFacts, _ precondition: Precondition.Verdict
-    ) -> (KeptHead.Form, (any CachedBody)?)? {
+    ) throws -> (KeptHead.Form, (any CachedBody)?)? {
         if precondition == .notModified { return (.notModified, nil) }
         if row.method == "HEAD" { return (.headOnly(byteCount: row.statedLength), nil) }
         if asked.isHead { return (.headOnly(byteCount: row.body.byteCount), nil) }
-        guard let body = BodyFile(row.body, in: folder, threads: threads) else { return nil }
+        guard let body = try BodyFile(row.body, in: folder, threads: threads) else { return nil }
         return (.whole(byteCount: row.body.byteCount), row.status == 204 ? nil : body)
     }
 

@@ -27,7 +27,14 @@ extension DiskAnswerCache {
             return nil
         case .keep: break
         }
-        guard let row = row(for: head, answer, url, asked, times) else { return nil }
+        let row: CacheRow
+        do {
+            guard let made = try self.row(for: head, answer, url, asked, times) else { return nil }
+            row = made
+        } catch {
+            failed(error)
+            return nil
+        }
         let announced = announced(head)
         if let announced, announced > options.answerByteCountMax { return nil }
         return DiskAnswerWriter(row: row, announced: announced, cache: self)
@@ -44,14 +51,14 @@ extension DiskAnswerCache {
 
     private func row(
         for head: ResponseHead, _ answer: AnswerFacts, _ url: CacheURL, _ asked: RequestFacts, _ times: CacheTimes
-    ) -> CacheRow? {
+    ) throws -> CacheRow? {
         guard let digest = database.withLock({ $0?.digest }), let vary = VarySelection(answer) else { return nil }
         let initialAge = Freshness.initialAge(of: answer, at: times)
-        return CacheRow(
+        return try CacheRow(
             url: url, method: asked.method, status: answer.status,
             head: KeptHead.make(of: answer, bytes: head.bytes),
             statedLength: asked.isHead ? head.contentLength : nil,
-            credentials: answer.isForEveryone ? nil : Credentials.canonical(of: asked).map { digest($0) },
+            credentials: answer.isForEveryone ? nil : Credentials.canonical(of: asked).map { try digest($0) },
             isForEveryone: answer.isForEveryone, varyNames: vary.names,
             varyDigest: digest(vary.canonical(of: asked)), times: times, initialAge: initialAge,
             date: answer.date("date", now: times.answeredAt) ?? times.answeredAt,
@@ -112,7 +119,7 @@ extension DiskAnswerCache {
         threads.submit {
             self.remove { opened, database in
                 let rows = try RowSelection.rows(of: url, in: database).filter {
-                    $0.times.requestedAt <= requestedBefore && RowSelection.matches($0, asked, opened.digest)
+                    try $0.times.requestedAt <= requestedBefore && RowSelection.matches($0, asked, opened.digest)
                 }
                 return try RowRemoval.of(rows.map(\.sequence), in: database)
             }

@@ -113,10 +113,11 @@ final class DiskAnswerWriter: AnswerWriter {
             }
             if end == .abandoned { return Self.discard(file, byteCount: state.withLock { $0.byteCount }, of: cache) }
             if bytes.isEmpty { return end == .committed ? keep() : () }
-            for chunk in bytes where !file.append(chunk) {
-                cache.failed(CacheFolder.failure("write into", cache.folder.path))
+            do {
+                for chunk in bytes { try file.append(chunk) }
+            } catch {
+                cache.failed(error)
                 state.withLock { $0.end = .abandoned }
-                break
             }
         }
     }
@@ -124,11 +125,11 @@ final class DiskAnswerWriter: AnswerWriter {
     private func keep() {
         var row = row
         let byteCount = state.withLock { $0.byteCount }
-        if let body = file.complete() {
-            row.body = body
+        do {
+            row.body = try file.complete()
             cache.insert(row)
-        } else {
-            cache.failed(CacheFolder.failure("rename a file in", cache.folder.path))
+        } catch {
+            cache.failed(error)
         }
         cache.givesBack(byteCount)
     }

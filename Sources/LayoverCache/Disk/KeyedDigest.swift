@@ -1,4 +1,4 @@
-import Crypto
+import LayoverCrypto
 
 /// Digests of secrets that are good for comparing only: HMAC-SHA256 (RFC 2104) under a random key that each cache
 /// makes for itself, so that a list of likely secrets proves nothing about another cache.
@@ -7,9 +7,9 @@ struct KeyedDigest: Sendable {
 
     private let key: SymmetricKey
 
-    init(salt: [UInt8]) { key = SymmetricKey(data: salt) }
+    init(salt: [UInt8]) { key = SymmetricKey(salt) }
 
-    func callAsFunction(_ bytes: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
+    func callAsFunction(_ bytes: [UInt8]) throws -> [UInt8] {
+        try HMACSHA256.code(for: bytes, using: key)
     }
 }

@@ -1,5 +1,5 @@
-import Crypto
 import Glibc
+import LayoverCrypto
 import NIOCore
 
 /// The file of a body that is still coming, and the digest of what is in it.
@@ -10,47 +10,50 @@ final class PartFile: @unchecked Sendable {
     private let folder: CacheFolder
     private let name = CacheFolder.newName()
     private var descriptor: CInt = -1
-    private var digest = SHA256()
+    /// Made with the file.
+    private var digest: SHA256?
     private(set) var byteCount = 0
 
     init(folder: CacheFolder) { self.folder = folder }
 
-    /// - Returns: Whether all of it was written.
-    func append(_ bytes: ByteBuffer) -> Bool {
+    func append(_ bytes: ByteBuffer) throws {
         if descriptor < 0 {
+            digest = try SHA256()
             descriptor = open(
                 folder.file(CacheFolder.partName(name)),
                 O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
-        guard descriptor >= 0 else { return false }
-        return bytes.withUnsafeReadableBytes { source in
-            digest.update(bufferPointer: source)
+        guard descriptor >= 0 else { throw writeFailure }
+        try bytes.withUnsafeReadableBytes { source in
+            try digest?.update(source)
             var done = 0
             while done < source.count {
                 let rest = UnsafeRawBufferPointer(rebasing: source[done...])
                 let count = write(descriptor, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
+                guard count > 0 else { throw writeFailure }
                 done += count
             }
             byteCount += done
-            return true
         }
     }
+
+    /// Of the last system call.
+    private var writeFailure: CacheError { CacheFolder.failure("write into", folder.path) }
 
     /// Gives the file its name. It is not synced: a file that a power cut spoiled does not match its digest, and a
     /// cache may forget.
     ///
-    /// - Returns: Nil if that failed; without a name where the body is empty.
-    func complete() -> KeptBody? {
-        guard descriptor >= 0 else { return KeptBody(file: nil, byteCount: 0, digest: []) }
-        close(descriptor)
-        descriptor = -1
+    /// - Returns: The body; without a name where it is empty.
+    func complete() throws -> KeptBody {
+        guard descriptor >= 0, let digest else { return KeptBody(file: nil, byteCount: 0, digest: []) }
+        // What fails below leaves no file.
+        defer { discard() }
+        let body = KeptBody(file: name, byteCount: byteCount, digest: try digest.digest())
         guard rename(folder.file(CacheFolder.partName(name)), folder.file(name)) == 0 else {
-            unlink(folder.file(CacheFolder.partName(name)))
-            return nil
+            throw CacheFolder.failure("rename a file in", folder.path)
         }
-        return KeptBody(file: name, byteCount: byteCount, digest: Array(digest.finalize()))
+        return body
     }
 
     func discard() {

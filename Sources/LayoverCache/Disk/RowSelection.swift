@@ -19,15 +19,15 @@ enum RowSelection {
     static func best(
         of url: CacheURL, for asked: RequestFacts, _ digest: KeyedDigest, in database: Database
     ) throws -> CacheRow? {
-        try rows(of: url, in: database).first { matches($0, asked, digest) }
+        try rows(of: url, in: database).first { try matches($0, asked, digest) }
     }
 
     /// Whether the row was made for such a request. An answer to GET serves HEAD too, never the other way round.
-    static func matches(_ row: CacheRow, _ asked: RequestFacts, _ digest: KeyedDigest) -> Bool {
+    static func matches(_ row: CacheRow, _ asked: RequestFacts, _ digest: KeyedDigest) throws -> Bool {
         guard row.method == "GET" || asked.isHead else { return false }
-        if !row.isForEveryone, row.credentials != Credentials.canonical(of: asked).map({ digest($0) }) {
+        if !row.isForEveryone, try row.credentials != Credentials.canonical(of: asked).map({ try digest($0) }) {
             return false
         }
-        return row.varyDigest == digest(VarySelection(names: row.varyNames).canonical(of: asked))
+        return try row.varyDigest == digest(VarySelection(names: row.varyNames).canonical(of: asked))
     }
 }

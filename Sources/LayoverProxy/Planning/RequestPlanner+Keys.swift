@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverCrypto
 import LayoverHTTP
 
 /// Routes that only those may use who know their key.
@@ -36,11 +37,6 @@ extension RequestPlanner {
 
     /// Compares without telling by time how much of a guess was right.
     private static func isEqual(_ guess: some StringProtocol, _ key: Secret) -> Bool {
-        let (guess, bytes) = (Array(guess.utf8), Array(key.revealed.utf8))
-        var difference = UInt(bitPattern: bytes.count ^ guess.count)
-        for (index, byte) in guess.enumerated() where !bytes.isEmpty {
-            difference |= UInt(byte ^ bytes[index % bytes.count])
-        }
-        return difference == 0
+        ConstantTime.isEqual(Array(guess.utf8), Array(key.revealed.utf8))
     }
 }

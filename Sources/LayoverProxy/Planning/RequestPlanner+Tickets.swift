@@ -94,11 +94,15 @@ extension RequestPlanner {
         Refusal(400, "idempotency_key", detail, error: .httpRequestError)
     }
 
-    func digest(of head: RequestHead, _ request: UpstreamRequest, _ route: Route?) -> PayloadDigest? {
+    func digest(of head: RequestHead, _ request: UpstreamRequest, _ route: Route?) throws(Refusal) -> PayloadDigest? {
         guard let key = head.fields.string(.idempotencyKey) else { return nil }
-        return PayloadDigest(
-            key: key, identity: identity(of: head) + identity(of: route), method: request.method, origin: request.origin,
-            target: request.target)
+        do {
+            return try PayloadDigest(
+                key: key, identity: identity(of: head) + identity(of: route), method: request.method,
+                origin: request.origin, target: request.target)
+        } catch {
+            throw Refusal(500, "internal", "\(error)", error: .proxyInternalError)
+        }
     }
 
     /// What a route writes may say who asks, so a key belongs to its route then: by its name, as what it writes is renewed.

@@ -82,7 +82,7 @@ struct RequestPlanner {
         }
         plan.ticket = ticket
         try checkIdempotencyKey(of: head)
-        if head.fields.contains(.idempotencyKey) { plan.digest = digest(of: head, request, route) }
+        if head.fields.contains(.idempotencyKey) { plan.digest = try digest(of: head, request, route) }
         // What waits for another ticket is not tried first.
         let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
         return isLater ? .accept(plan, ticket.now(isLater: isLater)) : .forward(plan)

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import LayoverCrypto
 
 /// What went wrong inside the store, before anybody is told.
 struct StoreError: Error {
@@ -29,6 +30,7 @@ struct StoreError: Error {
         case let error as DatabaseError:
             self.init(code: error.extendedResultCode.rawValue, text: error.message ?? "")
             if let connection { systemCode = sqlite3_system_errno(connection) }
+        case let error as CryptoError: self.init(code: SQLITE_ERROR, text: error.description)
         default: self.init(code: SQLITE_ERROR, text: "an unexpected error")
         }
     }

@@ -43,7 +43,7 @@ extension SQLiteStore {
     private static func naming(_ pool: DatabasePool) throws -> EntryNaming {
         let store = try pool.read { try Data.fetchOne($0, sql: "SELECT storeID FROM facts") }
         guard let store, store.count == 16 else { throw StoreError.malformedRow }
-        return EntryNaming(secret: Array(store))
+        return try EntryNaming(secret: Array(store))
     }
 
     private static func spoolOwner(_ options: StoreOptions, _ pool: DatabasePool) throws -> SpoolOwner {

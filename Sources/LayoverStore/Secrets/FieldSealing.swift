@@ -1,6 +1,6 @@
-import Crypto
 import GRDBSQLite
 import LayoverCore
+import LayoverCrypto
 import LayoverHTTP
 import NIOCore
 
@@ -65,9 +65,8 @@ struct FieldSealing: Sendable {
             writer.write(UInt64(item.part.rawValue))
             writer.write(UInt64(item.secret.line))
             do {
-                let box = try AES.GCM.seal(item.secret.value, using: key, authenticating: binding(item, to: id))
-                writer.write(Array(box.nonce) + Array(box.ciphertext) + Array(box.tag))
-            } catch { throw Self.failed }
+                writer.write(try AES256GCM.seal(item.secret.value, using: key, authenticating: binding(item, to: id)))
+            } catch { throw StoreError(error) }
         }
         return Sealed(keyNumber: number, bytes: writer.bytes)
     }
@@ -99,11 +98,13 @@ struct FieldSealing: Sendable {
                         let line = Int(exactly: try reader.readUInt64())
                     else { throw ByteReader.Malformed() }
                     var item = Item(part: part, secret: .init(line: line, value: []))
-                    let box = try AES.GCM.SealedBox(combined: Array(try reader.readSpan()))
-                    item.secret.value = Array(try AES.GCM.open(box, using: key, authenticating: binding(item, to: id)))
+                    item.secret.value = try AES256GCM.open(
+                        Array(try reader.readSpan()), using: key, authenticating: binding(item, to: id))
                     items.append(item)
                 }
             }
+        } catch let error as CryptoError where error.code != .notAuthentic {
+            throw StoreError(error)
         } catch { throw Self.notOpening }
         return items
     }
@@ -115,8 +116,10 @@ struct FieldSealing: Sendable {
             throw StoreError(
                 code: SQLITE_CORRUPT, text: "the key file lacks key \(number), with which a field value is encrypted")
         }
-        return HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key, salt: id.bytes, info: Array("layover field values 1".utf8), outputByteCount: 32)
+        do {
+            return try key.derived(
+                salt: id.bytes, info: Array("layover field values 1".utf8), byteCount: AES256GCM.keyByteCount)
+        } catch { throw StoreError(error) }
     }
 
     /// What a sealed value is good for: this ticket, this part, this line.
@@ -127,8 +130,6 @@ struct FieldSealing: Sendable {
         writer.write(UInt64(item.secret.line))
         return writer.bytes
     }
-
-    private static let failed = StoreError(code: 0, text: "a field value could not be encrypted")
 
     /// No waiting cures it, like any other damage.
     private static let notOpening = StoreError(

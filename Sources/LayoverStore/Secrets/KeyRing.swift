@@ -8,7 +8,7 @@ enum KeyRing {
         let file = StoreKeyFile(path: options.keyFile)
         let known = try pool.read { try fingerprints($0) }
         let kept = try file.read()
-        let missing = known.filter { kept?.fingerprint(of: $0.key) != $0.value }
+        let missing = try known.filter { try kept?.fingerprint(of: $0.key) != $0.value }
         if !missing.isEmpty, try pool.read({ try isAnySealed(with: Array(missing.keys), $0) }) {
             throw StoreFailure(
                 .other,
@@ -17,7 +17,7 @@ enum KeyRing {
                 \(options.path) holds tickets encrypted with it. Restore the right file, or move the store away.
                 """)
         }
-        let keys = kept ?? StoreKeys.adding(to: nil, above: known.keys.max() ?? 0)
+        let keys = try kept ?? StoreKeys.adding(to: nil, above: known.keys.max() ?? 0)
         if kept == nil { try file.write(keys) }
         try pool.write { db in
             for number in missing.keys {
@@ -31,7 +31,7 @@ enum KeyRing {
     /// Writes down what tells the newest key from another one, before anything is sealed with it.
     static func note(_ keys: StoreKeys, _ db: Database) throws {
         for number in keys.keys.keys.sorted() {
-            guard let fingerprint = keys.fingerprint(of: number) else { continue }
+            guard let fingerprint = try keys.fingerprint(of: number) else { continue }
             var row = StatementBinder(
                 try db.makeStatement(sql: "INSERT OR IGNORE INTO sealing (keyNumber, fingerprint) VALUES (?, ?)"))
             row.bind(number)

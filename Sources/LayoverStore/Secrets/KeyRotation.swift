@@ -20,7 +20,7 @@ struct KeyRotation {
         let older = try KeyRing.load(options, pool)
         try passed(.keysLoaded)
         let known = try pool.read { try Int.fetchOne($0, sql: "SELECT max(keyNumber) FROM sealing") ?? 0 }
-        let keys = StoreKeys.adding(to: older, above: known)
+        let keys = try StoreKeys.adding(to: older, above: known)
         try file.write(keys)
         try passed(.bothKeysKept)
         try pool.write { try KeyRing.note(keys, $0) }

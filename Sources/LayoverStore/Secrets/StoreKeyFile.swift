@@ -1,5 +1,5 @@
-import Crypto
 import Glibc
+import LayoverCrypto
 import LayoverEngine
 import LayoverText
 
@@ -16,7 +16,7 @@ struct StoreKeyFile {
             guard words.count == 2, let number = Int(words[0]), number > 0, let key = Hexadecimal.bytes(words[1]),
                 key.count == StoreKeys.keyByteCount
             else { throw StoreFailure(.other, "\(path) is not a Layover key file. Restore the right file.") }
-            keys[number] = SymmetricKey(data: key)
+            keys[number] = SymmetricKey(key)
         }
         guard let keys = StoreKeys(keys) else {
             throw StoreFailure(.other, "\(path) is empty. Restore the right key file.")

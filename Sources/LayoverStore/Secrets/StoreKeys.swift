@@ -1,9 +1,9 @@
-import Crypto
+import LayoverCrypto
 
 /// The keys of a store, each with its number. New values are sealed with the newest; older ones are there while a
 /// rotation is under way.
 struct StoreKeys: Sendable {
-    static let keyByteCount = 32
+    static let keyByteCount = AES256GCM.keyByteCount
 
     /// By number, never empty.
     private(set) var keys: [Int: SymmetricKey]
@@ -17,9 +17,9 @@ struct StoreKeys: Sendable {
     }
 
     /// Keys with one more, which is the newest.
-    static func adding(to older: StoreKeys?, above number: Int = 0) -> StoreKeys {
+    static func adding(to older: StoreKeys?, above number: Int = 0) throws(CryptoError) -> StoreKeys {
         var keys = older?.keys ?? [:]
-        keys[max(older?.newestNumber ?? 0, number) + 1] = SymmetricKey(size: .bits256)
+        keys[max(older?.newestNumber ?? 0, number) + 1] = try .random(byteCount: keyByteCount)
         return StoreKeys(unchecked: keys)
     }
 
@@ -31,7 +31,8 @@ struct StoreKeys: Sendable {
     private init(unchecked keys: [Int: SymmetricKey]) { self.keys = keys }
 
     /// What tells a key from another one without giving it away: 32 bytes.
-    func fingerprint(of number: Int) -> [UInt8]? {
-        keys[number].map { Array(HMAC<SHA256>.authenticationCode(for: Array("layover store key".utf8), using: $0)) }
+    func fingerprint(of number: Int) throws(CryptoError) -> [UInt8]? {
+        guard let key = keys[number] else { return nil }
+        return try HMACSHA256.code(for: Array("layover store key".utf8), using: key)
     }
 }

@@ -38,10 +38,11 @@ struct ProxyParts: Sendable {
         let spool = Self.makeSpool(settings)
         let storeOpening = StoreOpening(settings: settings, spool: spool, logger: logger)
         let store = try storeOpening.openAtStart()
+        let naming = try (store as? SQLiteStore)?.naming ?? .random()
         let engine = Engine(
             eventLoop: engineLoop, clock: clock, limits: PendingLimits(settings.limits),
             reachability: reachability, store: store,
-            naming: (store as? SQLiteStore)?.naming ?? .random(), logger: logger)
+            naming: naming, logger: logger)
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile

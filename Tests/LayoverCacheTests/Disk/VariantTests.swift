@@ -60,7 +60,7 @@ struct VariantTests {
 
     @Test func eachCacheHasItsOwnSalt() async throws {
         let digests = try [CacheBench(), CacheBench()].map { bench in
-            bench.cache.database.withLock { $0?.digest(Array("Bearer x".utf8)) }
+            try bench.cache.database.withLock { try $0?.digest(Array("Bearer x".utf8)) }
         }
         #expect(digests[0]?.count == 32)
         #expect(digests[0] != digests[1])
