@@ -1,4 +1,3 @@
-import LayoverCache
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
@@ -6,6 +5,7 @@ import Logging
 import Retry
 import Testing
 
+@testable import LayoverCache
 @testable import LayoverProxy
 
 /// Attempts that bring the cache up to date follow the rules of all attempts.
@@ -21,7 +21,7 @@ import Testing
     }
 
     /// A proxy whose cache has given a stale answer, so that a refresh waits: `work` gets its entry.
-    private func withRefresh(_ work: @Sendable @escaping (TestProxy, Entry) async throws -> Void) async throws {
+    private func withRefresh(_ work: @Sendable @escaping (TestProxy, DiskAnswerCache, Entry) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let cache = try DiskAnswerCache(
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
@@ -31,19 +31,20 @@ import Testing
             let first = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["Cache-Control: max-age=0", "ETag: \"a\"", "Content-Length: 3"], body: "one")
             #expect(try await first.answer().body == "one")
+            await cache.threads.settle()
             let second = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
             let stale = try await second.answer()
             #expect(stale.body == "one" && stale["Cache-Status"]?.contains("; hit") == true)
             let entry = try await proxy.entry()
             #expect(entry.client.address == "cache")
-            try await work(proxy, entry)
+            try await work(proxy, cache, entry)
         }
         await cache.close()
     }
 
     @Test func aReloadReachesARefreshThatWaits() async throws {
-        try await withRefresh { proxy, entry in
+        try await withRefresh { proxy, _, entry in
             var rules = proxy.loop.rules
             rules.routes = Self.routes("new", delay: .seconds(7))
             try await proxy.loop.adopt(rules).get()
@@ -61,7 +62,7 @@ import Testing
 
     /// A resend of libcurl's own is an attempt, and one that fails is counted as failed.
     @Test func attemptsAreCountedAsAllOthersAre() async throws {
-        try await withRefresh { proxy, entry in
+        try await withRefresh { proxy, _, entry in
             let failedBefore = proxy.loop.metrics.failedAttemptCount.load(ordering: .relaxed)
             try await proxy.advance(by: .seconds(60))
             try await proxy.nextAttempt("the refresh").fail()
@@ -78,7 +79,7 @@ import Testing
 
     /// Nobody has read of it, so it is asked for again.
     @Test func anAnswerThatBreaksOffIsAskedForAgain() async throws {
-        try await withRefresh { proxy, entry in
+        try await withRefresh { proxy, cache, entry in
             try await proxy.advance(by: .seconds(60))
             let attempt = try await proxy.nextAttempt("the refresh")
             attempt.sendHead(200, ["Cache-Control: max-age=60", "Content-Length: 3"])
@@ -89,6 +90,7 @@ import Testing
             try await proxy.advance(by: .seconds(60))
             try await proxy.nextAttempt("the refresh once more").respond(200, ["Cache-Control: max-age=60", "Content-Length: 3"], body: "two")
             _ = try await proxy.entry(.delivered)
+            await cache.threads.settle()
             let reader = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
             #expect(try await reader.answer().body == "two")

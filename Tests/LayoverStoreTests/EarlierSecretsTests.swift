@@ -80,7 +80,8 @@ struct EarlierSecretsTests {
             [(.requestFields, Self.fields), (.requestTrailers, Self.trailers)], of: Self.id)
         #expect(clear == [Self.clearFields, Self.clearTrailers])
         #expect(sealed?.keyNumber == 2)
-        #expect(sealed?.bytes.count == Self.sealedRequest.count)
+        // Without the sealed form of the empty value, which version 0.1 sealed too: part, line and count, nonce and tag.
+        #expect(sealed?.bytes.count == Self.sealedRequest.count - (3 + 12 + 16))
         #expect(sealed?.bytes.prefix(3) == Self.sealedRequest.prefix(3))
     }
 

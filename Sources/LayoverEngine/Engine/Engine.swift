@@ -103,6 +103,8 @@ package actor Engine {
 
     /// The timer fires at least this often while anything is due in the future. Default: 60 s.
     private static let timerMax: Duration = .seconds(60)
+    /// Shortest wait for what is not due yet: shorter ones would leave the event loop no time for its sockets. Default: 1 ms.
+    private static let timerMin: Duration = .milliseconds(1)
 
     /// Forgets when the timer fires: its time means something else since the machine woke.
     func resetTimer() {
@@ -120,7 +122,8 @@ package actor Engine {
         timerAt = next
         guard let next else { return }
         // NIO's clock stands still during suspend; a long sleep must not make due times late by as much.
-        let wait = min(max(.zero, next - clock.now()), Self.timerMax)
+        let now = clock.now()
+        let wait = next <= now ? .zero : min(max(Self.timerMin, next - now), Self.timerMax)
         // Weakly: an engine that nobody has any more does not go on for the sake of its timer.
         timer = eventLoop.scheduleTask(in: .nanoseconds(wait.nanosecondsSaturating)) { [weak self] in
             self?.assumeIsolated { $0.timerFired() }
