@@ -5,7 +5,10 @@ import NIOCore
 
 /// Tells whether two requests with the same `Idempotency-Key` are the same request.
 struct PayloadDigest {
-    private var payload: SHA256
+    /// Nil once OpenSSL has failed; the request is then equal to no other one.
+    var payload: SHA256?
+    /// Stands in for a digest that failed. Random, so no other request has it.
+    private let replacement: [UInt8]
     /// The key of the mark; it is known before the body is.
     let key: [UInt8]
 
@@ -16,8 +19,10 @@ struct PayloadDigest {
         var hash = try SHA256()
         for part in [key, origin.description] + identity { try Self.add(part, to: &hash) }
         self.key = try hash.digest()
-        payload = try SHA256()
+        var payload = try SHA256()
         for part in [method, target] { try Self.add(part, to: &payload) }
+        self.payload = payload
+        replacement = try RandomBytes.make(count: SHA256.byteCount)
     }
 
     /// With its length in front, so that no two lists of parts look the same.
@@ -26,14 +31,10 @@ struct PayloadDigest {
     }
 
     mutating func update(_ bytes: ByteBuffer) {
-        Self.unfailing { try bytes.withUnsafeReadableBytes { try payload.update($0) } }
+        do { try bytes.withUnsafeReadableBytes { try payload?.update($0) } } catch { payload = nil }
     }
 
-    var mark: IdempotencyMark { IdempotencyMark(key: key, payload: Self.unfailing { try payload.digest() }) }
-
-    /// Once a digest has begun, only memory that has run out can stop it, and then Swift's own allocations trap too. A
-    /// request without its digest could be taken for another one.
-    private static func unfailing<Value>(_ body: () throws -> Value) -> Value {
-        do { return try body() } catch { fatalError("\(error)") }
-    }
+    /// A digest that has begun fails only when memory has run out. The request goes on then, and a repetition of it is refused,
+    /// as a different request with the same key is: without its digest it could be taken for another request.
+    var mark: IdempotencyMark { IdempotencyMark(key: key, payload: (try? payload?.digest()) ?? replacement) }
 }

@@ -26,6 +26,21 @@ struct PayloadDigestTests {
         #expect(digest.mark.key == digest.key)
     }
 
+    /// OpenSSL fails when memory has run out. No test can make it fail.
+    @Test func failedDigestEqualsNoOtherAndStaysTheSame() throws {
+        var failed = try digest()
+        failed.payload = nil
+        let before = failed.mark
+        failed.update(ByteBuffer(string: "two books"))
+        #expect(failed.mark == before)
+        #expect(failed.mark.key == (try digest().key))
+        #expect(failed.mark.payload.count == (try digest().mark.payload.count))
+        #expect(failed.mark.payload != (try digest().mark.payload))
+        var other = try digest()
+        other.payload = nil
+        #expect(other.mark.payload != failed.mark.payload)
+    }
+
     @Test func copyGoesOnByItself() throws {
         var first = try digest()
         let second = first
