@@ -83,7 +83,8 @@ struct AdoptionTests {
         func retries(_ policy: inout Policy) {
             policy.retryOn = [.connectivity, .status(503)]
             policy.repeatable = true
-            policy.delay = .init(.immediate)
+            // Long enough for the test to see that it waits.
+            policy.delay = DelaySchedule(.constant(.seconds(60)), jitter: .none)
         }
         try await Self.withAdoption(tickets: tickets, retries) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
