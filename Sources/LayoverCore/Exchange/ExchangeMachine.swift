@@ -72,13 +72,13 @@ package struct ExchangeMachine: Sendable {
         }
     }
 
-    package private(set) var phase = ExchangePhase.collecting
+    package private(set) var phase: ExchangePhase
     package private(set) var recipient: Recipient
     package var rules: AttemptRules
     package var lastFailure: Failure?
     package private(set) var timeline = AttemptTimeline()
 
-    package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting) {
+    package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt)) {
         self.recipient = recipient
         self.rules = rules
         self.phase = phase
@@ -219,8 +219,11 @@ package struct ExchangeMachine: Sendable {
 
     // MARK: Answers
 
-    /// Whether the policy retries a status. Then `answered` is to be asked.
-    package func retries(status: Int) -> Bool { rules.policy.retryOn.contains { $0.matches(status: status) } }
+    /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
+    /// status.
+    package func retries(status: Int) -> Bool {
+        recipient != .cache && rules.policy.retryOn.contains { $0.matches(status: status) }
+    }
 
     /// Decides what follows an answer whose status is retried. The timeline is told what an answer that is delivered came to
     /// by the caller.

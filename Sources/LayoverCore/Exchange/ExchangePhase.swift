@@ -1,9 +1,11 @@
 /// What an exchange is doing. An exchange is in one phase at a time, and leaves it only by one of its exits.
 package enum ExchangePhase: Sendable, Hashable {
     /// Its client is still sending the request, which is needed whole.
-    case collecting
+    case collecting(for: Use)
     /// Something is looked for before an attempt, or in place of one.
     case searching(Search)
+    /// The request is on its way to the store: it becomes a ticket before any attempt.
+    case accepting
     /// The origin is asked whether the request makes sense (policy `preflight`).
     case preflight
     /// An attempt is under way; nothing of its answer has come.
@@ -17,6 +19,13 @@ package enum ExchangePhase: Sendable, Hashable {
     /// Nothing more is done for its recipient. An attempt may still have to end.
     case ended
 
+    package enum Use: Sendable, Hashable, CaseIterable {
+        /// Its client waits for the response, for some time at least.
+        case attempt
+        /// Its client is told of the ticket at once.
+        case ticket
+    }
+
     package enum Search: Sendable, Hashable, CaseIterable {
         /// The answer to an equal request, in the cache.
         case cache
@@ -27,8 +36,11 @@ package enum ExchangePhase: Sendable, Hashable {
     /// The phases that may follow.
     package var exits: Set<ExchangePhase> {
         switch self {
-        case .collecting: [.searching(.duplicateKey), .searching(.cache), .attempting, .preflight, .parked, .ended]
-        case .searching(.duplicateKey): [.searching(.cache), .attempting, .parked, .delivering, .ended]
+        case .collecting(.attempt):
+            [.collecting(for: .ticket), .searching(.duplicateKey), .searching(.cache), .attempting, .parked, .ended]
+        case .collecting(.ticket): [.searching(.duplicateKey), .accepting, .ended]
+        case .searching(.duplicateKey): [.searching(.cache), .accepting, .attempting, .parked, .delivering, .ended]
+        case .accepting: [.ended]
         case .searching(.cache): [.parked, .delivering, .ended]
         case .preflight: [.attempting, .parked, .ended]
         // Into itself: on a new connection in place of one that had died.
@@ -43,7 +55,8 @@ package enum ExchangePhase: Sendable, Hashable {
     }
 
     package static var all: [ExchangePhase] {
-        [.collecting] + Search.allCases.map { .searching($0) } + [.preflight, .attempting, .offering, .parked, .delivering, .ended]
+        Use.allCases.map { .collecting(for: $0) } + Search.allCases.map { .searching($0) }
+            + [.accepting, .preflight, .attempting, .offering, .parked, .delivering, .ended]
     }
 
     package var isSearching: Bool {

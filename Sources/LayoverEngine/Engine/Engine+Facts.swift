@@ -61,7 +61,7 @@ extension Engine {
             // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
             exchanges[id] = nil
             if !tickets.isTouched(id) { tickets.untold.remove(id) }
-        case .untold(let id):
+        case .ticketNeverAnnounced(let id):
             if pending.isLive(id) { tickets.untold.insert(id) } else { save([(id, .unmark(id))]) }
         case .notAdopted(let id, let obstacle):
             logger.notice(

@@ -12,7 +12,7 @@ package enum ExchangeFact: Sendable {
     case ended(EntryID, EntryState, Failure?, AttemptTally)
     /// The exchange of an entry is about to be over, or was ended, without its client having been told of the ticket that
     /// was being made of it. Before `ended`.
-    case untold(EntryID)
+    case ticketNeverAnnounced(EntryID)
     /// The client of an entry has left, and the entry cannot go on without it. Before `ended`.
     case notAdopted(EntryID, AdoptionObstacle)
     /// What an attempt had proved that was cut off because its entry ended.

@@ -9,8 +9,8 @@ package protocol ExchangeLoop: AnyObject, Sendable {
     /// What the network as a whole looks like. `isAway`: nobody's word about names is to be believed.
     /// `isDoubted`: the next answer of any origin is worth telling.
     func setNetwork(isAway: Bool, isDoubted: Bool)
-    /// Makes an attempt of a ticket, which has no client here.
-    func replay(_ replay: TicketReplay) -> any HeldExchange
+    /// Makes an attempt of a ticket, which has no client here. Nil: there is no store to read it from.
+    func replay(_ replay: TicketReplay) -> (any HeldExchange)?
     /// Use no connection and no name that is older than this call.
     func networkChanged()
 }

@@ -3,6 +3,8 @@ package import LayoverCore
 /// An attempt of a ticket that is to be made: what its loop has to know besides what the store keeps.
 package struct TicketReplay: Sendable {
     package var id: EntryID
+    package var method: String
+    package var origin: Origin
     package var trigger: AttemptTrigger
     package var policy: Policy
     package var route: String?

@@ -39,14 +39,10 @@ extension ClientConnection {
                 head, isLoopback: isLoopback, cache: &addressCache, reachedAt: reachedAt)
             {
             case .forward(let plan):
-                let exchange = ProxyExchange(connection: self, loop: loop, head: head, plan: plan)
+                let exchange = Exchange(
+                    ClientRecipient(self, loop: loop, head: head), loop: loop, plan: plan, base: ownBase(for: head))
                 self.exchange = exchange
                 // Without a body it is complete, and an answer that comes at once need not close.
-                if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
-                exchange.begin()
-            case .accept(let plan, let wish):
-                let exchange = DeferredRequest(connection: self, loop: loop, head: head, plan: plan, wish: wish)
-                self.exchange = exchange
                 if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
                 exchange.begin()
             case .ticket(let question):

@@ -26,7 +26,7 @@ protocol ConnectionExchange: AnyObject {
     func drain()
     /// The time to finish is over: says a last word to a client that has got none yet. Default: there is nothing to say.
     ///
-    /// - Returns: Whether it is said. False: `ProxyLoop.settled` follows, once.
+    /// - Returns: Whether it is said. False: `ProxyLoop.finalResponseGiven` follows, once.
     func cutOff() -> Bool
     /// What its last word was to come from has not come. Default: there is nothing to say.
     func settlingIsOver()

@@ -5,8 +5,6 @@ import LayoverHTTP
 /// What is to be done with a request.
 enum RequestPlan {
     case forward(ForwardPlan)
-    /// Make a ticket of it, before any attempt.
-    case accept(ForwardPlan, TicketWish)
     /// It asks after a ticket.
     case ticket(TicketQuestion)
     case answer(OwnResponse)
@@ -23,6 +21,8 @@ struct ForwardPlan {
     var order = OrderWish()
     /// What the client takes when its time on the connection is over.
     var ticket: TicketWish?
+    /// Whether it becomes a ticket before any attempt.
+    var isAcceptedAtOnce = false
     /// Not nil where a ticket may come of it that has an `Idempotency-Key`.
     var digest: PayloadDigest?
 }

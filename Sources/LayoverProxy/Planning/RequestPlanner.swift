@@ -80,12 +80,12 @@ struct RequestPlanner {
             guard plan.order.after.isEmpty else { throw badField("Layover-After is allowed for tickets only.") }
             return .forward(plan)
         }
-        plan.ticket = ticket
         try checkIdempotencyKey(of: head)
         if head.fields.contains(.idempotencyKey) { plan.digest = try digest(of: head, request, route) }
         // What waits for another ticket is not tried first.
-        let isLater = ticket.wait == .zero || !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
-        return isLater ? .accept(plan, ticket.now(isLater: isLater)) : .forward(plan)
+        plan.isAcceptedAtOnce = ticket.wait == .zero || !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
+        plan.ticket = plan.isAcceptedAtOnce ? ticket.atOnce : ticket
+        return .forward(plan)
     }
 
     /// Whether the connection may become a tunnel: a WebSocket (RFC 6455 section 4.1) to an origin without TLS. Other

@@ -35,8 +35,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Attempts of tickets so far: the workers take them in turn.
     private var ticketAttemptCount = 0
     private var upstream: (any Upstream)?
-    private var ticketExchanges: [ObjectIdentifier: TicketExchange] = [:]
-    private var refreshes: [ObjectIdentifier: CacheRefreshing] = [:]
+    /// Exchanges without a client.
+    private var unattended: [ObjectIdentifier: Exchange] = [:]
 
     /// What the engine said of origins that are or were in trouble. A stale view is harmless: the engine
     /// looks again.
@@ -131,8 +131,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.rules.attempt = new.attempt
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.inOrder(self.connections.values) { connection.adoptedRules() }
-            for exchange in self.ticketExchanges.values { exchange.reroute() }
-            for refresh in self.refreshes.values { refresh.reroute() }
+            for exchange in self.unattended.values { exchange.reroute() }
         }
     }
 
@@ -237,9 +236,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     // MARK: Tickets
 
-    package func replay(_ replay: TicketReplay) -> any HeldExchange {
-        guard let store = engine.store else { return NoExchange() }
-        return TicketExchange(loop: self, replay: replay, store: store)
+    package func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
+        guard let store = engine.store else { return nil }
+        let exchange = Exchange(loop: self, replay: replay)
+        TicketLoading(exchange: exchange, replay: replay, store: store).begin()
+        return exchange
     }
 
     /// Nil once the loop is shut down, or when there are no more threads to be had.
@@ -257,28 +258,23 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Workers for tickets, made as they are needed: so many attempts are noted on disk together. Default: 4.
     private static let ticketWorkerCount = 4
 
-    /// An attempt of a ticket is under way: stopping waits for it.
-    func opened(_ exchange: TicketExchange) {
+    /// An exchange has no client. Where it is a ticket's, stopping waits for it.
+    func opened(_ exchange: Exchange) {
         // At once where it can be: whoever stops the loop next must know of it.
         guard eventLoop.inEventLoop else { return eventLoop.execute { self.register(exchange) } }
         register(exchange)
     }
 
-    private func register(_ exchange: TicketExchange) {
+    private func register(_ exchange: Exchange) {
         guard exchange.phase != .ended else { return }
-        ticketExchanges[ObjectIdentifier(exchange)] = exchange
+        unattended[ObjectIdentifier(exchange)] = exchange
         if isShutDown { exchange.stop() }
     }
 
-    func closed(_ exchange: TicketExchange) {
-        ticketExchanges[ObjectIdentifier(exchange)] = nil
+    func closed(_ exchange: Exchange) {
+        unattended[ObjectIdentifier(exchange)] = nil
         finishDrainingIfIdle()
     }
-
-    /// Waits to bring the cache up to date. Stopping does not wait for it.
-    func opened(_ refresh: CacheRefreshing) { refreshes[ObjectIdentifier(refresh)] = refresh }
-
-    func closed(_ refresh: CacheRefreshing) { refreshes[ObjectIdentifier(refresh)] = nil }
 
     /// Seconds since 1970.
     var wallSeconds: Int { time(nil) }
@@ -343,8 +339,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         }
     }
 
-    /// The client of an exchange has got its last word, or is gone.
-    func settled(_ exchange: any ConnectionExchange) {
+    /// The client of an exchange has its final response, or has left.
+    func finalResponseGiven(_ exchange: any ConnectionExchange) {
         guard !unsettled.isEmpty, unsettled.remove(ObjectIdentifier(exchange)) != nil, unsettled.isEmpty else { return }
         stopSettling()
     }
@@ -373,7 +369,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.ticks?.cancel()
             for connection in self.inOrder(self.connections.values) { connection.closeNow() }
             for tunnel in self.tunnels.values { tunnel.close() }
-            for exchange in self.ticketExchanges.values { exchange.stop() }
+            for exchange in self.unattended.values { exchange.stop() }
             for worker in workers { worker.shutDown() }
             self.worker = nil
             self.ticketWorkers = []
@@ -383,7 +379,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
 
     private func finishDrainingIfIdle() {
-        if isDraining, connections.isEmpty, ticketExchanges.isEmpty { finishDraining() }
+        if isDraining, connections.isEmpty, !unattended.values.contains(where: { $0.store != nil }) { finishDraining() }
     }
 
     private func finishDraining() {

@@ -6,10 +6,5 @@ struct TicketWish: Sendable, Equatable {
     var applied: String
 
     /// The same for a request that is accepted at once, because it waits for other tickets.
-    func now(isLater: Bool) -> TicketWish {
-        var wish = self
-        wish.wait = .zero
-        if !applied.isEmpty { wish.applied = "respond-async" }
-        return wish
-    }
+    var atOnce: TicketWish { TicketWish(wait: .zero, applied: applied.isEmpty ? "" : "respond-async") }
 }

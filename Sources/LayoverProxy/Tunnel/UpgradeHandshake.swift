@@ -21,7 +21,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         case over
     }
 
-    private var exchange: ProxyExchange?
+    private var exchange: Exchange?
     private let attempt: UpstreamAttempt
     private let loop: ProxyLoop
     private var state = State.head
@@ -33,7 +33,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private var isSent = false
     private var timeout: Scheduled<Void>?
 
-    init(of exchange: ProxyExchange, _ attempt: UpstreamAttempt, loop: ProxyLoop) {
+    init(of exchange: Exchange, _ attempt: UpstreamAttempt, loop: ProxyLoop) {
         self.exchange = exchange
         self.attempt = attempt
         self.loop = loop
@@ -217,7 +217,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         }
         let rest = input
         input = ByteBuffer()
-        exchange.switchedProtocols(head, to: far, context.channel, rest: rest)
+        exchange.client?.switchProtocols(head, to: far, context.channel, rest: rest, of: exchange)
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 

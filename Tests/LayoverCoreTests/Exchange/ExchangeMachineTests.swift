@@ -33,7 +33,7 @@ import Testing
             return all
         }
         // A preflight is made only for what waits; a request starts by being collected.
-        #expect(reached(from: .collecting) == Set(ExchangePhase.all))
+        #expect(reached(from: .collecting(for: .attempt)) == Set(ExchangePhase.all))
         for phase in ExchangePhase.all { #expect(reached(from: phase).contains(.ended), "\(phase)") }
     }
 

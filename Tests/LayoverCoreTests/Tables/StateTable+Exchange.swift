@@ -29,6 +29,8 @@ extension StateTable {
 extension ExchangePhase {
     fileprivate var name: String {
         switch self {
+        case .collecting(.attempt): "collecting (for an attempt)"
+        case .collecting(.ticket): "collecting (for a ticket)"
         case .searching(.cache): "searching (cache)"
         case .searching(.duplicateKey): "searching (key)"
         default: "\(self)"
@@ -42,7 +44,7 @@ private struct ExchangeTrial {
     private let now = Timestamp.at(.seconds(1))
 
     init(_ state: String) {
-        let phase = ExchangePhase.all.first { $0.name == state } ?? .collecting
+        let phase = ExchangePhase.all.first { $0.name == state } ?? .collecting(for: .attempt)
         let policy = Policy.fixture {
             $0.retryOn = [.connectivity, .status(503)]
             $0.preflight = Preflight()

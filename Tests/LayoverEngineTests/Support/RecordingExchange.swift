@@ -60,7 +60,7 @@ final class RecordingLoop: ExchangeLoop {
     func setNetwork(isAway: Bool, isDoubted: Bool) {
         network.update { $0.append(Network(isAway: isAway, isDoubted: isDoubted)) }
     }
-    func replay(_ replay: TicketReplay) -> any HeldExchange {
+    func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
         told.update { $0.append(.replay(replay.id, replay.trigger)) }
         return RecordingExchange(id: replay.id)
     }

@@ -34,7 +34,8 @@ struct TicketReadingTests {
         TicketReading(
             store: store,
             replay: TicketReplay(
-                id: .fixture(1), trigger: .dueTime, policy: .standard, route: nil, counts: AttemptCounts(),
+                id: .fixture(1), method: "GET", origin: Origin(scheme: .http, host: "a.example", port: 80),
+                trigger: .dueTime, policy: .standard, route: nil, counts: AttemptCounts(),
                 wish: PolicyWish(), isForced: false, hasIdempotencyKey: false, parents: parents,
                 url: "https://api.example.com/things/1", skipsPreflight: false),
             limits: CapturedBody.Limits(), spool: spool)

@@ -34,10 +34,8 @@ extension Referee {
     }
 
     private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {
-        // Once it is to be a ticket, who holds it changes hands.
-        guard let exchange = exchange as? ProxyExchange, entry.ticket == nil, exchange.successor == nil else {
-            return
-        }
+        // Once it is to be a ticket, its recipient changes.
+        guard let exchange = exchange as? Exchange, entry.ticket == nil, exchange.client != nil else { return }
         if entry.state != .attempting, exchange.connection?.context == nil {
             breach("whoLeftIsNotWaitedFor", name(entry))
         }
@@ -57,16 +55,15 @@ extension Referee {
     private func cancelledMeansCancelled() {
         for lane in simulation.lanes {
             for attempt in lane.worker.running.values where !attempt.isCancelled {
-                let held = attempt.attempt.receiver as? ProxyExchange
-                let ticket = attempt.attempt.receiver as? TicketExchange ?? held?.successor
-                if (ticket?.attempt ?? held?.attempt) !== attempt.attempt {
+                let exchange = attempt.attempt.receiver as? Exchange
+                if exchange?.attempt !== attempt.attempt {
                     breach("cancelledMeansCancelled", "\(attempt.name) runs for nobody")
                 }
-                if let id = ticket?.id ?? held?.entry, gone.contains(id) {
+                if let id = exchange?.entry, gone.contains(id) {
                     breach("cancelledMeansCancelled", "\(attempt.name) runs on")
                 }
                 // Another client may ask for the same afterwards.
-                if ticket == nil, attempt.truth.isCancelAsked, !attempt.truth.hasTwins {
+                if exchange?.store == nil, attempt.truth.isCancelAsked, !attempt.truth.hasTwins {
                     breach("cancelledMeansCancelled", "\(attempt.name) runs after a person cancelled it")
                 }
             }
@@ -95,7 +92,7 @@ extension Referee {
             // Those before it in its lane, or that it depends on, may wait for a person.
             if pending.blocker(of: entry) != nil { continue }
             // Bodies of clients that send no more never end.
-            if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? ProxyExchange,
+            if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? Exchange,
                 exchange.isReceivingRequest
             {
                 continue

@@ -97,8 +97,8 @@ extension Referee {
 
     /// Whoever comes after a crash must know that a byte of it may have left.
     func attemptsAreOnDiskBeforeTheyAct(_ attempt: SimulatedAttempt) {
-        guard attempt.isOfTicket, let ticket = attempt.attempt.receiver as? TicketExchange else { return }
-        let state = simulation.rows[ticket.id]?.record.state
+        guard attempt.isOfTicket, let id = (attempt.attempt.receiver as? Exchange)?.entry else { return }
+        let state = simulation.rows[id]?.record.state
         // Cancelled, expired and the like it may be by now.
         if state == .waiting || state == .held || state == .undecided {
             breach("attemptsAreOnDiskBeforeTheyAct", "\(attempt.name) is \(state?.rawValue ?? "") on disk")

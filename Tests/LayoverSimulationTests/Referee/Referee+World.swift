@@ -11,8 +11,7 @@ extension Referee {
         simulation.count("attempts")
         truth.startCount += 1
         truth.runningCount += 1
-        if let exchange = attempt.attempt.receiver as? ProxyExchange { note(exchange, truth) }
-        if let exchange = attempt.attempt.receiver as? TicketExchange { note(exchange.rules.policy, truth) }
+        if let exchange = attempt.attempt.receiver as? Exchange { note(exchange, truth) }
         childrenFollowTheirParents(attempt)
         oneAttemptAtATime(attempt)
         automaticAttemptsAreLimited(attempt)
@@ -112,11 +111,9 @@ extension Referee {
 
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.
     private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
-        let held = attempt.attempt.receiver as? ProxyExchange
-        let ticket = attempt.attempt.receiver as? TicketExchange ?? held?.successor
-        guard let id = ticket?.id ?? held?.entry else { return held?.rules.isAbandoned == true }
-        let entry = simulation.engine.assumeIsolated { $0.pending.entries[id] }
-        return (ticket?.rules ?? held?.rules)?.isAbandoned == true || entry?.isAbandoned == true
+        let exchange = attempt.attempt.receiver as? Exchange
+        guard exchange?.rules.isAbandoned != true, let id = exchange?.entry else { return exchange?.rules.isAbandoned == true }
+        return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.isAbandoned == true
     }
 
     func ended(_ attempt: SimulatedAttempt) {

@@ -97,10 +97,10 @@ final class Referee {
     /// What the rules in force say of a request, before anything is decided by them.
     func noteRules(of lane: Simulation.Lane) {
         for client in simulation.clients {
-            if let exchange = client.connection.exchange as? ProxyExchange, let truth = client.current { note(exchange, truth) }
+            if let exchange = client.connection.exchange as? Exchange, let truth = client.current { note(exchange, truth) }
         }
         for attempt in lane.worker.inOrder {
-            if let exchange = attempt.attempt.receiver as? TicketExchange { note(exchange.rules.policy, attempt.truth) }
+            if let exchange = attempt.attempt.receiver as? Exchange, exchange.store != nil { note(exchange, attempt.truth) }
         }
     }
 
@@ -114,7 +114,7 @@ final class Referee {
         }
     }
 
-    func note(_ exchange: ProxyExchange, _ truth: RequestTruth) { note(exchange.rules.policy, truth) }
+    func note(_ exchange: Exchange, _ truth: RequestTruth) { note(exchange.rules.policy, truth) }
 
     func note(_ policy: Policy, _ truth: RequestTruth) {
         if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }

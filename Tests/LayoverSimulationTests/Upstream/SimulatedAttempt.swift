@@ -31,7 +31,7 @@ final class SimulatedAttempt {
     /// Whether it is the attempt of a ticket, and was so from its beginning.
     let isOfTicket: Bool
     /// Where its note on disk stands; nil: it needs none, or has it.
-    private var mark: (mark: AttemptMark, counts: AttemptCounts, exchange: TicketExchange)?
+    private var mark: (mark: StartRecord, counts: AttemptCounts, exchange: Exchange)?
     private var isMarking = false
     /// Whether the disk did not take the note.
     private(set) var wasNotMarked = false
@@ -47,11 +47,12 @@ final class SimulatedAttempt {
         self.truth = truth
         self.worker = worker
         serial = worker.simulation.nextSerial()
-        let ticket = attempt.receiver as? TicketExchange
-        let timeline = ticket?.timeline ?? (attempt.receiver as? ProxyExchange)?.timeline
-        isOfTicket = ticket != nil
-        trigger = timeline?.begun?.trigger ?? .arrival
-        if attempt.beforeSending != nil, let ticket, let mark = ticket.mark { self.mark = (mark, ticket.rules.counts, ticket) }
+        let exchange = attempt.receiver as? Exchange
+        isOfTicket = exchange?.store != nil
+        trigger = exchange?.machine.timeline.begun?.trigger ?? .arrival
+        if attempt.beforeSending != nil, let exchange, let mark = exchange.startRecord {
+            self.mark = (mark, exchange.rules.counts, exchange)
+        }
         // Of its own, so that what others do does not change what becomes of this one.
         generator = SeededGenerator(
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
@@ -162,7 +163,7 @@ final class SimulatedAttempt {
     // MARK: Its note on disk
 
     /// Goes on once the note is on disk that the attempt needs. A real worker blocks there; this one has the
-    /// note written by the same `AttemptMark` and listens to nobody meanwhile.
+    /// note written by the same `StartRecord` and listens to nobody meanwhile.
     private func marked(_ then: @escaping (SimulatedAttempt) -> Void) {
         guard let (mark, counts, exchange) = mark else { return then(self) }
         self.mark = nil

@@ -39,7 +39,7 @@ extension Simulation {
     /// A person gives up what is being answered this very moment: the engine has not heard of the answer yet.
     func cancelWhileAnswered(_ truth: RequestTruth) {
         guard let entry = liveEntries.first(where: { self.truth(of: $0) === truth }),
-            engine.assumeIsolated({ ($0.exchanges[entry.id] as? ProxyExchange)?.phase == .delivering })
+            engine.assumeIsolated({ ($0.exchanges[entry.id] as? Exchange)?.phase == .delivering })
         else { return }
         give(.cancel, to: entry)
     }

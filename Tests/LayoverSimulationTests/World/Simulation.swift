@@ -47,7 +47,7 @@ final class Simulation {
     var network = SimulatedNetwork()
     var clients: [SimulatedClient] = []
     var requests: [Int: RequestTruth] = [:]
-    var connectRequests: [ObjectIdentifier: (exchange: ProxyExchange, truth: RequestTruth)] = [:]
+    var connectRequests: [ObjectIdentifier: (exchange: Exchange, truth: RequestTruth)] = [:]
     /// Requests whose clients were told of a ticket, in that order.
     var told: [RequestTruth] = []
     var clientCount = 0
@@ -138,7 +138,7 @@ final class Simulation {
                 ? attempt.request.userAgent : attempt.request.target.split(separator: "/").last.map(String.init)
             return word.flatMap { Int($0.dropFirst()) }.flatMap { requests[$0] }
         }
-        guard let exchange = attempt.receiver as? ProxyExchange else { return nil }
+        guard let exchange = attempt.receiver as? Exchange else { return nil }
         if let known = connectRequests[ObjectIdentifier(exchange)] { return known.truth }
         guard let client = clients.first(where: { $0.connection === exchange.connection }),
             let truth = client.requests.last

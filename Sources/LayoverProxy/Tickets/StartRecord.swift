@@ -3,11 +3,11 @@ import LayoverCore
 import LayoverEngine
 import Synchronization
 
-/// The note on disk that the first byte of an attempt is about to leave. Whoever comes after a crash knows then that
-/// it may have been applied.
+/// The record on disk that the first byte of an attempt is about to leave: after a crash it shows that the request may have been
+/// applied.
 ///
-/// The engine makes it, which knows how the ticket stands by then.
-final class AttemptMark: Sendable {
+/// The engine writes it, because it knows how the ticket stands by then.
+final class StartRecord: Sendable {
     private let engine: Engine
     private let id: EntryID
     private let isRefused = Atomic<Bool>(false)
@@ -17,10 +17,10 @@ final class AttemptMark: Sendable {
         self.id = id
     }
 
-    /// Whether it was not made, so that nothing was sent.
+    /// Whether it was not written, so that nothing was sent.
     var wasRefused: Bool { isRefused.load(ordering: .acquiring) }
 
-    /// What the worker asks before it sends. Blocks until the note is on disk.
+    /// What the worker asks before it sends. Blocks until the record is on disk.
     func closure(for counts: AttemptCounts, by exchange: any HeldExchange) -> @Sendable () -> Bool {
         { [self] in
             let isDone = DispatchSemaphore(value: 0)

@@ -1,0 +1,121 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// What one exchange has to do with the cache: reading while the origin cannot be reached (policy `cache: staleIfError`), and keeping
+/// the response that is passed on. Confined to its loop.
+final class CacheUse {
+    private let cache: any AnswerCache
+    /// Whether its policy lets it be answered from the cache.
+    private let isReadable: Bool
+    private var hasLooked = false
+    /// Takes the response that is being passed on.
+    private var writer: (any AnswerWriter)?
+
+    /// Nil for requests that have nothing to do with it. Reading needs a policy that says so; what changes a resource outdates
+    /// what is kept of it, whatever the policy.
+    init?(_ cache: (any AnswerCache)?, _ request: UpstreamRequest, _ policy: Policy) {
+        guard let cache, request.purpose == .transfer else { return nil }
+        let isRead = request.method == "GET" || request.method == "HEAD"
+        isReadable = isRead && policy.cache == .staleIfError
+        guard isReadable || !RequestMethod.isSafe(request.method) else { return nil }
+        self.cache = cache
+    }
+
+    // MARK: Keeping
+
+    func begin(_ head: ResponseHead, to request: UpstreamRequest, at times: CacheTimes) {
+        writer = cache.answered(head, to: request.cacheRequest, at: times)
+    }
+
+    func append(_ bytes: ByteBuffer) { writer?.append(bytes) }
+    func finish() { writer?.commit() }
+    func discard() { writer?.abandon() }
+
+    // MARK: Reading
+
+    /// Looks before any attempt, where the client wants nothing else.
+    ///
+    /// - Returns: False where it is not looked for.
+    func serveOnlyIfCached(for exchange: Exchange) -> Bool {
+        guard isReadable, exchange.request.isOnlyIfCached else { return false }
+        // Where no other request would be sent either, it gets what the others get.
+        let isAway = exchange.loop.notice(for: exchange.request.origin) == .shut
+        look(isAway ? .unreachable : .onlyIfCached, for: exchange) {
+            exchange.fail(
+                Problem(
+                    status: 504, kind: "only_if_cached", detail: "The client asks for a cached response, and there is none.",
+                    error: .httpRequestDenied))
+        }
+        return true
+    }
+
+    /// Looks because the origin cannot be reached, once in the life of the exchange.
+    ///
+    /// - Parameter orElse: What is done when there is nothing to give.
+    /// - Returns: False where it is not looked for.
+    func serveStale(for exchange: Exchange, orElse: @escaping () -> Void) -> Bool {
+        guard isReadable, !hasLooked, exchange.connection != nil else { return false }
+        look(.unreachable, for: exchange, orElse: orElse)
+        return true
+    }
+
+    private func look(_ occasion: CacheOccasion, for exchange: Exchange, orElse: @escaping () -> Void) {
+        hasLooked = true
+        exchange.phase = .searching(.cache)
+        // Called on the loop, where it came from.
+        nonisolated(unsafe) let (orElse, use) = (orElse, self)
+        cache.lookup(exchange.request.cacheRequest, occasion, now: exchange.loop.wallSeconds) { found in
+            exchange.loop.eventLoop.execute {
+                guard exchange.phase == .searching(.cache) else { return }
+                if case .found(let answer) = found { use.serve(answer, occasion, for: exchange) } else { orElse() }
+            }
+        }
+    }
+
+    private func serve(_ cached: CachedAnswer, _ occasion: CacheOccasion, for exchange: Exchange) {
+        guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
+        exchange.phase = .delivering
+        let identity = exchange.loop.rules.identity
+        var fields = "Cache-Status: \(cached.cacheStatus(identity: identity))\r\n"
+        // A fresh one, too, stands in for an origin that cannot be reached.
+        if cached.isStale || occasion == .unreachable {
+            let error = exchange.lastFailure?.kind.errorType ?? FailureKind.destinationUnavailable.rawValue
+            fields += "Proxy-Status: \(identity); error=\(error); details=\"answered from the cache\"\r\n"
+        }
+        if cached.isStale { refresh(cached.refresh, for: exchange) }
+        client.give(cached, fields: fields) { [weak exchange] in exchange?.ended(as: $0 ? .delivered : .failed) }
+    }
+
+    /// Asks the origin anew once it can be reached, so that the next reader gets what is new.
+    private func refresh(_ refresh: CacheRefresh, for exchange: Exchange) {
+        guard cache.claimRefresh(refresh) else { return }
+        var request = exchange.request
+        request.method = refresh.request.method
+        request.target = refresh.request.target
+        request.fields = refresh.request.fields
+        request.framing = .none
+        request.body = nil
+        request.mayBeSentTwice = Repeatability(method: request.method).mayBeSentTwice
+        let failure = exchange.lastFailure
+        Exchange(
+            CacheRecipient(cache, refresh), loop: exchange.loop, request: request, policy: exchange.rules.policy,
+            route: exchange.route, wish: exchange.wish
+        ).park(
+            failure,
+            .init(delay: .zero, shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
+    }
+}
+
+extension UpstreamRequest {
+    /// The request in the eyes of the cache.
+    var cacheRequest: CacheRequest {
+        CacheRequest(origin: origin, method: method, target: target, fields: fields, hasBody: framing != .none)
+    }
+
+    /// Whether the client wants a response from the cache or none (RFC 9111 section 5.2.1.7).
+    var isOnlyIfCached: Bool {
+        fields.texts(of: "cache-control").contains { $0.lowercased().contains("only-if-cached") }
+    }
+}

@@ -1,0 +1,42 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The response that a cache refresh asks for goes into the cache. Confined to its loop.
+final class CacheRecipient {
+    let cache: any AnswerCache
+    let refresh: CacheRefresh
+    private var writer: (any AnswerWriter)?
+
+    init(_ cache: any AnswerCache, _ refresh: CacheRefresh) {
+        self.cache = cache
+        self.refresh = refresh
+    }
+
+    /// The cache decides by the status what becomes of the response.
+    func begin(_ head: ResponseHead, at times: CacheTimes) {
+        writer = cache.answered(head, to: refresh.request, at: times)
+    }
+
+    func append(_ bytes: ByteBuffer) { writer?.append(bytes) }
+
+    func finish() { writer?.commit() }
+
+    /// The response broke off.
+    func discard() {
+        writer?.abandon()
+        writer = nil
+    }
+
+    /// The next reader of a stale response may ask for another refresh.
+    func refreshEnded() { cache.refreshEnded(refresh) }
+
+    /// Without a client there is no patience that ends, and nobody to ask or to give anything else.
+    static func policy(_ policy: Policy) -> Policy {
+        var policy = policy
+        policy.holdMax = policy.lifetime
+        policy.onExhausted = .fail
+        return policy
+    }
+}

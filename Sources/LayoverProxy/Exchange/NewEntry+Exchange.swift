@@ -1,0 +1,67 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+extension NewEntry {
+    /// How an exchange asks to join the pending set.
+    init(of exchange: Exchange, _ failure: Failure? = nil, _ parking: Verdict.Parking = .atGate) {
+        let tally = exchange.takeTally()
+        self.init(of: exchange, id: EntryID(using: &exchange.loop.generator), tally, failure, parking)
+        wantsTicket = exchange.conversion?.wish != nil
+    }
+
+    init(
+        of exchange: Exchange, id: EntryID, _ tally: AttemptTally, _ failure: Failure? = nil, _ parking: Verdict.Parking = .atGate
+    ) {
+        let request = exchange.request
+        var client = Entry.Client(address: "cache", isConnected: false, userAgent: nil)
+        if let recipient = exchange.client {
+            client = Entry.Client(address: recipient.connection?.clientAddress ?? "unknown", userAgent: recipient.takeUserAgent())
+        }
+        self.init(
+            id: id, method: request.method, url: request.shownURL, origin: request.origin,
+            route: exchange.route, policy: exchange.rules.policy, client: client, createdAt: exchange.createdAt,
+            attemptCount: tally.attemptCount, automaticLeft: tally.automaticLeft,
+            requestByteCount: request.body?.receivedByteCount ?? 0, isBodyReplayable: tally.isBodyReplayable,
+            isExposed: request.isExposed, attempts: tally.records, failure: failure, parking: parking)
+        hasIdempotencyKey = exchange.hasIdempotencyKey
+        mayHaveBeenApplied = tally.counts.mayHaveBeenApplied
+        lane = exchange.order.lane
+        priority = exchange.order.priority
+        preconditions = request.preconditions
+    }
+}
+
+extension Verdict.Parking {
+    /// It waits for nothing but the gate of its origin.
+    static let atGate = Verdict.Parking(delay: .zero, shutsGate: false, rule: .gate)
+}
+
+extension UpstreamRequest {
+    /// Whether whoever answers in the origin's place would learn something: a body, or credentials.
+    var isExposed: Bool {
+        guard purpose != .dial, origin.scheme == .http else { return false }
+        return framing != .none || carriesCredentials
+    }
+
+    /// What a PUT expects of its target, as text that is equal for equal expectations (RFC 9110 section 13.1). Nil where
+    /// it expects nothing.
+    var preconditions: String? {
+        guard method == "PUT" else { return nil }
+        let conditions = fields.filter { Self.conditionNames.contains($0.name.lowercased()) }.map { String(buffer: $0.line) }
+        return conditions.isEmpty ? nil : conditions.sorted().joined(separator: "\n")
+    }
+
+    private static let conditionNames: Set<String> = [
+        "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "content-range",
+    ]
+
+    /// As people are shown it.
+    var shownURL: String {
+        switch purpose {
+        case .dial: origin.authority
+        case .transfer, .upgrade: origin.description + (target == "*" ? "" : target)
+        }
+    }
+}

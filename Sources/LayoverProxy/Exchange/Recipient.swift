@@ -1,0 +1,75 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// Where the response of an exchange goes.
+enum Recipient {
+    case client(ClientRecipient)
+    case store(StoreRecipient)
+    case cache(CacheRecipient)
+}
+
+extension Recipient {
+    func begin(_ head: ResponseHead, of exchange: Exchange) {
+        switch self {
+        case .client(let client):
+            exchange.cacheUse?.begin(head, to: exchange.request, at: exchange.cacheTimes)
+            client.begin(head, of: exchange)
+        case .store(let store): store.begin(head, of: exchange)
+        case .cache(let cache): cache.begin(head, at: exchange.cacheTimes)
+        }
+    }
+
+    /// - Returns: How many bytes need not be waited for any more.
+    func receive(_ bytes: ByteBuffer, of exchange: Exchange) -> Int {
+        switch self {
+        case .client(let client):
+            if exchange.phase == .delivering { exchange.cacheUse?.append(bytes) }
+            return client.receive(bytes, isDelivering: exchange.phase == .delivering)
+        case .store(let store): return store.receive(bytes)
+        case .cache(let cache):
+            cache.append(bytes)
+            return bytes.readableBytes
+        }
+    }
+
+    func finish(trailers: ByteBuffer?, of exchange: Exchange) {
+        switch self {
+        case .client(let client):
+            let wasDelivering = exchange.phase == .delivering
+            exchange.cacheUse?.finish()
+            if let shared = client.takeShared() { exchange.keySearch?.end(.answer(shared)) }
+            exchange.ended(as: client.isGone ? .cancelled : .delivered)
+            if wasDelivering { client.finish(trailers: trailers) }
+        case .store(let store): store.finish(for: exchange)
+        case .cache(let cache):
+            cache.finish()
+            exchange.ended(as: .delivered)
+        }
+    }
+
+    /// Cut off upstream, so cut off downstream: the recipient must not take a part for the whole.
+    func breakOff(_ failure: Failure, of exchange: Exchange) {
+        switch self {
+        case .client(let client):
+            exchange.cacheUse?.discard()
+            exchange.ended(as: .failed, failure: failure)
+            client.breakOff()
+        // What is known of it is kept.
+        case .store(let store): store.finish(for: exchange, brokenBy: failure)
+        case .cache(let cache):
+            cache.discard()
+            exchange.ended(as: .failed, failure: failure)
+        }
+    }
+
+    /// What has come of a response that broke off is of no use any more.
+    func discard() {
+        switch self {
+        case .client: break
+        case .store(let store): store.discard()
+        case .cache(let cache): cache.discard()
+        }
+    }
+}

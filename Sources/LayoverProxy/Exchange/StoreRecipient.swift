@@ -1,0 +1,89 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The store as the recipient of a ticket's response. Confined to its loop.
+final class StoreRecipient {
+    /// Whether the request is in the store, so that its next attempt gets an exchange of its own.
+    var isStored: Bool
+    /// Whether the store has not taken it as a ticket, and will not.
+    private var isRefused = false
+    /// The response that is being kept.
+    private var capture: AnswerCapture?
+
+    init(isStored: Bool) { self.isStored = isStored }
+
+    func begin(_ head: ResponseHead, of exchange: Exchange) {
+        exchange.loop.cache?.outdate(head, exchange)
+        capture = AnswerCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.taken(count) }
+    }
+
+    /// - Returns: How many bytes need not be waited for. Of others the capture reports itself when it has them.
+    func receive(_ bytes: ByteBuffer) -> Int {
+        guard let capture else { return bytes.readableBytes }
+        capture.append(bytes)
+        return 0
+    }
+
+    /// What has come of a response that broke off is of no use any more.
+    func discard() { capture = nil }
+
+    /// All of the response has come.
+    func finish(for exchange: Exchange) {
+        guard exchange.phase == .delivering, let capture, let id = exchange.entry else { return }
+        capture.finish(as: "\(id).answer") { stored in
+            // Its entry may have come to its end while the response was being kept.
+            if exchange.phase == .delivering { self.deliver(stored, of: exchange) } else { capture.discard() }
+        }
+    }
+
+    /// The response broke off, and may not be asked for again: what is known is kept.
+    func finish(for exchange: Exchange, brokenBy failure: Failure) {
+        guard let capture else { return exchange.ended(as: .failed, failure: failure) }
+        deliver(capture.withoutBody(), of: exchange, brokenBy: failure)
+    }
+
+    private func deliver(_ stored: StoredAnswer, of exchange: Exchange, brokenBy failure: Failure? = nil) {
+        if isRefused { endSearch(of: exchange) }
+        exchange.loop.metrics.countAnswer(status: stored.status)
+        exchange.delivered(stored, failure)
+    }
+
+    // MARK: The acceptance
+
+    /// What came of the ticket that was asked for before the exchange had this recipient.
+    func accepted(_ result: AcceptanceResult, _ exchange: Exchange) {
+        if let id = result.ticket { exchange.keySearch?.end(.ticket(id)) }
+        if case .accepted = result { isStored = true }
+        switch result {
+        case .accepted:
+            // At rest it needs no exchange.
+            if exchange.phase == .parked { exchange.rest() }
+        case .refused, .draining, .notStored, .gone:
+            isRefused = true
+            if exchange.phase == .ended { endSearch(of: exchange) }
+        case .duplicate, .keyReused, .unknownParent:
+            // What it asks for is done by another, or cannot be; and there is no client to be told.
+            guard exchange.phase != .ended else { return endSearch(of: exchange) }
+            exchange.offered = nil
+            exchange.cancelAttempt()
+            exchange.ended(as: .cancelled)
+        }
+    }
+
+    /// It has its response, which only a ticket would have kept. It must not be sent again for those that wait for it.
+    private func endSearch(of exchange: Exchange) {
+        exchange.keySearch?.end(KeyOutcome(OwnResponse(.answerNotKept, identity: exchange.loop.rules.identity)))
+    }
+}
+
+extension AnswerCache {
+    /// What a ticket has changed is not read from the cache any more (RFC 9111 section 4.4). Nothing of its response is kept.
+    fileprivate func outdate(_ head: ResponseHead, _ exchange: Exchange) {
+        let request = exchange.request
+        guard !RequestMethod.isSafe(request.method) else { return }
+        let now = exchange.loop.wallSeconds
+        answered(head, to: request.cacheRequest, at: CacheTimes(requestedAt: now, answeredAt: now))?.abandon()
+    }
+}

@@ -1,0 +1,356 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverReplay
+import NIOCore
+
+/// How an exchange becomes a ticket: at once, when its client has waited as long as it wants, or when its client has left.
+///
+/// `@unchecked Sendable`: confined to the loop of its exchange.
+final class TicketConversion: @unchecked Sendable {
+    private unowned let exchange: Exchange
+    private let loop: ProxyLoop
+    /// Nil where the client asked for no ticket.
+    let wish: TicketWish?
+    /// What stands before a path of the proxy, for the client.
+    private let base: String
+    /// Not nil where there is an `Idempotency-Key`.
+    private(set) var digest: PayloadDigest?
+    /// Not nil where the body may have tokens.
+    private var tokens: TicketTokens?
+    /// Whether the request is accepted before any attempt.
+    private(set) var isAtOnce: Bool
+    /// Whether the body is being read to its end before anything else is done: an origin must never get the tokens themselves.
+    private var isReadingFirst = false
+    /// When its client has waited as long as it wants.
+    private var timer: Scheduled<Void>?
+    /// Whether its time came before the request was complete.
+    private(set) var isDue = false
+    /// Whether the engine was asked.
+    private(set) var isAsked = false
+    /// Whether the engine's answer is final.
+    private var acceptanceFinal = false
+    /// Whether the proxy ends, and this is the last thing that is done for the client.
+    var isCutOff = false
+    /// The tickets that `Layover-After` names; others are named by tokens.
+    private let namedParents: [EntryID]
+    /// The body in place of the captured one, once its tokens are replaced; nil: as it was captured.
+    private var replaced: CapturedBody?
+    /// Whether tokens are left whose values other tickets will bring.
+    private var hasTokens = false
+
+    init(of exchange: Exchange, _ wish: TicketWish?, base: String, _ digest: PayloadDigest?, isAtOnce: Bool) {
+        self.exchange = exchange
+        loop = exchange.loop
+        self.wish = wish
+        self.base = base
+        self.digest = digest
+        self.isAtOnce = isAtOnce
+        namedParents = exchange.order.after
+        if wish != nil, exchange.request.framing != .none { tokens = TicketTokens(inBodyOf: exchange.request) }
+    }
+
+    func startTimer() {
+        guard timer == nil, let wait = wish?.wait else { return }
+        timer = loop.eventLoop.scheduleTask(in: TimeAmount(wait)) { [weak self] in self?.ask() }
+    }
+
+    func stopTimers() { timer?.cancel() }
+
+    func read(_ bytes: ByteBuffer) {
+        digest?.update(bytes)
+        tokens?.read(bytes)
+    }
+
+    // MARK: From hold to ticket
+
+    /// Asks the engine for a ticket, if the request can be one.
+    ///
+    /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it.
+    func ask(isLast: Bool = false) {
+        guard !isAsked else { return }
+        if exchange.keySearch?.waitEnded() == true { return }
+        guard exchange.phase.isPending, exchange.request.purpose == .transfer else { return decline() }
+        guard loop.rules.keepsTickets else {
+            askAgainLater()
+            return decline()
+        }
+        if exchange.isReceivingRequest {
+            // Half a request is no ticket, and nobody waits for the rest of it without end.
+            if isLast { return decline() }
+            isDue = true
+            exchange.client?.sendContinue(in: exchange.phase)
+            return
+        }
+        isAsked = true
+        let id = exchange.joinedEntry()
+        exchange.request.body?.roomMayBeBack()
+        persist(exchange.request.body, id) { [self, exchange] stored in
+            if let stored {
+                loop.engine.post(.becomeTicket(acceptance(id, stored), exchange))
+            } else {
+                isAsked = false
+                askAgainLater()
+                decline()
+                exchange.answerIfCutOff()
+            }
+        }
+    }
+
+    /// Makes the body outlive the process.
+    ///
+    /// - Parameter then: Called on the loop; nil: the disk does not take it.
+    private func persist(_ body: CapturedBody?, _ id: EntryID, then: @escaping (StoredBody?) -> Void) {
+        guard let body else { return then(StoredBody.none) }
+        // Called on the loop, where it came from.
+        nonisolated(unsafe) let then = then
+        let loop = self.loop
+        body.persist(as: "\(id).request") { stored in loop.eventLoop.execute { then(stored) } }
+    }
+
+    /// Its client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as a body is
+    /// tried again.
+    private func askAgainLater() {
+        guard wish?.wait != nil, exchange.client != nil, exchange.phase != .ended else { return }
+        timer?.cancel()
+        timer = loop.eventLoop.scheduleTask(in: Exchange.roomPause) { [weak self] in self?.ask() }
+    }
+
+    private func decline() {
+        if let id = exchange.entry { loop.engine.post(.declinesTicket(id)) }
+    }
+
+    /// Others wait for what this request comes to, and one of them takes a ticket now.
+    func askForOthers() {
+        guard isLetFinish else { return ask() }
+        // The attempt is that of the ticket from now on.
+        exchange.phase = .attempting
+        ask()
+        convert(isStored: false)
+    }
+
+    /// Whether its client has left, its attempt is let finish, and nothing of the response has come.
+    private var isLetFinish: Bool {
+        guard let client = exchange.client else { return false }
+        return exchange.phase == .ended && client.isGone && exchange.attempt != nil && !client.isSharing && !isAsked
+            && !exchange.isReceivingRequest && exchange.adoptionObstacle == nil && loop.rules.keepsTickets
+    }
+
+    /// The store is the recipient from now on. The attempt under way goes on.
+    ///
+    /// - Parameter isStored: Whether the request is in the store already.
+    func convert(isStored: Bool) {
+        guard exchange.entry != nil, exchange.client != nil else { return }
+        exchange.recipient = .store(StoreRecipient(isStored: isStored))
+        exchange.machine.becomeTicket()
+        stopTimers()
+        loop.opened(exchange)
+    }
+
+    /// The proxy is being stopped. The attempt under way becomes that of the ticket, and the ticket tells what becomes of it.
+    ///
+    /// - Returns: False where there is no ticket to be had.
+    func cutOff() -> Bool {
+        guard wish != nil, !acceptanceFinal else { return false }
+        isCutOff = true
+        ask(isLast: true)
+        return true
+    }
+
+    // MARK: The acceptance
+
+    /// What the engine is asked for.
+    private func acceptance(_ id: EntryID, _ body: StoredBody) -> Acceptance {
+        let (request, counts) = (exchange.request, exchange.rules.counts)
+        var ticket = TicketFacts(
+            wish: exchange.wish, parents: exchange.order.after, notAfter: loop.credentialExpiry(of: request),
+            preconditions: request.preconditions)
+        ticket.counts = counts
+        var new = NewEntry(of: exchange, id: id, AttemptTally(attemptCount: counts.all, automaticLeft: nil, isBodyReplayable: true))
+        new.client.isConnected = false
+        new.requestByteCount = body.byteCount
+        new.ticket = ticket
+        // The response is stored without its trailers.
+        let stored = StoredRequest(
+            origin: request.origin, method: request.method, target: request.target, host: request.host,
+            fields: TrailersWish.removed(from: request.fields), body: body, hasBody: request.framing != .none,
+            trailers: exchange.trailers, hasTokens: hasTokens)
+        return Acceptance(new: new, request: stored, mark: digest?.mark)
+    }
+
+    func accepted(_ result: AcceptanceResult) {
+        if result.abandonsBody {
+            keptBody?.disown()
+            // Whoever asks again, because its client has left meanwhile, may have better luck.
+            isAsked = false
+        } else {
+            acceptanceFinal = true
+        }
+        defer { exchange.answerIfCutOff() }
+        if let store = exchange.store { return store.accepted(result, exchange) }
+        if exchange.phase == .accepting { return acceptedAtOnce(result) }
+        guard exchange.phase.isPending else { return }
+        switch result {
+        case .accepted(let id, let standing):
+            exchange.keySearch?.end(.ticket(id))
+            guard let client = exchange.client else { return }
+            if exchange.phase != .parked {
+                convert(isStored: true)
+                client.answer(response(id, standing))
+                return loop.finalResponseGiven(exchange)
+            }
+            exchange.entry = nil
+            exchange.answer(response(id, standing))
+        case .duplicate(let id, let standing):
+            exchange.keySearch?.end(.ticket(id))
+            exchange.answer(response(id, standing))
+            exchange.cancelAttempt()
+            exchange.ended(as: .cancelled)
+        case .keyReused, .unknownParent:
+            guard let problem = Problem(result) else { return }
+            exchange.offered = nil
+            exchange.cancelAttempt()
+            exchange.fail(problem)
+        case .notStored, .refused:
+            // Its client goes on waiting, as long as it may. Where nobody knows whether it is on disk, the next insertion takes
+            // the place of the first: a commit that succeeds undoes those before it that did not.
+            isAsked = false
+            askAgainLater()
+        case .draining, .gone:
+            break
+        }
+    }
+
+    private func response(_ id: EntryID, _ standing: TicketStanding?) -> OwnResponse {
+        response(id, TicketDocument(id: id, standing: standing) { [loop] in loop.wall($0) })
+    }
+
+    private func response(_ id: EntryID, _ document: TicketDocument) -> OwnResponse {
+        let applied = isAtOnce ? wish?.atOnce.applied : wish?.applied
+        return .accepted(id, base: base, applied: applied ?? "", document: document)
+    }
+
+    /// The client gets the ticket that was accepted before.
+    func answerAgain(_ id: EntryID) {
+        Task { [self, exchange] in
+            let result = await TicketLook(engine: loop.engine, id: id).look()
+            loop.eventLoop.execute {
+                guard exchange.phase == .accepting || exchange.phase == .searching(.duplicateKey) else { return }
+                exchange.answer(self.response(id, .acceptedBefore(id, result) { [loop = self.loop] in loop.wall($0) }))
+            }
+        }
+    }
+
+    // MARK: Accepted at once
+
+    /// The body that the ticket has.
+    var keptBody: CapturedBody? { replaced ?? exchange.request.body }
+
+    /// - Returns: Whether the body is read to its end before the first attempt. False where it has no tokens, or is too long for
+    ///   a ticket anyway.
+    func readsBodyFirst() -> Bool {
+        isReadingFirst = tokens != nil && exchange.isReceivingRequest && !exchange.isAnnouncedOverMax
+        return isReadingFirst
+    }
+
+    /// All of the body is there.
+    ///
+    /// - Returns: Whether the exchange goes on from here.
+    func bodyIsRead() -> Bool {
+        guard exchange.phase == .collecting(for: .ticket) || isReadingFirst else { return false }
+        isReadingFirst = false
+        switch exchange.phase {
+        case .collecting(.ticket): replaceTokens()
+        case .collecting where tokens?.isBodySuspect == true:
+            // What waits for another ticket is not tried first: it is accepted, and its client is told.
+            exchange.phase = .collecting(for: .ticket)
+            isAtOnce = true
+            replaceTokens()
+        case .collecting: exchange.findDuplicate()
+        default: break
+        }
+        return true
+    }
+
+    /// A limit, or the disk, does not let the body be kept to its end. So it can be no ticket, and is tried as a request that
+    /// just waits; unless there is a token in it already.
+    ///
+    /// - Returns: Whether it ends with that.
+    func bodyCannotBeReadFirst() -> Bool {
+        guard isReadingFirst, exchange.phase == .collecting(for: .attempt) else { return false }
+        isReadingFirst = false
+        if tokens?.isBodySuspect == true {
+            exchange.bodyCannotBeKept()
+            return true
+        }
+        exchange.findDuplicate()
+        return false
+    }
+
+    private func replaceTokens() {
+        guard tokens?.isBodySuspect == true, let body = exchange.request.body else { return replaceTokens(in: nil) }
+        let max = TokenLimits().bodyByteCountMax
+        guard body.receivedByteCount <= max else { return exchange.failUnsent(Problem(.bodyTooLong())) }
+        Task { [self, exchange] in
+            let bytes = await body.collect(upTo: max)
+            loop.eventLoop.execute {
+                guard exchange.phase == .collecting(for: .ticket) else { return }
+                if let bytes { self.replaceTokens(in: bytes) } else { exchange.failUnsent(.bodyUnreadable) }
+            }
+        }
+    }
+
+    /// - Parameter body: Nil where it has no tokens.
+    private func replaceTokens(in body: ByteBuffer?) {
+        do throws(TokenError) {
+            let found = try TicketTokens.found(
+                in: exchange.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
+            let captured = exchange.request.body
+            exchange.request = found.request
+            exchange.request.body = captured
+            hasTokens = found.hasTokens
+            // What a token needs has to be there first.
+            for parent in found.parents where !exchange.order.after.contains(parent) { exchange.order.after.append(parent) }
+            replaced = found.body.map {
+                CapturedBody(.inline($0), trailers: exchange.trailers, limits: loop.rules.body, spool: loop.spool)
+            }
+            // An equal request may be on its way already, of a client that waits for the response first. The store is asked for
+            // the key too, before it takes the ticket: while it has one, others that come are compared with that one.
+            if digest == nil { acceptAtOnce() } else { exchange.findDuplicate() }
+        } catch {
+            exchange.failUnsent(Problem(error))
+        }
+    }
+
+    /// Makes the body outlive the process, and asks for the ticket.
+    func acceptAtOnce() {
+        exchange.phase = .accepting
+        let id = EntryID(using: &loop.generator)
+        persist(keptBody, id) { [self, exchange] stored in
+            guard exchange.phase == .accepting else { return }
+            guard let stored else { return exchange.bodyCannotBeKept() }
+            loop.engine.post(.accept(acceptance(id, stored), exchange))
+        }
+    }
+
+    private func acceptedAtOnce(_ result: AcceptanceResult) {
+        switch result {
+        case .accepted(let id, let standing):
+            exchange.keySearch?.end(.ticket(id))
+            exchange.answer(response(id, standing))
+        case .duplicate(let id, _):
+            exchange.keySearch?.end(.ticket(id))
+            answerAgain(id)
+        case .keyReused, .refused, .draining, .unknownParent, .notStored, .gone:
+            guard var problem = Problem(result) else { return }
+            if case .unknownParent(let id) = result, !namedParents.contains(id) {
+                problem.detail = "A token names an unknown ticket (\(id))."
+            }
+            // Where it is not known whether it is in the store, that is the outcome of the others too.
+            if !result.abandonsBody {
+                exchange.keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
+            }
+            exchange.failUnsent(problem)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import Logging
+import NIOCore
+
+/// How the exchange of a ticket comes by its request, which is in the store. Confined to its loop.
+struct TicketLoading {
+    let exchange: Exchange
+    let replay: TicketReplay
+    let store: any PendingStore
+
+    private var loop: ProxyLoop { exchange.loop }
+
+    /// Reads the request, then begins the attempt.
+    func begin() {
+        Task { [self] in
+            let result = await TicketReading(
+                store: store, replay: replay, limits: loop.rules.body, spool: loop.spool
+            ).read()
+            loop.eventLoop.execute { self.ended(result) }
+        }
+    }
+
+    private func ended(_ result: TicketReading.Result) {
+        guard exchange.phase == .parked else { return }
+        switch result {
+        case .ready(let stored, let body):
+            exchange.request = request(stored, body)
+            // A reload may have come while it was read.
+            exchange.reroute()
+            exchange.request.mayBeSentTwice = exchange.summary.mayBeSentTwice
+            exchange.begin(replay.trigger, isForced: replay.isForced)
+        case .unreadable(let failure):
+            exchange.couldNotStart(failure)
+        case .rejected(let failure):
+            loop.logger.warning(
+                "ticket cannot be sent; a person must decide",
+                metadata: [
+                    "ticket": "\(loop.engine.naming.shown(replay.id))", "reason": "\(MaskedTicketIDs.text(failure.message))",
+                ])
+            exchange.refusedToSend(.rejected, failure)
+        }
+    }
+
+    private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest {
+        let route = exchange.route.flatMap { loop.rules.routes.route(named: $0) }
+        var framing = UpstreamRequest.BodyFraming.none
+        if stored.hasBody { framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked }
+        var request = UpstreamRequest(
+            purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,
+            fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
+            timeouts: loop.planner.timeouts(of: route), allowAddresses: route?.allowAddresses ?? [])
+        request.takeFields(of: route)
+        return request
+    }
+}
+
+extension UpstreamRequest {
+    /// The same request without its body, by another method.
+    func preflight(_ method: String) -> UpstreamRequest {
+        var preflight = self
+        preflight.method = method
+        preflight.framing = .none
+        preflight.body = nil
+        preflight.expectsContinue = false
+        preflight.mayBeSentTwice = Repeatability(method: method).mayBeSentTwice
+        preflight.fields.removeAll { field in
+            let name = field.name.lowercased()
+            // They speak of the body, or of doing it once.
+            return name.hasPrefix("content-") || name == "idempotency-key"
+        }
+        return preflight
+    }
+}
+
+extension Failure {
+    /// The proxy ends before it could send.
+    static let stopping = Failure(
+        phase: .resolving, kind: .proxyInternalError, evidence: .neverSent, message: "The proxy is stopping.")
+}
