@@ -56,7 +56,7 @@ final class CacheUse {
     /// - Parameter orElse: What is done when there is nothing to give.
     /// - Returns: False where it is not looked for.
     func serveStale(for exchange: Exchange, orElse: @escaping () -> Void) -> Bool {
-        guard isReadable, !hasLooked, exchange.connection != nil else { return false }
+        guard isReadable, !hasLooked, exchange.client?.connection != nil else { return false }
         look(.unreachable, for: exchange, orElse: orElse)
         return true
     }
@@ -85,10 +85,13 @@ final class CacheUse {
             fields += "Proxy-Status: \(identity); error=\(error); details=\"answered from the cache\"\r\n"
         }
         if cached.isStale { refresh(cached.refresh, for: exchange) }
-        client.give(cached, fields: fields) { [weak exchange] in exchange?.ended(as: $0 ? .delivered : .failed) }
+        client.response.give(cached, fields: fields) { [weak exchange] in exchange?.ended(as: $0 ? .delivered : .failed) }
     }
 
     /// Asks the origin anew once it can be reached, so that the next reader gets what is new.
+    ///
+    /// The request is an entry of the pending set like any other, so that people see it, pacing counts it, and it can be
+    /// cancelled. It is not stored: after a restart the next reader asks again.
     private func refresh(_ refresh: CacheRefresh, for exchange: Exchange) {
         guard cache.claimRefresh(refresh) else { return }
         var request = exchange.request
@@ -99,12 +102,13 @@ final class CacheUse {
         request.body = nil
         request.mayBeSentTwice = Repeatability(method: request.method).mayBeSentTwice
         let failure = exchange.lastFailure
-        Exchange(
-            CacheRecipient(cache, refresh), loop: exchange.loop, request: request, policy: exchange.rules.policy,
-            route: exchange.route, wish: exchange.wish
-        ).park(
-            failure,
-            .init(delay: .zero, shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
+        let refreshing = Exchange(
+            loop: exchange.loop, request,
+            ExchangeMachine(for: .cache, AttemptRules(policy: CacheRecipient.policy(exchange.rules.policy))),
+            for: .cache(CacheRecipient(cache, refresh)), route: exchange.route, wish: exchange.wish)
+        exchange.loop.opened(refreshing)
+        refreshing.park(
+            failure, .init(delay: .zero, shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
     }
 }
 

@@ -39,12 +39,11 @@ extension ClientConnection {
                 head, isLoopback: isLoopback, cache: &addressCache, reachedAt: reachedAt)
             {
             case .forward(let plan):
-                let exchange = Exchange(
-                    ClientRecipient(self, loop: loop, head: head), loop: loop, plan: plan, base: ownBase(for: head))
-                self.exchange = exchange
+                let client = ClientRecipient(self, loop: loop, head: head, plan: plan)
+                exchange = client
                 // Without a body it is complete, and an answer that comes at once need not close.
                 if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
-                exchange.begin()
+                client.begin()
             case .ticket(let question):
                 let exchange = TicketResource(connection: self, loop: loop, head: head, question: question)
                 self.exchange = exchange

@@ -36,7 +36,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var phase = Phase.idle
     var decoder: RequestDecoder
     var input = ByteBuffer()
-    var exchange: (any ConnectionExchange)?
+    var exchange: (any ConnectionExchange)? {
+        didSet { if exchange == nil { oldValue?.released() } }
+    }
     var addressCache = RequestAddressCache()
     var context: ChannelHandlerContext?
     /// Small writes gathered until the next flush.
@@ -104,9 +106,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         phase = .closed
         loop.closed(self)
         loop.connectionLimit.closed()
-        let exchange = self.exchange
-        self.exchange = nil
         exchange?.clientLeft()
+        exchange = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

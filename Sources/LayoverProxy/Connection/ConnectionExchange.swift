@@ -18,6 +18,8 @@ protocol ConnectionExchange: AnyObject {
     func clientClosedInput()
     /// The client's connection is gone.
     func clientLeft()
+    /// The connection does not need it any more, and makes no other call.
+    func released()
     /// The configuration was read anew.
     func reroute()
     /// The network changed: an attempt that may hang on the old one is made anew.
@@ -33,6 +35,7 @@ protocol ConnectionExchange: AnyObject {
 }
 
 extension ConnectionExchange {
+    func released() {}
     func drain() {}
     func cutOff() -> Bool { true }
     func settlingIsOver() {}

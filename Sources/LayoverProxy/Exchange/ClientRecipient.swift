@@ -2,35 +2,50 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import NIOCore
-import Synchronization
 
-/// The client of an exchange: what it has sent of its request, and what it is sent of the response. Confined to its loop.
+/// The client of an exchange: it sends the request, and gets the response. Confined to its loop.
+///
+/// Its connection holds it, and it holds the exchange as long as the connection needs it.
 final class ClientRecipient {
-    private let loop: ProxyLoop
+    let loop: ProxyLoop
     private(set) weak var connection: ClientConnection?
     let facts: ClientFacts
     /// The request as it came. Released early, because it holds on to the bytes around it.
     private var head: RequestHead?
+    private(set) lazy var response = ClientResponse(to: self, loop: loop)
+    /// Nil once the connection does not need it any more.
+    private(set) var exchange: Exchange?
     /// Whether bytes of the request are still to come.
-    var isReceivingRequest = true
-    var hasSentContinue = false
+    private(set) var isReceivingRequest = true
+    private var hasSentContinue = false
     private(set) var isGone = false
-    /// How the response is framed.
-    private var framing = AnswerFraming.none
-    /// Whether the head of the response announced the close (RFC 9112 section 9.6: then it must come).
-    private var saysClose = false
-    /// Bytes written to a client that does not take them yet.
-    private var untakenByteCount = 0
-    /// The response that is being passed on, for those that have asked for the same.
-    private var sharing: AnswerSharing?
-    /// A response that does not come from the upstream, on its way to the client.
-    private var replay: (any BodyReplay)?
+    /// Whether the disk had no room for the body, and is to be tried again.
+    private var isWaitingForRoom = false
 
-    init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead) {
+    init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan) {
         self.connection = connection
         self.loop = loop
         self.head = head
         facts = ClientFacts(head)
+        let exchange = Exchange(
+            loop: loop, plan.request,
+            ExchangeMachine(
+                for: .client, AttemptRules(policy: plan.policy),
+                phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt)),
+            for: .client(self), route: plan.route, wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
+        exchange.cacheUse = CacheUse(loop.cache, plan.request, plan.policy)
+        if let wish = plan.ticket {
+            exchange.conversion = TicketConversion(
+                of: exchange, wish, base: connection.ownBase(for: head), plan.digest, isAtOnce: plan.isAcceptedAtOnce)
+        }
+        self.exchange = exchange
+        if plan.request.framing != .none { exchange.request.body = makeBody(for: exchange) }
+    }
+
+    /// Its connection is gone, or is not used for it any more.
+    func hasLeft() {
+        isGone = true
+        response.stop()
     }
 
     /// Takes from the head what people are shown, and releases it.
@@ -39,10 +54,97 @@ final class ClientRecipient {
         return head?.fields.string(.userAgent)
     }
 
-    /// Its connection is gone, or is not used for it any more.
-    func left() {
-        isGone = true
-        replay?.stop()
+    // MARK: The first step
+
+    /// An attempt at once, unless something is to be read or looked for before.
+    func begin() {
+        guard let exchange else { return }
+        switch exchange.phase {
+        case .collecting(.ticket) where exchange.request.isAnnounced(over: loop.rules.body.byteCountMax):
+            bodyCannotBeKept(of: exchange)
+        case .collecting(.ticket): sendContinue(in: exchange.phase)
+        case .collecting where exchange.conversion?.readsBodyFirst() == true: sendContinue(in: exchange.phase)
+        case .collecting: findDuplicate(of: exchange)
+        // A request without a body may have come far already.
+        default: break
+        }
+    }
+
+    /// Looks for an equal request first, where the client gave a key.
+    func findDuplicate(of exchange: Exchange) {
+        guard let digest = exchange.conversion?.digest else { return tryAtOnce(exchange) }
+        exchange.phase = .searching(.duplicateKey)
+        let search = DuplicateKeySearch(of: exchange)
+        exchange.keySearch = search
+        search.begin(digest, isComplete: !isReceivingRequest)
+    }
+
+    /// An attempt at once, unless its gate is shut.
+    func tryAtOnce(_ exchange: Exchange) {
+        exchange.conversion?.startTimer()
+        if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
+        let isPassed = exchange.rules.policy.mode == .pass
+        switch loop.notice(for: exchange.request.origin) {
+        case .watched where exchange.order.lane != nil && !isPassed, .shut where !isPassed:
+            // Behind a shut gate, or maybe others of its lane: the engine says when it goes.
+            exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
+        case .shut where loop.isOffline:
+            exchange.serveStale { exchange.fail(Problem.offline) }
+        case .watched, .shut:
+            exchange.run.countAsFresh(exchange.request.origin)
+            exchange.startAttempt(.arrival)
+        case nil, .forgotten:
+            exchange.startAttempt(.arrival)
+        }
+    }
+
+    // MARK: The body
+
+    private func makeBody(for exchange: Exchange) -> CapturedBody {
+        var length: Int?
+        if case .length(let count) = exchange.request.framing { length = count }
+        // All of it is kept although it must not be sent twice: a person may want to.
+        let isWanted =
+            exchange.rules.policy.maybeAppliedRule() == .ask || exchange.conversion != nil || goesOn(exchange)
+        let loop = self.loop
+        return CapturedBody(
+            length: length, mayBeSentTwice: exchange.request.mayBeSentTwice || isWanted, limits: loop.rules.body,
+            spool: loop.spool,
+            clientResumed: { [weak exchange] in
+                loop.eventLoop.execute { [weak exchange] in exchange?.client?.connection?.resumeBody() }
+            },
+            stuck: { [weak exchange] in
+                loop.eventLoop.execute { [weak exchange] in exchange.map { $0.client?.bodyIsStuck(of: $0) } }
+            })
+    }
+
+    /// How long after the disk has refused what waits it is tried again. Default: 5 s.
+    static let roomPause: TimeAmount = .seconds(5)
+
+    /// Nothing reports that there is room again, so it is tried. A body over `limits.bodyMax` waits for the upstream alone.
+    private func bodyIsStuck(of exchange: Exchange) {
+        if exchange.phase == .collecting(for: .ticket) { return bodyCannotBeKept(of: exchange) }
+        if exchange.conversion?.bodyCannotBeReadFirst() == true { return }
+        guard !isWaitingForRoom, exchange.phase != .ended, exchange.request.body?.keepingFailure != nil else { return }
+        isWaitingForRoom = true
+        loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self, weak exchange] in
+            self?.isWaitingForRoom = false
+            if let exchange, exchange.phase != .ended { exchange.request.body?.roomMayBeBack() }
+        }
+    }
+
+    /// It becomes no ticket, and nothing of it was sent.
+    func bodyCannotBeKept(of exchange: Exchange) {
+        let max = loop.rules.body.byteCountMax
+        let isOverMax = exchange.request.isAnnounced(over: max) || (exchange.request.body?.receivedByteCount ?? 0) > max
+        failUnsent(isOverMax ? .bodyOverMax(max) : Problem(notKept: exchange.conversion?.keptBody?.keepingFailure), of: exchange)
+    }
+
+    /// Nothing of it was ever sent, so one that waits for its outcome goes in its place.
+    func failUnsent(_ problem: Problem, of exchange: Exchange) {
+        exchange.keySearch?.end(nil)
+        exchange.request.body?.breakOff()
+        fail(problem, exchange)
     }
 
     /// Lets a client go on that waits for it, once (RFC 9110 section 10.1.1).
@@ -55,12 +157,6 @@ final class ClientRecipient {
         connection.flushNow()
     }
 
-    /// Whether another request may follow on the connection. One that is still sending its body cannot be waited for once it has
-    /// its response.
-    private var keepsAlive: Bool { facts.keepAlive && framing != .close && !isReceivingRequest && !loop.isDraining }
-
-    // MARK: The response of the origin
-
     func passOn(interim head: ResponseHead, in phase: ExchangePhase) {
         if head.status == 100 { return sendContinue(in: phase) }
         // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2).
@@ -69,235 +165,98 @@ final class ClientRecipient {
         out.writeStaticString("\r\n")
         connection.write(out)
     }
+}
 
-    func begin(_ head: ResponseHead, of exchange: Exchange) {
-        share(head, of: exchange)
-        guard let connection else { return }
-        loop.metrics.countAnswer(status: head.status)
-        framing = Self.framing(of: head, for: facts)
-        saysClose = !keepsAlive
-        var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
-        writeOwnFields(after: head, of: exchange, into: &out)
-        connection.write(out)
+extension ClientRecipient: ConnectionExchange {
+    func receivedBody(_ bytes: ByteBuffer) -> Bool {
+        // After an early response nobody wants the rest.
+        guard let exchange, exchange.phase != .ended else { return true }
+        hasSentContinue = true
+        exchange.conversion?.read(bytes)
+        return exchange.request.body?.append(bytes) ?? true
     }
 
-    private static func framing(of head: ResponseHead, for client: ClientFacts) -> AnswerFraming {
-        switch head.framing {
-        case .none: .none
-        case .length: .length
-        case .chunked, .untilClose: client.isHTTP10 ? .close : .chunked
+    func finishedRequest(trailers: FieldBlock?) {
+        isReceivingRequest = false
+        guard let exchange else { return }
+        exchange.trailers = trailers?.forwardedTrailers
+        exchange.request.body?.finish(trailers: exchange.trailers)
+        requestCompleted(exchange)
+        if exchange.phase == .ended { connection?.exchangeFinished(keepsAlive: false) }
+    }
+
+    private func requestCompleted(_ exchange: Exchange) {
+        if exchange.conversion?.bodyIsRead() == true || exchange.keySearch?.requestCompleted() == true { return }
+        // What waits was told of while its body was still on the way. Told before it asks for a ticket.
+        if let entry = exchange.entry, let body = exchange.request.body {
+            loop.engine.post(
+                .bodyCompleted(entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
         }
+        if exchange.conversion?.isDue == true { exchange.conversion?.ask() }
     }
 
-    private func writeOwnFields(after head: ResponseHead, of exchange: Exchange, into out: inout ByteBuffer) {
-        out.writeStaticString("Via: ")
-        out.writeBytes(loop.planner.viaMember)
-        out.writeStaticString("\r\n")
-        writeStatus(of: exchange, into: &out)
-        switch framing {
-        case .none, .close: break
-        case .length:
-            out.writeStaticString("Content-Length: ")
-            out.writeDecimal(head.contentLength ?? 0)
-            out.writeStaticString("\r\n")
-        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
-        }
-        if saysClose { out.writeStaticString("Connection: close\r\n") }
-        out.writeStaticString("\r\n")
+    func requestBroke(status: Int, detail: String) {
+        giveUp(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
     }
 
-    /// `Proxy-Status` of a response that was waited for.
-    private func writeStatus(of exchange: Exchange, into out: inout ByteBuffer) {
-        guard exchange.entry != nil else { return }
-        let tenths = Int(((loop.engine.clock.now() - exchange.createdAt).inSeconds * 10).rounded())
-        out.writeString(
-            "Proxy-Status: \(loop.rules.identity); details=\"attempts=\(exchange.rules.attemptCount) "
-                + "waited=\(tenths / 10).\(tenths % 10)s\"\r\n")
+    func requestBodyStalled() {
+        giveUp(
+            Problem(
+                status: 408, kind: "request_body_timeout",
+                detail: "No byte of the request body arrived within timeouts.clientIdle.", error: .httpRequestError))
     }
 
-    /// - Returns: How many bytes need not be waited for any more.
-    func receive(_ bytes: ByteBuffer, isDelivering: Bool) -> Int {
-        sharing?.capture.append(bytes)
-        // Where no body can follow, the client would take one for its next response.
-        guard let connection, isDelivering, framing != .none else { return taken(bytes.readableBytes) }
-        if framing == .chunked {
-            writeChunk(bytes, on: connection)
+    /// A request that will never be complete is never sent again and never finished upstream.
+    private func giveUp(_ problem: Problem) {
+        guard let exchange else { return }
+        exchange.request.body?.breakOff()
+        exchange.run.cancel()
+        if exchange.phase == .delivering {
+            exchange.ended(as: .failed)
+            response.breakOff()
         } else {
-            connection.write(bytes)
-        }
-        if connection.isWritable { return taken(bytes.readableBytes) }
-        untakenByteCount += bytes.readableBytes
-        return 0
-    }
-
-    private func writeChunk(_ bytes: ByteBuffer, on connection: ClientConnection) {
-        var out = ByteBuffer()
-        if bytes.readableBytes < 4096 {
-            ChunkWriter.writeChunk(bytes, into: &out)
-            connection.write(out)
-        } else {
-            ChunkWriter.writeChunkHead(byteCount: bytes.readableBytes, into: &out)
-            connection.write(out)
-            connection.write(bytes)
-            connection.write(ByteBuffer(staticString: "\r\n"))
+            fail(problem, exchange)
         }
     }
 
-    /// The client has caught up.
-    ///
-    /// - Returns: How many bytes more need not be waited for.
-    func tookBytes() -> Int {
-        replay?.goOn()
-        defer { untakenByteCount = 0 }
-        return taken(untakenByteCount)
+    func clientTookBytes() {
+        guard let exchange else { return }
+        exchange.run.handshake?.readMore()
+        exchange.run.taken(response.tookBytes())
     }
 
-    private func taken(_ count: Int) -> Int { sharing?.clientTook(count) ?? count }
+    func reroute() { exchange?.reroute() }
 
-    func finish(trailers: ByteBuffer?) {
-        guard let connection else { return }
-        if framing == .chunked {
-            var out = ByteBuffer()
-            ChunkWriter.writeLastChunk(trailers: trailers, into: &out)
-            connection.write(out)
-        }
-        connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+    func abandonIfFresh() {
+        if let exchange, exchange.entry == nil { exchange.abandonIfConnecting() }
     }
 
-    func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close) }
-
-    // MARK: For other requests with the same key
-
-    /// Keeps a response that is being passed on, as others may have asked for the same.
-    func share(_ head: ResponseHead, of exchange: Exchange) {
-        guard exchange.keySearch?.isReserved == true else { return }
-        sharing = AnswerSharing(head, loop: loop) { [weak self, weak exchange] count in
-            if let both = self?.sharing?.captureTook(count) { exchange?.taken(both) }
-        }
+    /// One that waits has left; during the first attempt its response is still delivered.
+    func clientClosedInput() {
+        guard let exchange else { return }
+        let isTried = exchange.entry != nil && exchange.phase == .attempting
+        let hasJoined = exchange.keySearch?.hasJoined == true && exchange.conversion?.isAtOnce == false
+        guard isReceivingRequest || exchange.phase == .parked || hasJoined || isTried else { return }
+        let isDelivering = exchange.phase == .delivering
+        left(exchange)
+        if isDelivering { response.breakOff() } else { connection?.linger() }
     }
 
-    /// All of it has come.
-    func takeShared() -> SharedAnswer? {
-        defer { sharing = nil }
-        return sharing?.finished()
-    }
+    func clientLeft() { if let exchange { left(exchange) } }
 
-    var isSharing: Bool { sharing != nil }
+    func released() { exchange = nil }
 
-    // MARK: Other responses
+    func cutOff() -> Bool { exchange.map(cutOff) ?? true }
 
-    /// A response of the proxy itself.
-    func answer(_ response: OwnResponse) {
-        guard let connection else { return loop.metrics.ownResponseCount.increment() }
-        connection.answer(response, to: facts, isComplete: !isReceivingRequest)
-    }
-
-    /// What the origin answered to an equal request.
-    func give(_ shared: SharedAnswer) {
-        guard let connection else { return }
-        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: facts)
-        replay = sending
-        sending.begin()
-    }
-
-    /// A response from the cache.
-    ///
-    /// - Parameters:
-    ///   - fields: Field lines that are added, each with its CRLF.
-    ///   - done: Called on the loop, once, unless the client leaves before.
-    func give(_ cached: CachedAnswer, fields: String, done: @escaping (_ isWhole: Bool) -> Void) {
-        guard let connection else { return }
-        loop.metrics.countAnswer(status: cached.head.status)
-        framing = cached.body == nil ? .none : .length
-        saysClose = !keepsAlive
-        var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
-        out.writeStaticString("Via: ")
-        out.writeBytes(loop.planner.viaMember)
-        out.writeString("\r\n" + fields)
-        if let body = cached.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
-        if saysClose { out.writeStaticString("Connection: close\r\n") }
-        out.writeStaticString("\r\n")
-        connection.write(out)
-        guard let body = cached.body else { return gave(isWhole: true, done) }
-        let sending = CachedBodySending(body, loop: loop, connection: connection) { [weak self] in self?.gave(isWhole: $0, done) }
-        replay = sending
-        sending.goOn()
-        connection.flushNow()
-    }
-
-    private func gave(isWhole: Bool, _ done: (_ isWhole: Bool) -> Void) {
-        replay = nil
-        done(isWhole)
-        guard let connection else { return }
-        guard isWhole else { return connection.breakOff(isCloseDelimited: false) }
-        connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
-        connection.flushNow()
-    }
-
-    // MARK: Tunnels
-
-    /// The connection that CONNECT or an upgrade asked for stands.
-    func dialled(_ socket: DialledSocket, by exchange: Exchange) {
-        let isUpgrade = exchange.request.purpose == .upgrade
-        guard exchange.phase == .attempting, let connection, let attempt = exchange.attempt else {
-            socket.close()
-            exchange.attempt = nil
-            exchange.endFresh()
-            return exchange.ended(as: .cancelled)
-        }
-        if isUpgrade {
-            attempt.hasBegunSending.store(true, ordering: .releasing)
-            let handshake = UpgradeHandshake(of: exchange, attempt, loop: loop)
-            exchange.handshake = handshake
-            return handshake.begin(on: socket)
-        }
-        exchange.endFresh()
-        defer { exchange.attempt = nil }
-        exchange.originAnswered(.deliver(.answered), status: 200)
-        exchange.phase = .delivering
-        loop.metrics.countAnswer(status: 200)
-        // A response to CONNECT has no framing fields (RFC 9110 section 9.3.6).
-        var head = ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n")
-        writeStatus(of: exchange, into: &head)
-        head.writeStaticString("\r\n")
-        connection.becomeTunnel(to: socket, head: head) { isStanding in
-            exchange.ended(as: isStanding ? .delivered : .failed)
-        }
-    }
-
-    /// The origin has agreed to another protocol: from here on the connection is a tunnel.
-    ///
-    /// - Parameters:
-    ///   - far: The origin's half of the tunnel.
-    ///   - rest: Bytes that came behind the head.
-    func switchProtocols(_ head: ResponseHead, to far: TunnelRelay, _ channel: any Channel, rest: ByteBuffer, of exchange: Exchange) {
-        exchange.endFresh()
-        defer {
-            exchange.attempt = nil
-            exchange.handshake = nil
-        }
-        guard exchange.phase == .attempting, let connection else {
-            channel.close(promise: nil)
-            return exchange.ended(as: .cancelled)
-        }
-        exchange.originAnswered(.deliver(.answered), status: head.status)
-        exchange.phase = .delivering
-        loop.metrics.countAnswer(status: head.status)
-        framing = .none
-        var out = head.bytes
-        writeOwnFields(after: head, of: exchange, into: &out)
-        out.writeImmutableBuffer(rest)
-        connection.phase = .handingOver
-        connection.decoder.endOfMessages()
-        exchange.ended(as: connection.becomeTunnel(to: far, channel, head: out) ? .delivered : .failed)
+    /// Nothing of one that has joined another was ever sent, so that can be said.
+    func settlingIsOver() {
+        if let exchange, exchange.keySearch?.hasJoined == true { answerCutOff(exchange) }
     }
 }
 
-/// Sends a body that does not come from the upstream, as fast as the client takes it.
-protocol BodyReplay: AnyObject {
-    func goOn()
-    func stop()
+extension UpstreamRequest {
+    func isAnnounced(over max: Int) -> Bool {
+        if case .length(let count) = framing { return count > max }
+        return false
+    }
 }
-
-extension CachedBodySending: BodyReplay {}
-extension SharedAnswerSending: BodyReplay {}

@@ -101,8 +101,8 @@ final class DuplicateKeySearch {
         standing = .reserved
         timer?.cancel()
         if isAtOnce { exchange.conversion?.acceptAtOnce(); return }
-        if exchange.conversion?.isCutOff == true { return exchange.answerIfCutOff() }
-        exchange.beginTrying()
+        if exchange.conversion?.isCutOff == true { exchange.client?.answerIfCutOff(exchange); return }
+        exchange.client?.tryAtOnce(exchange)
         if wasDue { exchange.conversion?.ask() }
     }
 
@@ -111,11 +111,10 @@ final class DuplicateKeySearch {
         if isAtOnce {
             // Its client is to be told of a ticket at once, so the one that goes is to become one.
             claim.waitEnded()
-        } else if exchange.connection?.isInputClosed == true {
+        } else if let client = exchange.client, client.connection?.isInputClosed == true {
             // It waits from now on for nothing that could still reach it.
-            let connection = exchange.connection
-            exchange.clientLeft()
-            connection?.linger()
+            client.left(exchange)
+            client.connection?.linger()
             return
         } else {
             exchange.conversion?.startTimer()
@@ -139,7 +138,7 @@ final class DuplicateKeySearch {
         exchange.request.body?.breakOff()
         exchange.request.body = nil
         exchange.client?.sendContinue(in: exchange.phase)
-        if exchange.isReceivingRequest { exchange.connection?.resumeBody() } else { useOutcome() }
+        if exchange.client?.isReceivingRequest == true { exchange.client?.connection?.resumeBody() } else { useOutcome() }
     }
 
     /// The request is complete, and another one with its key has come to something.
@@ -148,7 +147,7 @@ final class DuplicateKeySearch {
         guard exchange.conversion?.digest?.mark.payload == payload else { return exchange.fail(.keyReused) }
         switch outcome {
         case .ticket(let id): exchange.conversion?.answerAgain(id)
-        case .own(let status, let fields, let body): exchange.answer(OwnResponse(status: status, fields: fields, body: body))
+        case .own(let status, let fields, let body): exchange.client?.answer(OwnResponse(status: status, fields: fields, body: body), exchange)
         case .answer(let shared) where shared.isBodyLost: exchange.fail(.answerNotKept)
         case .answer(let shared): give(shared)
         }
@@ -158,8 +157,8 @@ final class DuplicateKeySearch {
         guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
         exchange.phase = .delivering
         claim.end(nil)
-        loop.finalResponseGiven(exchange)
-        client.give(shared)
+        loop.finalResponseGiven(client)
+        client.response.give(shared)
     }
 }
 

@@ -1,7 +1,6 @@
 import LayoverCore
 import LayoverEngine
 import NIOCore
-import Synchronization
 
 /// The end of an exchange.
 extension Exchange {
@@ -17,12 +16,12 @@ extension Exchange {
     }
 
     /// Its entry is about to end, or has ended, and it has none any more.
-    private func leaveSet(_ id: EntryID) {
+    func leaveSet(_ id: EntryID) {
         entry = nil
         if conversion?.isAsked == true { loop.engine.post(.ticketNeverAnnounced(id)) }
     }
 
-    private func close() {
+    func close() {
         switch recipient {
         case .client: keySearch?.end(nil)
         case .store: loop.closed(self)
@@ -32,43 +31,15 @@ extension Exchange {
         }
     }
 
-    /// The response of a ticket is complete, or broke off.
-    func delivered(_ stored: StoredAnswer, _ failure: Failure?) {
-        phase = .ended
-        if let entry { loop.engine.post(.ticketDelivered(entry, stored, failure, takeTally())) }
-        close()
-    }
-
     func fail(_ failure: Failure, _ reason: Verdict.FailReason) {
-        guard case .client = recipient else { return ended(as: .failed, failure: failure) }
-        fail(problem(failure, reason))
+        if let client { client.fail(failure, reason, self) } else { ended(as: .failed, failure: failure) }
     }
 
-    /// Answers the client with a problem.
-    func fail(_ problem: Problem) {
-        var problem = problem
-        if let entry { problem.entry = loop.engine.naming.shown(entry) }
-        problem.recall(rules.counts)
-        answer(OwnResponse(problem, identity: loop.rules.identity))
-        ended(as: .failed, failure: lastFailure)
-    }
+    func fail(_ problem: Problem) { client?.fail(problem, self) }
 
     /// Answers the client in place of the origin.
     func standIn(_ response: StandInResponse, _ failure: Failure) {
-        guard case .client = recipient else { return ended(as: .failed, failure: failure) }
-        answer(
-            OwnResponse(
-                response, lastFailure: lastFailure, attemptCount: rules.attemptCount, identity: loop.rules.identity))
-        ended(as: .failed, failure: lastFailure)
-    }
-
-    /// Writes a response of the proxy itself and lets go of the connection. Only the first response of an exchange is written.
-    func answer(_ response: OwnResponse) {
-        guard let client, phase != .ended, phase != .delivering else { return }
-        phase = .ended
-        keySearch?.end(KeyOutcome(response))
-        defer { loop.finalResponseGiven(self) }
-        client.answer(response)
+        if let client { client.standIn(response, self) } else { ended(as: .failed, failure: failure) }
     }
 }
 
@@ -86,22 +57,29 @@ extension Exchange: HeldExchange {
 
     func abandonConnecting() { loop.eventLoop.execute { self.abandonIfConnecting() } }
 
+    /// Aborts an attempt that may be hanging on a network that is gone. Its verdict makes another.
+    func abandonIfConnecting() {
+        guard attempt != nil, run.handshake == nil, phase == .attempting || phase == .preflight else { return }
+        if let client, rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
+        rules.isAbandoned = true
+        run.cancelIfConnecting()
+    }
+
     func dropAnswer() {
         loop.eventLoop.execute {
             guard self.phase == .offering else { return }
-            if self.offered?.isOver == false { self.cancelAttempt() }
-            self.attempt = nil
+            if self.offered?.isOver == false { self.run.cancel() } else { self.run.end() }
             self.offered = nil
             self.rest()
             // It closed its side while its response was in hand: now it would wait, and so it has left.
-            if self.connection?.isInputClosed == true { self.clientClosedInput() }
+            if self.client?.connection?.isInputClosed == true { self.client?.clientClosedInput() }
         }
     }
 
     func deliverAnswer(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverOffered() } }
 
     func offerTicket() {
-        loop.eventLoop.execute { if let client = self.client { self.ticketConversion(client).ask(isLast: true) } }
+        loop.eventLoop.execute { if self.client != nil { TicketConversion.of(self).ask(isLast: true) } }
     }
 
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) {
@@ -110,78 +88,28 @@ extension Exchange: HeldExchange {
 
     func refuse(limit: String, value: Int) {
         loop.eventLoop.execute {
+            if case .cache = self.recipient { return self.abort() }
+            if self.client != nil { self.entry = nil }
             // A response in hand is better than a problem about limits.
-            switch self.recipient {
-            case .client where self.phase != .offering:
-                self.entry = nil
-                self.fail(.limit(limit, value))
-            case .client:
-                self.entry = nil
-                self.deliverOffered()
-            case .store: self.deliverOffered()
-            case .cache: self.abort()
-            }
+            if self.phase == .offering { self.deliverOffered() } else { self.fail(.limit(limit, value)) }
         }
     }
 
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         loop.eventLoop.execute {
-            if case .client = self.recipient { self.endClient(end, retryAfter) } else { self.abort() }
+            if let client = self.client { client.entryEnded(end, retryAfter, of: self) } else { self.abort() }
         }
     }
 
     /// Whatever is under way is cut off: the entry has ended. Without a client there is nobody to be told.
     private func abort() {
         guard phase != .ended else { return }
-        interrupt()
+        // What becomes of a preflight says nothing of the request.
+        run.cancel(evidenceFor: phase == .preflight ? nil : entry)
         offered = nil
         if case .cache(let cache) = recipient { cache.discard() }
         phase = .ended
         close()
-    }
-
-    /// Cancels the attempt. What it proves is recorded later.
-    private func interrupt() {
-        // What becomes of a preflight says nothing of the request.
-        // mutant: cancel-goes-on
-        if let attempt, let entry, phase != .preflight { aborted = (attempt, entry) }
-        cancelAttempt()
-    }
-
-    /// The engine has taken the entry out of the set already.
-    private func endClient(_ end: EntryEnd, _ retryAfter: Duration?) {
-        let wasOver = phase == .ended
-        if wasOver || phase == .delivering {
-            // Its client is answered already; those that asked for the same are told.
-            keySearch?.end(KeyOutcome(OwnResponse(.ended(end, lastFailure: lastFailure), identity: loop.rules.identity)))
-        }
-        let id = entry
-        if phase == .offering, end == .draining {
-            if let id { leaveSet(id) }
-            return deliverOffered()
-        }
-        offered = nil
-        if attempt?.hasBegunSending.load(ordering: .acquiring) == true { rules.wasCutOffSending() }
-        interrupt()
-        if let id { leaveSet(id) }
-        if wasOver { return }
-        request.body?.breakOff()
-        if phase == .delivering {
-            phase = .ended
-            // mutant: silent-cancel
-            client?.breakOff()
-            return
-        }
-        var problem = Problem.ended(end, lastFailure: lastFailure)
-        problem.entry = id.map(loop.engine.naming.shown)
-        problem.recall(rules.counts)
-        // No Retry-After for cancelled requests, nor for those that may have been applied.
-        switch end {
-        case .cancelled, .superseded, .maybeApplied: break
-        case .expired: problem.retryAfter = retryAfter
-        case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
-        }
-        answer(OwnResponse(problem, identity: loop.rules.identity))
     }
 
     /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.

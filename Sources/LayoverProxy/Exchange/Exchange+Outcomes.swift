@@ -8,31 +8,34 @@ extension Exchange {
     // MARK: Failures
 
     func attemptFailed(_ failure: Failure) {
-        let obstacle = obstacle(failure)
-        attempt = nil
-        endFresh()
+        run.end()
         guard phase != .ended else {
             // Its client has left, and its attempt was let finish.
             record(nil, failure: failure)
             return ended(as: .cancelled, failure: failure)
         }
         loop.metrics.failedAttemptCount.increment()
-        if isLeftBehind { rules.isTicket = true }
+        if client?.isLeftBehind(self) == true { rules.isTicket = true }
         let step = machine.attemptFailed(
             failure,
-            in: .init(request: summary, isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now(), obstacle: obstacle),
+            in: .init(
+                request: summary, isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
             using: &loop.generator)
-        if step.endsTheTry, RetryCondition.connectivity.matches(failure),
-            cacheUse?.serveStale(for: self, orElse: { self.follow(step) }) == true
-        {
-            return
+        if step.endsTheTry, RetryCondition.connectivity.matches(failure) {
+            serveStale { self.follow(step) }
+        } else {
+            follow(step)
         }
-        follow(step)
+    }
+
+    /// Looks in the cache, once, because the origin cannot be reached.
+    func serveStale(orElse: @escaping () -> Void) {
+        if cacheUse?.serveStale(for: self, orElse: orElse) != true { orElse() }
     }
 
     private func obstacle(_ failure: Failure) -> ExchangeMachine.Obstacle? {
-        guard case .store = recipient else { return nil }
-        if startRecord?.wasRefused == true, failure.evidence == .neverSent { return .startNotRecorded }
+        guard store != nil else { return nil }
+        if run.startRecord?.wasRefused == true, failure.evidence == .neverSent { return .startNotRecorded }
         return request.body?.summary == .brokenOff ? .bodyUnreadable : nil
     }
 
@@ -59,60 +62,54 @@ extension Exchange {
         }
     }
 
-    /// What the client is told of a failure.
-    func problem(_ failure: Failure, _ reason: Verdict.FailReason) -> Problem {
-        Problem(
-            failure, reason: reason, attemptCount: rules.attemptCount, entry: entry.map(loop.engine.naming.shown),
-            bodyByteCountMax: loop.rules.body.byteCountMax)
+    func preflightAnswered(_ status: Int) {
+        run.cancel()
+        switch machine.preflightAnswered(status: status, at: loop.engine.clock.now()) {
+        case .send(let number): startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number)
+        case .drop(let failure): ended(as: .cancelled, failure: failure)
+        case .ask(let failure): refusedToSend(.rejected, failure)
+        }
+    }
+
+    /// It must not be sent once more: its client is told, or somebody is asked.
+    func refuseToSend() {
+        let asks = entry != nil && rules.policy.maybeAppliedRule() == .ask
+        if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: lastFailure)) }
+        refusedToSend(.maybeApplied, nil)
+    }
+
+    /// - Parameter failure: Nil where the last one says it all.
+    func refusedToSend(_ reason: UndecidedReason, _ failure: Failure?) {
+        guard let entry else { return }
+        if store != nil { rest() }
+        loop.engine.post(.refusedToSend(entry, reason, failure, takeTally()))
     }
 
     // MARK: Waiting
 
     func park(_ failure: Failure?, _ parking: Verdict.Parking) {
-        switch recipient {
-        case .client(let client): park(client, failure, parking)
-        case .store:
-            post(failure, parking)
-            rest()
-        case .cache:
-            phase = .parked
-            post(failure, parking)
+        if let client, client.connection?.isInputClosed == true {
+            return client.leaveBehind(self, failure, parking)
         }
-    }
-
-    private func park(_ client: ClientRecipient, _ failure: Failure?, _ parking: Verdict.Parking) {
-        if isLeftBehind {
-            phase = .parked
-            post(failure, parking)
-            _ = goOnWithoutClient()
-            client.connection?.linger()
-        } else if client.connection?.isInputClosed == true {
-            // A client that closed its side after its request wanted one answer, not a wait.
-            if let failure { return fail(problem(failure, .pass)) }
-            clientLeft()
-            client.connection?.linger()
-        } else {
-            phase = .parked
-            post(failure, parking)
-            client.sendContinue(in: phase)
-        }
+        post(failure, parking)
+        rest()
+        client?.sendContinue(in: phase)
     }
 
     /// Asks to join the set, or to wait on in it.
     func post(_ failure: Failure?, _ parking: Verdict.Parking) {
         if let entry, let failure {
-            loop.engine.post(.attemptFailed(entry, failure, parking, takeTally()))
-        } else {
-            let new = NewEntry(of: self, failure, parking)
-            entry = new.id
-            loop.engine.post(.parked(new, self))
+            return loop.engine.post(.attemptFailed(entry, failure, parking, takeTally()))
         }
+        let new = NewEntry(of: self, failure, parking)
+        entry = new.id
+        loop.engine.post(.parked(new, self))
     }
 
     /// Its place in the set. It joins now if its first attempt is still under way.
     func joinedEntry() -> EntryID {
         if let entry { return entry }
-        endFresh()
+        run.endFresh()
         let new = NewEntry(of: self)
         entry = new.id
         loop.engine.post(.joined(new, self))
@@ -126,20 +123,6 @@ extension Exchange {
         if phase == .ended { loop.closed(self) }
     }
 
-    /// It must not be sent once more: its client is told, or somebody is asked.
-    func refuseToSend() {
-        let asks = entry != nil && rules.policy.maybeAppliedRule() == .ask
-        if case .client = recipient, !asks { return fail(.ended(.maybeApplied, lastFailure: lastFailure)) }
-        refusedToSend(.maybeApplied, nil)
-    }
-
-    /// - Parameter failure: Nil where the last one says it all.
-    func refusedToSend(_ reason: UndecidedReason, _ failure: Failure?) {
-        guard let entry else { return }
-        if case .store = recipient { rest() }
-        loop.engine.post(.refusedToSend(entry, reason, failure, takeTally()))
-    }
-
     // MARK: Responses
 
     func received(_ head: ResponseHead, sendings: Int) {
@@ -147,7 +130,7 @@ extension Exchange {
         guard phase != .attempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
         // Its client has left, but others may have asked for the same.
-        if phase == .ended { client?.share(head, of: self) }
+        if phase == .ended { client?.response.share(head, of: self) }
         if phase == .attempting { deliver(head) }
     }
 
@@ -164,11 +147,11 @@ extension Exchange {
             // The engine says what becomes of it: the set may be full, or the budget spent, and then the client gets what the
             // origin said.
             offered = OfferedAnswer(head: head)
-            endFresh()
+            run.endFresh()
             post(failure, parking)
         case .standIn(let response, let failure):
             originAnswered(.standIn(response), status: head.status)
-            cancelAttempt()
+            run.cancel()
             standIn(response, failure)
         case .deliver(let verdict):
             originAnswered(verdict, status: head.status)
@@ -199,40 +182,11 @@ extension Exchange {
             receiveRest(event)
         }
         // Not within a batch of the worker, which would flush at its end.
-        connection?.flushNow()
+        client?.connection?.flushNow()
     }
 
     private func deliver(_ head: ResponseHead) {
         phase = .delivering
         recipient.begin(head, of: self)
-    }
-
-    func received(_ bytes: ByteBuffer) { taken(recipient.receive(bytes, of: self)) }
-
-    func responseEnded(trailers: ByteBuffer?) {
-        attempt = nil
-        endFresh()
-        recipient.finish(trailers: trailers, of: self)
-    }
-
-    // MARK: The preflight
-
-    /// It counts as the attempt that it precedes: if it fails, so has the attempt, and nothing was sent.
-    func receivePreflight(_ event: UpstreamEvent) {
-        switch event {
-        case .head(let head, _): preflightAnswered(head.status)
-        case .failed(let failure): attemptFailed(failure)
-        case .dialled(let socket): socket.close()
-        case .bodyWanted, .interim, .body, .end: break
-        }
-    }
-
-    private func preflightAnswered(_ status: Int) {
-        cancelAttempt()
-        switch machine.preflightAnswered(status: status, at: loop.engine.clock.now()) {
-        case .send(let number): startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number)
-        case .drop(let failure): ended(as: .cancelled, failure: failure)
-        case .ask(let failure): refusedToSend(.rejected, failure)
-        }
     }
 }

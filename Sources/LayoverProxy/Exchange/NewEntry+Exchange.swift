@@ -33,6 +33,18 @@ extension NewEntry {
     }
 }
 
+extension Exchange {
+    /// What the engine is told of the attempts, each record once.
+    func takeTally() -> AttemptTally {
+        let body = summary.body
+        var tally = AttemptTally(
+            attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft,
+            isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords())
+        tally.counts = rules.counts
+        return tally
+    }
+}
+
 extension Verdict.Parking {
     /// It waits for nothing but the gate of its origin.
     static let atGate = Verdict.Parking(delay: .zero, shutsGate: false, rule: .gate)

@@ -14,10 +14,10 @@ extension Recipient {
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         switch self {
         case .client(let client):
-            exchange.cacheUse?.begin(head, to: exchange.request, at: exchange.cacheTimes)
-            client.begin(head, of: exchange)
+            exchange.cacheUse?.begin(head, to: exchange.request, at: exchange.run.cacheTimes)
+            client.response.begin(head, of: exchange)
         case .store(let store): store.begin(head, of: exchange)
-        case .cache(let cache): cache.begin(head, at: exchange.cacheTimes)
+        case .cache(let cache): cache.begin(head, at: exchange.run.cacheTimes)
         }
     }
 
@@ -26,7 +26,7 @@ extension Recipient {
         switch self {
         case .client(let client):
             if exchange.phase == .delivering { exchange.cacheUse?.append(bytes) }
-            return client.receive(bytes, isDelivering: exchange.phase == .delivering)
+            return client.response.receive(bytes, isDelivering: exchange.phase == .delivering)
         case .store(let store): return store.receive(bytes)
         case .cache(let cache):
             cache.append(bytes)
@@ -39,9 +39,9 @@ extension Recipient {
         case .client(let client):
             let wasDelivering = exchange.phase == .delivering
             exchange.cacheUse?.finish()
-            if let shared = client.takeShared() { exchange.keySearch?.end(.answer(shared)) }
+            if let shared = client.response.takeShared() { exchange.keySearch?.end(.answer(shared)) }
             exchange.ended(as: client.isGone ? .cancelled : .delivered)
-            if wasDelivering { client.finish(trailers: trailers) }
+            if wasDelivering { client.response.finish(trailers: trailers) }
         case .store(let store): store.finish(for: exchange)
         case .cache(let cache):
             cache.finish()
@@ -55,7 +55,7 @@ extension Recipient {
         case .client(let client):
             exchange.cacheUse?.discard()
             exchange.ended(as: .failed, failure: failure)
-            client.breakOff()
+            client.response.breakOff()
         // What is known of it is kept.
         case .store(let store): store.finish(for: exchange, brokenBy: failure)
         case .cache(let cache):

@@ -16,7 +16,7 @@ final class StoreRecipient {
 
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         exchange.loop.cache?.outdate(head, exchange)
-        capture = AnswerCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.taken(count) }
+        capture = AnswerCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.run.taken(count) }
     }
 
     /// - Returns: How many bytes need not be waited for. Of others the capture reports itself when it has them.
@@ -47,7 +47,9 @@ final class StoreRecipient {
     private func deliver(_ stored: StoredAnswer, of exchange: Exchange, brokenBy failure: Failure? = nil) {
         if isRefused { endSearch(of: exchange) }
         exchange.loop.metrics.countAnswer(status: stored.status)
-        exchange.delivered(stored, failure)
+        exchange.phase = .ended
+        if let id = exchange.entry { exchange.loop.engine.post(.ticketDelivered(id, stored, failure, exchange.takeTally())) }
+        exchange.close()
     }
 
     // MARK: The acceptance
@@ -67,7 +69,7 @@ final class StoreRecipient {
             // What it asks for is done by another, or cannot be; and there is no client to be told.
             guard exchange.phase != .ended else { return endSearch(of: exchange) }
             exchange.offered = nil
-            exchange.cancelAttempt()
+            exchange.run.cancel()
             exchange.ended(as: .cancelled)
         }
     }

@@ -50,12 +50,24 @@ final class TicketConversion: @unchecked Sendable {
         if wish != nil, exchange.request.framing != .none { tokens = TicketTokens(inBodyOf: exchange.request) }
     }
 
+    /// The conversion that the client of an exchange asked for, or one that nobody asked for.
+    static func of(_ exchange: Exchange) -> TicketConversion {
+        if let conversion = exchange.conversion { return conversion }
+        let new = TicketConversion(of: exchange, nil, base: "", nil, isAtOnce: false)
+        exchange.conversion = new
+        return new
+    }
+
     func startTimer() {
         guard timer == nil, let wait = wish?.wait else { return }
         timer = loop.eventLoop.scheduleTask(in: TimeAmount(wait)) { [weak self] in self?.ask() }
     }
 
     func stopTimers() { timer?.cancel() }
+
+    private var isReceivingRequest: Bool { exchange.client?.isReceivingRequest == true }
+
+    private func failUnsent(_ problem: Problem) { exchange.client?.failUnsent(problem, of: exchange) }
 
     func read(_ bytes: ByteBuffer) {
         digest?.update(bytes)
@@ -75,7 +87,7 @@ final class TicketConversion: @unchecked Sendable {
             askAgainLater()
             return decline()
         }
-        if exchange.isReceivingRequest {
+        if isReceivingRequest {
             // Half a request is no ticket, and nobody waits for the rest of it without end.
             if isLast { return decline() }
             isDue = true
@@ -92,7 +104,7 @@ final class TicketConversion: @unchecked Sendable {
                 isAsked = false
                 askAgainLater()
                 decline()
-                exchange.answerIfCutOff()
+                exchange.client?.answerIfCutOff(exchange)
             }
         }
     }
@@ -113,7 +125,7 @@ final class TicketConversion: @unchecked Sendable {
     private func askAgainLater() {
         guard wish?.wait != nil, exchange.client != nil, exchange.phase != .ended else { return }
         timer?.cancel()
-        timer = loop.eventLoop.scheduleTask(in: Exchange.roomPause) { [weak self] in self?.ask() }
+        timer = loop.eventLoop.scheduleTask(in: ClientRecipient.roomPause) { [weak self] in self?.ask() }
     }
 
     private func decline() {
@@ -132,8 +144,8 @@ final class TicketConversion: @unchecked Sendable {
     /// Whether its client has left, its attempt is let finish, and nothing of the response has come.
     private var isLetFinish: Bool {
         guard let client = exchange.client else { return false }
-        return exchange.phase == .ended && client.isGone && exchange.attempt != nil && !client.isSharing && !isAsked
-            && !exchange.isReceivingRequest && exchange.adoptionObstacle == nil && loop.rules.keepsTickets
+        return exchange.phase == .ended && client.isGone && exchange.attempt != nil && !client.response.isSharing && !isAsked
+            && !isReceivingRequest && exchange.request.adoptionObstacle == nil && loop.rules.keepsTickets
     }
 
     /// The store is the recipient from now on. The attempt under way goes on.
@@ -186,7 +198,7 @@ final class TicketConversion: @unchecked Sendable {
         } else {
             acceptanceFinal = true
         }
-        defer { exchange.answerIfCutOff() }
+        defer { exchange.client?.answerIfCutOff(exchange) }
         if let store = exchange.store { return store.accepted(result, exchange) }
         if exchange.phase == .accepting { return acceptedAtOnce(result) }
         guard exchange.phase.isPending else { return }
@@ -196,20 +208,20 @@ final class TicketConversion: @unchecked Sendable {
             guard let client = exchange.client else { return }
             if exchange.phase != .parked {
                 convert(isStored: true)
-                client.answer(response(id, standing))
-                return loop.finalResponseGiven(exchange)
+                client.write(response(id, standing))
+                return loop.finalResponseGiven(client)
             }
             exchange.entry = nil
-            exchange.answer(response(id, standing))
+            exchange.client?.answer(response(id, standing), exchange)
         case .duplicate(let id, let standing):
             exchange.keySearch?.end(.ticket(id))
-            exchange.answer(response(id, standing))
-            exchange.cancelAttempt()
+            exchange.client?.answer(response(id, standing), exchange)
+            exchange.run.cancel()
             exchange.ended(as: .cancelled)
         case .keyReused, .unknownParent:
             guard let problem = Problem(result) else { return }
             exchange.offered = nil
-            exchange.cancelAttempt()
+            exchange.run.cancel()
             exchange.fail(problem)
         case .notStored, .refused:
             // Its client goes on waiting, as long as it may. Where nobody knows whether it is on disk, the next insertion takes
@@ -236,7 +248,8 @@ final class TicketConversion: @unchecked Sendable {
             let result = await TicketLook(engine: loop.engine, id: id).look()
             loop.eventLoop.execute {
                 guard exchange.phase == .accepting || exchange.phase == .searching(.duplicateKey) else { return }
-                exchange.answer(self.response(id, .acceptedBefore(id, result) { [loop = self.loop] in loop.wall($0) }))
+                exchange.client?.answer(
+                    self.response(id, .acceptedBefore(id, result) { [loop = self.loop] in loop.wall($0) }), exchange)
             }
         }
     }
@@ -249,7 +262,7 @@ final class TicketConversion: @unchecked Sendable {
     /// - Returns: Whether the body is read to its end before the first attempt. False where it has no tokens, or is too long for
     ///   a ticket anyway.
     func readsBodyFirst() -> Bool {
-        isReadingFirst = tokens != nil && exchange.isReceivingRequest && !exchange.isAnnouncedOverMax
+        isReadingFirst = tokens != nil && isReceivingRequest && !exchange.request.isAnnounced(over: loop.rules.body.byteCountMax)
         return isReadingFirst
     }
 
@@ -266,7 +279,7 @@ final class TicketConversion: @unchecked Sendable {
             exchange.phase = .collecting(for: .ticket)
             isAtOnce = true
             replaceTokens()
-        case .collecting: exchange.findDuplicate()
+        case .collecting: exchange.client?.findDuplicate(of: exchange)
         default: break
         }
         return true
@@ -280,22 +293,22 @@ final class TicketConversion: @unchecked Sendable {
         guard isReadingFirst, exchange.phase == .collecting(for: .attempt) else { return false }
         isReadingFirst = false
         if tokens?.isBodySuspect == true {
-            exchange.bodyCannotBeKept()
+            exchange.client?.bodyCannotBeKept(of: exchange)
             return true
         }
-        exchange.findDuplicate()
+        exchange.client?.findDuplicate(of: exchange)
         return false
     }
 
     private func replaceTokens() {
         guard tokens?.isBodySuspect == true, let body = exchange.request.body else { return replaceTokens(in: nil) }
         let max = TokenLimits().bodyByteCountMax
-        guard body.receivedByteCount <= max else { return exchange.failUnsent(Problem(.bodyTooLong())) }
+        guard body.receivedByteCount <= max else { return failUnsent(Problem(.bodyTooLong())) }
         Task { [self, exchange] in
             let bytes = await body.collect(upTo: max)
             loop.eventLoop.execute {
                 guard exchange.phase == .collecting(for: .ticket) else { return }
-                if let bytes { self.replaceTokens(in: bytes) } else { exchange.failUnsent(.bodyUnreadable) }
+                if let bytes { self.replaceTokens(in: bytes) } else { self.failUnsent(.bodyUnreadable) }
             }
         }
     }
@@ -316,9 +329,9 @@ final class TicketConversion: @unchecked Sendable {
             }
             // An equal request may be on its way already, of a client that waits for the response first. The store is asked for
             // the key too, before it takes the ticket: while it has one, others that come are compared with that one.
-            if digest == nil { acceptAtOnce() } else { exchange.findDuplicate() }
+            if digest == nil { acceptAtOnce() } else { exchange.client?.findDuplicate(of: exchange) }
         } catch {
-            exchange.failUnsent(Problem(error))
+            failUnsent(Problem(error))
         }
     }
 
@@ -328,7 +341,7 @@ final class TicketConversion: @unchecked Sendable {
         let id = EntryID(using: &loop.generator)
         persist(keptBody, id) { [self, exchange] stored in
             guard exchange.phase == .accepting else { return }
-            guard let stored else { return exchange.bodyCannotBeKept() }
+            guard let stored else { exchange.client?.bodyCannotBeKept(of: exchange); return }
             loop.engine.post(.accept(acceptance(id, stored), exchange))
         }
     }
@@ -337,7 +350,7 @@ final class TicketConversion: @unchecked Sendable {
         switch result {
         case .accepted(let id, let standing):
             exchange.keySearch?.end(.ticket(id))
-            exchange.answer(response(id, standing))
+            exchange.client?.answer(response(id, standing), exchange)
         case .duplicate(let id, _):
             exchange.keySearch?.end(.ticket(id))
             answerAgain(id)
@@ -350,7 +363,7 @@ final class TicketConversion: @unchecked Sendable {
             if !result.abandonsBody {
                 exchange.keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
             }
-            exchange.failUnsent(problem)
+            failUnsent(problem)
         }
     }
 }

@@ -238,9 +238,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     package func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
         guard let store = engine.store else { return nil }
-        let exchange = Exchange(loop: self, replay: replay)
-        TicketLoading(exchange: exchange, replay: replay, store: store).begin()
-        return exchange
+        let loading = TicketLoading(replay, from: store, on: self)
+        loading.begin()
+        return loading.exchange
     }
 
     /// Nil once the loop is shut down, or when there are no more threads to be had.

@@ -7,10 +7,24 @@ import NIOCore
 /// How the exchange of a ticket comes by its request, which is in the store. Confined to its loop.
 struct TicketLoading {
     let exchange: Exchange
-    let replay: TicketReplay
-    let store: any PendingStore
-
+    private let replay: TicketReplay
+    private let store: any PendingStore
     private var loop: ProxyLoop { exchange.loop }
+
+    init(_ replay: TicketReplay, from store: any PendingStore, on loop: ProxyLoop) {
+        self.replay = replay
+        self.store = store
+        exchange = Exchange(
+            loop: loop,
+            UpstreamRequest(
+                purpose: .transfer, origin: replay.origin, method: replay.method, target: "", host: "", fields: [:],
+                mayBeSentTwice: false),
+            ExchangeMachine(
+                for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .parked),
+            for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.wish,
+            hasIdempotencyKey: replay.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
+        loop.opened(exchange)
+    }
 
     /// Reads the request, then begins the attempt.
     func begin() {

@@ -89,7 +89,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Goes on reading once the client has taken what came before.
     func readMore() {
-        guard !isReading, let channel, let exchange, exchange.connection?.isWritable != false else { return }
+        guard !isReading, let channel, let exchange, exchange.client?.connection?.isWritable != false else { return }
         isReading = true
         if case .body = state { startTimeout(attempt.request.timeouts.idle) }
         channel.read()
@@ -115,7 +115,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         // While the client does not take what came, nothing is waited for.
         if case .body = state { startTimeout(nil) }
         guard let exchange else { return context.fireChannelReadComplete() }
-        exchange.connection?.flushNow()
+        exchange.client?.connection?.flushNow()
         readMore()
     }
 
@@ -217,7 +217,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         }
         let rest = input
         input = ByteBuffer()
-        exchange.client?.switchProtocols(head, to: far, context.channel, rest: rest, of: exchange)
+        exchange.client?.response.switchProtocols(head, to: far, context.channel, rest: rest, of: exchange)
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 
@@ -253,8 +253,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func end() {
         state = .over
         startTimeout(nil)
-        exchange?.connection?.flushNow()
-        if exchange?.handshake === self { exchange?.handshake = nil }
+        exchange?.client?.connection?.flushNow()
+        if exchange?.run.handshake === self { exchange?.run.handshake = nil }
         exchange = nil
         channel?.close(promise: nil)
         channel = nil

@@ -36,7 +36,7 @@ extension Referee {
     private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {
         // Once it is to be a ticket, its recipient changes.
         guard let exchange = exchange as? Exchange, entry.ticket == nil, exchange.client != nil else { return }
-        if entry.state != .attempting, exchange.connection?.context == nil {
+        if entry.state != .attempting, exchange.client?.connection?.context == nil {
             breach("whoLeftIsNotWaitedFor", name(entry))
         }
         if exchange.entry != entry.id {
@@ -93,7 +93,7 @@ extension Referee {
             if pending.blocker(of: entry) != nil { continue }
             // Bodies of clients that send no more never end.
             if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? Exchange,
-                exchange.isReceivingRequest
+                exchange.client?.isReceivingRequest == true
             {
                 continue
             }

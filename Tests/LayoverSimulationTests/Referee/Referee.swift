@@ -97,7 +97,7 @@ final class Referee {
     /// What the rules in force say of a request, before anything is decided by them.
     func noteRules(of lane: Simulation.Lane) {
         for client in simulation.clients {
-            if let exchange = client.connection.exchange as? Exchange, let truth = client.current { note(exchange, truth) }
+            if let exchange = (client.connection.exchange as? ClientRecipient)?.exchange, let truth = client.current { note(exchange, truth) }
         }
         for attempt in lane.worker.inOrder {
             if let exchange = attempt.attempt.receiver as? Exchange, exchange.store != nil { note(exchange, attempt.truth) }

@@ -140,7 +140,7 @@ final class Simulation {
         }
         guard let exchange = attempt.receiver as? Exchange else { return nil }
         if let known = connectRequests[ObjectIdentifier(exchange)] { return known.truth }
-        guard let client = clients.first(where: { $0.connection === exchange.connection }),
+        guard let client = clients.first(where: { $0.connection === exchange.client?.connection }),
             let truth = client.requests.last
         else { return nil }
         connectRequests[ObjectIdentifier(exchange)] = (exchange, truth)

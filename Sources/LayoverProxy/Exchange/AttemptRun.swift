@@ -1,0 +1,113 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+import Synchronization
+
+/// The attempt under way of an exchange, and the worker that makes it. Confined to its loop.
+final class AttemptRun {
+    private let loop: ProxyLoop
+    private(set) var attempt: UpstreamAttempt?
+    /// Not nil where the attempt has its own connection and asks there for another protocol.
+    var handshake: UpgradeHandshake?
+    /// When it began, in seconds since 1970.
+    private(set) var startedAt = 0
+    /// The record on disk that it begins to send; nil where none is needed.
+    private(set) var startRecord: StartRecord?
+    /// Makes the attempts of a ticket. Nil: the loop's own worker does.
+    private var ticketWorker: (any UpstreamWorker)?
+    /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
+    private var aborted: (attempt: UpstreamAttempt, entry: EntryID)?
+    /// The origin in whose window the attempt is counted, because the engine does not know it.
+    private var freshOrigin: Origin?
+
+    init(loop: ProxyLoop) { self.loop = loop }
+
+    private var worker: (any UpstreamWorker)? { ticketWorker ?? loop.worker }
+
+    /// - Returns: False where there is no worker any more.
+    func chooseWorker(for recipient: ExchangeMachine.Recipient) -> Bool {
+        if recipient == .store { ticketWorker = loop.ticketWorker() }
+        return recipient == .store ? ticketWorker != nil : loop.worker != nil
+    }
+
+    /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: there is no such row.
+    /// - Returns: What the worker asks before it sends.
+    func recordStart(of entry: EntryID?, _ counts: AttemptCounts, by exchange: Exchange) -> (@Sendable () -> Bool)? {
+        startRecord = entry.map { StartRecord(engine: loop.engine, id: $0) }
+        return startRecord?.closure(for: counts, by: exchange)
+    }
+
+    /// - Parameter isTimed: Whether the cache wants to know when it began.
+    func start(_ attempt: UpstreamAttempt, isTimed: Bool) {
+        self.attempt = attempt
+        if isTimed { startedAt = loop.wallSeconds }
+        worker?.start(attempt)
+    }
+
+    /// Counts the attempt that is about to begin in the window of its origin.
+    func countAsFresh(_ origin: Origin) {
+        loop.engine.post(.freshUnderWay(origin, changedBy: 1))
+        freshOrigin = origin
+    }
+
+    func endFresh() {
+        guard let origin = freshOrigin else { return }
+        freshOrigin = nil
+        loop.engine.post(.freshUnderWay(origin, changedBy: -1))
+    }
+
+    /// When it began, and now.
+    var cacheTimes: CacheTimes { CacheTimes(requestedAt: startedAt, answeredAt: loop.wallSeconds) }
+
+    var hasBegunSending: Bool { attempt?.hasBegunSending.load(ordering: .acquiring) == true }
+
+    /// Bytes that the worker may be ahead of the recipient when it goes on after a pause. Default: 128 KiB.
+    private static let resumeBelow = 128 << 10
+
+    /// The recipient has taken so many bytes of the response.
+    func taken(_ count: Int) {
+        guard let attempt, count > 0 else { return }
+        let left = attempt.bytesOutstanding.subtract(count, ordering: .acquiringAndReleasing).newValue
+        if left < Self.resumeBelow, attempt.isReceivingPaused.load(ordering: .acquiring) { worker?.resumeReceiving(attempt) }
+    }
+
+    // MARK: The end
+
+    /// The attempt has come to its end.
+    func end() {
+        attempt = nil
+        handshake = nil
+        endFresh()
+    }
+
+    /// Aborts the attempt. Its last event is a late one.
+    ///
+    /// - Parameter entry: The entry that hears of what the attempt proves; nil: it is not wanted.
+    func cancel(evidenceFor entry: EntryID? = nil) {
+        if let attempt, let entry { aborted = (attempt, entry) }
+        if let handshake {
+            handshake.cancel()
+        } else if let attempt {
+            worker?.cancel(attempt)
+        }
+        end()
+    }
+
+    func cancelIfConnecting() {
+        if let attempt { worker?.cancelIfConnecting(attempt) }
+    }
+
+    /// An event of an attempt that is over for the exchange. What it proves is recorded, where that is wanted.
+    func receiveLate(_ event: UpstreamEvent, of attempt: UpstreamAttempt, in exchange: Exchange) {
+        switch event {
+        case .dialled(let socket): socket.close()
+        case .failed(let failure):
+            guard let aborted, aborted.attempt === attempt else { return }
+            self.aborted = nil
+            exchange.record(nil, failure: failure)
+            loop.engine.post(.evidence(aborted.entry, failure, exchange.takeTally()))
+        case .bodyWanted, .interim, .head, .body, .end: break
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import LayoverCore
+import LayoverEngine
+
+/// Responses of the proxy itself.
+extension ClientRecipient {
+    func fail(_ failure: Failure, _ reason: Verdict.FailReason, _ exchange: Exchange) {
+        fail(
+            Problem(
+                failure, reason: reason, attemptCount: exchange.rules.attemptCount,
+                entry: exchange.entry.map(loop.engine.naming.shown), bodyByteCountMax: loop.rules.body.byteCountMax),
+            exchange)
+    }
+
+    func fail(_ problem: Problem, _ exchange: Exchange) {
+        var problem = problem
+        if let entry = exchange.entry { problem.entry = loop.engine.naming.shown(entry) }
+        problem.recall(exchange.rules.counts)
+        answer(OwnResponse(problem, identity: loop.rules.identity), exchange)
+        exchange.ended(as: .failed, failure: exchange.lastFailure)
+    }
+
+    /// Answers in place of the origin.
+    func standIn(_ response: StandInResponse, _ exchange: Exchange) {
+        let (failure, count) = (exchange.lastFailure, exchange.rules.attemptCount)
+        answer(
+            OwnResponse(response, lastFailure: failure, attemptCount: count, identity: loop.rules.identity), exchange)
+        exchange.ended(as: .failed, failure: failure)
+    }
+
+    /// Writes the response and lets go of the connection. Only the first response of an exchange is written.
+    func answer(_ response: OwnResponse, _ exchange: Exchange) {
+        guard exchange.phase != .ended, exchange.phase != .delivering else { return }
+        exchange.phase = .ended
+        exchange.keySearch?.end(KeyOutcome(response))
+        write(response)
+        loop.finalResponseGiven(self)
+    }
+
+    func write(_ response: OwnResponse) {
+        guard let connection else { return loop.metrics.ownResponseCount.increment() }
+        connection.answer(response, to: facts, isComplete: !isReceivingRequest)
+    }
+}

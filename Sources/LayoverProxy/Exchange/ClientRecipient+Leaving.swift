@@ -1,0 +1,178 @@
+import LayoverCore
+import LayoverEngine
+import NIOCore
+import Synchronization
+
+/// The end of a client: it leaves, its entry ends, or the proxy is being stopped.
+extension ClientRecipient {
+    func left(_ exchange: Exchange) {
+        hasLeft()
+        loop.finalResponseGiven(self)
+        if isReceivingRequest { exchange.request.body?.breakOff() }
+        if goOnAlone(exchange) { return }
+        switch exchange.phase {
+        case _ where isBeingAccepted(exchange):
+            // It is accepted all the same.
+            break
+        case .parked, .collecting, .searching, .accepting, .preflight:
+            // mutant: waits-for-nobody
+            exchange.ended(as: .cancelled)
+        case .offering:
+            exchange.offered = nil
+            exchange.run.cancel()
+            exchange.ended(as: .cancelled)
+        case .attempting where mayHaveBeenApplied(exchange), .delivering where mayHaveBeenApplied(exchange):
+            // Let it finish, so that what became of it is known. Nobody reads the response, so nothing may wait for a reader.
+            exchange.phase = .ended
+            exchange.run.taken(response.tookBytes())
+        case .attempting, .delivering:
+            exchange.run.cancel(evidenceFor: exchange.entry)
+            exchange.ended(as: .cancelled)
+        case .ended:
+            break
+        }
+    }
+
+    /// Whether all of a request has come that becomes a ticket before any attempt.
+    private func isBeingAccepted(_ exchange: Exchange) -> Bool {
+        guard exchange.conversion?.isAtOnce == true, !isReceivingRequest else { return false }
+        return switch exchange.phase {
+        case .collecting, .searching, .accepting: true
+        case .preflight, .attempting, .offering, .parked, .delivering, .ended: false
+        }
+    }
+
+    /// Whether the attempt under way may do something upstream that somebody will want to know of.
+    private func mayHaveBeenApplied(_ exchange: Exchange) -> Bool {
+        exchange.request.purpose == .transfer && !isReceivingRequest && !RequestMethod.isSafe(exchange.request.method)
+            && exchange.run.hasBegunSending
+    }
+
+    // MARK: Going on without the client
+
+    /// Whether what the client leaves behind goes on as a ticket (policy `clientGone: adopt`).
+    func goesOn(_ exchange: Exchange) -> Bool {
+        let policy = exchange.rules.policy
+        return policy.clientGone == .adopt && policy.mode != .pass && loop.rules.keepsTickets
+            && exchange.request.purpose == .transfer
+    }
+
+    /// Whether the client has closed its side while it could still be answered, and what is left of the request goes on without it.
+    func isLeftBehind(_ exchange: Exchange) -> Bool {
+        connection?.isInputClosed == true && goesOn(exchange) && !isReceivingRequest && exchange.request.adoptionObstacle == nil
+    }
+
+    /// The client has closed its side, and its request would have to wait now.
+    func leaveBehind(_ exchange: Exchange, _ failure: Failure?, _ parking: Verdict.Parking) {
+        if isLeftBehind(exchange) {
+            exchange.post(failure, parking)
+            exchange.rest()
+            _ = goOnAlone(exchange)
+        } else if let failure {
+            // It wanted one response, not a wait.
+            return fail(failure, .pass, exchange)
+        } else {
+            left(exchange)
+        }
+        connection?.linger()
+    }
+
+    /// - Returns: Whether the request goes on as a ticket without a client.
+    private func goOnAlone(_ exchange: Exchange) -> Bool {
+        guard goesOn(exchange), !isReceivingRequest, exchange.phase.isPending else { return false }
+        // mutant: head-without-body
+        if let obstacle = exchange.request.adoptionObstacle {
+            // It ends as under `cancel`, and the reason is recorded: its client expects it to be done.
+            loop.engine.post(.notAdopted(exchange.joinedEntry(), obstacle))
+            return false
+        }
+        let conversion = TicketConversion.of(exchange)
+        conversion.ask()
+        conversion.convert(isStored: false)
+        return true
+    }
+
+    // MARK: The end of the entry
+
+    /// The engine has taken the entry out of the set already.
+    func entryEnded(_ end: EntryEnd, _ retryAfter: Duration?, of exchange: Exchange) {
+        let (phase, id) = (exchange.phase, exchange.entry)
+        var problem = Problem.ended(end, lastFailure: exchange.lastFailure)
+        if phase == .ended || phase == .delivering {
+            // The client is answered already; those that asked for the same are told.
+            exchange.keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
+        }
+        if let id { exchange.leaveSet(id) }
+        if phase == .offering, end == .draining { return exchange.deliverOffered() }
+        exchange.offered = nil
+        if exchange.run.hasBegunSending { exchange.rules.wasCutOffSending() }
+        // mutant: cancel-goes-on
+        exchange.run.cancel(evidenceFor: id)
+        if phase == .ended { return }
+        exchange.request.body?.breakOff()
+        if phase == .delivering {
+            exchange.phase = .ended
+            // mutant: silent-cancel
+            response.breakOff()
+            return
+        }
+        problem.entry = id.map(loop.engine.naming.shown)
+        problem.recall(exchange.rules.counts)
+        // No Retry-After for cancelled requests, nor for those that may have been applied.
+        switch end {
+        case .cancelled, .superseded, .maybeApplied: break
+        case .expired: problem.retryAfter = retryAfter
+        case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
+        }
+        answer(OwnResponse(problem, identity: loop.rules.identity), exchange)
+    }
+
+    // MARK: The stop of the proxy
+
+    /// - Returns: Whether the client has its final response, or gets none.
+    func cutOff(_ exchange: Exchange) -> Bool {
+        switch exchange.phase {
+        case .delivering, .ended:
+            // Those that asked for the same must not wait for what will not come.
+            exchange.keySearch?.end(KeyOutcome(OwnResponse(.cutOff(mayHaveBeenSent: true), identity: loop.rules.identity)))
+            return true
+        case _ where isBeingAccepted(exchange):
+            // What is being stored is waited for.
+            return false
+        case .searching where exchange.keySearch?.hasJoined == true:
+            // The outcome of the one that goes is the final response here, too.
+            exchange.conversion?.isCutOff = true
+            return false
+        case .attempting, .offering, .parked, .collecting, .searching, .accepting, .preflight:
+            let mayBeTicket = !isReceivingRequest && exchange.phase.isPending && exchange.request.purpose == .transfer
+            if mayBeTicket, exchange.conversion?.cutOff() == true { return false }
+            answerCutOff(exchange)
+            return true
+        }
+    }
+
+    /// There is no ticket for it after all.
+    func answerIfCutOff(_ exchange: Exchange) {
+        guard exchange.conversion?.isCutOff == true else { return }
+        answerCutOff(exchange)
+        loop.finalResponseGiven(self)
+    }
+
+    func answerCutOff(_ exchange: Exchange) {
+        guard exchange.phase != .delivering, exchange.phase != .ended else { return }
+        let mayHaveBeenSent = exchange.rules.counts.mayHaveBeenApplied || exchange.run.hasBegunSending
+        exchange.offered = nil
+        exchange.run.cancel()
+        exchange.request.body?.breakOff()
+        fail(.cutOff(mayHaveBeenSent: mayHaveBeenSent), exchange)
+    }
+}
+
+extension UpstreamRequest {
+    /// Why it cannot go on without its client. Nil: all of its body is kept for as many attempts as it takes.
+    var adoptionObstacle: AdoptionObstacle? {
+        guard let body else { return nil }
+        if body.isTooLong { return .bodyTooLong }
+        return body.summary == .captured ? nil : .bodyNotKept
+    }
+}

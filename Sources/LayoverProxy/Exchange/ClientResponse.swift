@@ -1,0 +1,201 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The response on its way to the client of an exchange: the origin's as it comes, or one that was kept. Confined to its loop.
+final class ClientResponse {
+    private unowned let client: ClientRecipient
+    let loop: ProxyLoop
+    var connection: ClientConnection? { client.connection }
+    /// How the response is framed.
+    private var framing = AnswerFraming.none
+    /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
+    private var saysClose = false
+    /// Bytes written to a client that does not take them yet.
+    private var untakenByteCount = 0
+    /// The response that is being passed on, for those that have asked for the same.
+    private var sharing: AnswerSharing?
+    /// A response that does not come from the upstream.
+    private var replay: (any BodyReplay)?
+
+    init(to client: ClientRecipient, loop: ProxyLoop) {
+        self.client = client
+        self.loop = loop
+    }
+
+    /// Whether another request may follow on the connection. One that is still sending its body cannot be waited for once it has
+    /// its response.
+    private var keepsAlive: Bool {
+        client.facts.keepAlive && framing != .close && !client.isReceivingRequest && !loop.isDraining
+    }
+
+    func stop() { replay?.stop() }
+
+    func begin(_ head: ResponseHead, of exchange: Exchange) {
+        share(head, of: exchange)
+        guard let connection else { return }
+        loop.metrics.countAnswer(status: head.status)
+        framing = Self.framing(of: head, for: client.facts)
+        saysClose = !keepsAlive
+        var out = client.facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
+        writeOwnFields(after: head, of: exchange, into: &out)
+        connection.write(out)
+    }
+
+    private static func framing(of head: ResponseHead, for client: ClientFacts) -> AnswerFraming {
+        switch head.framing {
+        case .none: .none
+        case .length: .length
+        case .chunked, .untilClose: client.isHTTP10 ? .close : .chunked
+        }
+    }
+
+    func writeOwnFields(after head: ResponseHead, of exchange: Exchange, into out: inout ByteBuffer) {
+        out.writeStaticString("Via: ")
+        out.writeBytes(loop.planner.viaMember)
+        out.writeStaticString("\r\n")
+        writeStatus(of: exchange, into: &out)
+        switch framing {
+        case .none, .close: break
+        case .length:
+            out.writeStaticString("Content-Length: ")
+            out.writeDecimal(head.contentLength ?? 0)
+            out.writeStaticString("\r\n")
+        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
+        }
+        if saysClose { out.writeStaticString("Connection: close\r\n") }
+        out.writeStaticString("\r\n")
+    }
+
+    /// `Proxy-Status` of a response that was waited for.
+    func writeStatus(of exchange: Exchange, into out: inout ByteBuffer) {
+        guard exchange.entry != nil else { return }
+        let tenths = Int(((loop.engine.clock.now() - exchange.createdAt).inSeconds * 10).rounded())
+        out.writeString(
+            "Proxy-Status: \(loop.rules.identity); details=\"attempts=\(exchange.rules.attemptCount) "
+                + "waited=\(tenths / 10).\(tenths % 10)s\"\r\n")
+    }
+
+    /// - Returns: How many bytes need not be waited for any more.
+    func receive(_ bytes: ByteBuffer, isDelivering: Bool) -> Int {
+        sharing?.capture.append(bytes)
+        // Where no body can follow, the client would take one for its next response.
+        guard let connection, isDelivering, framing != .none else { return taken(bytes.readableBytes) }
+        if framing == .chunked {
+            writeChunk(bytes, on: connection)
+        } else {
+            connection.write(bytes)
+        }
+        if connection.isWritable { return taken(bytes.readableBytes) }
+        untakenByteCount += bytes.readableBytes
+        return 0
+    }
+
+    private func writeChunk(_ bytes: ByteBuffer, on connection: ClientConnection) {
+        var out = ByteBuffer()
+        if bytes.readableBytes < 4096 {
+            ChunkWriter.writeChunk(bytes, into: &out)
+            connection.write(out)
+        } else {
+            ChunkWriter.writeChunkHead(byteCount: bytes.readableBytes, into: &out)
+            connection.write(out)
+            connection.write(bytes)
+            connection.write(ByteBuffer(staticString: "\r\n"))
+        }
+    }
+
+    /// The client has caught up.
+    ///
+    /// - Returns: How many bytes more need not be waited for.
+    func tookBytes() -> Int {
+        replay?.goOn()
+        defer { untakenByteCount = 0 }
+        return taken(untakenByteCount)
+    }
+
+    private func taken(_ count: Int) -> Int { sharing?.clientTook(count) ?? count }
+
+    func finish(trailers: ByteBuffer?) {
+        guard let connection else { return }
+        if framing == .chunked {
+            var out = ByteBuffer()
+            ChunkWriter.writeLastChunk(trailers: trailers, into: &out)
+            connection.write(out)
+        }
+        connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+    }
+
+    func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close) }
+
+    // MARK: For other requests with the same key
+
+    /// Keeps a response that is being passed on, as others may have asked for the same.
+    func share(_ head: ResponseHead, of exchange: Exchange) {
+        guard exchange.keySearch?.isReserved == true else { return }
+        sharing = AnswerSharing(head, loop: loop) { [weak self, weak exchange] count in
+            if let both = self?.sharing?.captureTook(count) { exchange?.run.taken(both) }
+        }
+    }
+
+    /// All of it has come.
+    func takeShared() -> SharedAnswer? {
+        defer { sharing = nil }
+        return sharing?.finished()
+    }
+
+    var isSharing: Bool { sharing != nil }
+
+    // MARK: Other responses
+
+    /// What the origin answered to an equal request.
+    func give(_ shared: SharedAnswer) {
+        guard let connection else { return }
+        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: client.facts)
+        replay = sending
+        sending.begin()
+    }
+
+    /// A response from the cache.
+    ///
+    /// - Parameters:
+    ///   - fields: Field lines that are added, each with its CRLF.
+    ///   - done: Called on the loop, once, unless the client leaves before.
+    func give(_ cached: CachedAnswer, fields: String, done: @escaping (_ isWhole: Bool) -> Void) {
+        guard let connection else { return }
+        loop.metrics.countAnswer(status: cached.head.status)
+        framing = cached.body == nil ? .none : .length
+        saysClose = !keepsAlive
+        var out = client.facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
+        out.writeStaticString("Via: ")
+        out.writeBytes(loop.planner.viaMember)
+        out.writeString("\r\n" + fields)
+        if let body = cached.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
+        if saysClose { out.writeStaticString("Connection: close\r\n") }
+        out.writeStaticString("\r\n")
+        connection.write(out)
+        guard let body = cached.body else { return gave(isWhole: true, done) }
+        let sending = CachedBodySending(body, loop: loop, connection: connection) { [weak self] in self?.gave(isWhole: $0, done) }
+        replay = sending
+        sending.goOn()
+        connection.flushNow()
+    }
+
+    private func gave(isWhole: Bool, _ done: (_ isWhole: Bool) -> Void) {
+        replay = nil
+        done(isWhole)
+        guard let connection else { return }
+        guard isWhole else { return connection.breakOff(isCloseDelimited: false) }
+        connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+        connection.flushNow()
+    }
+}
+
+/// Sends a body that does not come from the upstream, as fast as the client takes it.
+protocol BodyReplay: AnyObject {
+    func goOn()
+    func stop()
+}
+
+extension CachedBodySending: BodyReplay {}
+extension SharedAnswerSending: BodyReplay {}

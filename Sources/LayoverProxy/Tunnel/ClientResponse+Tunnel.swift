@@ -1,0 +1,59 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+import Synchronization
+
+/// The response to CONNECT and to an upgrade: the connection becomes a tunnel.
+extension ClientResponse {
+    /// The connection that CONNECT or an upgrade asked for stands.
+    func open(_ socket: DialledSocket, of exchange: Exchange) {
+        let isUpgrade = exchange.request.purpose == .upgrade
+        guard exchange.phase == .attempting, let connection, let attempt = exchange.attempt else {
+            socket.close()
+            exchange.run.end()
+            return exchange.ended(as: .cancelled)
+        }
+        if isUpgrade {
+            attempt.hasBegunSending.store(true, ordering: .releasing)
+            let handshake = UpgradeHandshake(of: exchange, attempt, loop: loop)
+            exchange.run.handshake = handshake
+            return handshake.begin(on: socket)
+        }
+        exchange.run.endFresh()
+        defer { exchange.run.end() }
+        exchange.originAnswered(.deliver(.answered), status: 200)
+        exchange.phase = .delivering
+        loop.metrics.countAnswer(status: 200)
+        // A response to CONNECT has no framing fields (RFC 9110 section 9.3.6).
+        var head = ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n")
+        writeStatus(of: exchange, into: &head)
+        head.writeStaticString("\r\n")
+        connection.becomeTunnel(to: socket, head: head) { isStanding in
+            exchange.ended(as: isStanding ? .delivered : .failed)
+        }
+    }
+
+    /// The origin has agreed to another protocol: from here on the connection is a tunnel.
+    ///
+    /// - Parameters:
+    ///   - far: The origin's half of the tunnel.
+    ///   - rest: Bytes that came behind the head.
+    func switchProtocols(_ head: ResponseHead, to far: TunnelRelay, _ channel: any Channel, rest: ByteBuffer, of exchange: Exchange) {
+        exchange.run.endFresh()
+        defer { exchange.run.end() }
+        guard exchange.phase == .attempting, let connection else {
+            channel.close(promise: nil)
+            return exchange.ended(as: .cancelled)
+        }
+        exchange.originAnswered(.deliver(.answered), status: head.status)
+        exchange.phase = .delivering
+        loop.metrics.countAnswer(status: head.status)
+        var out = head.bytes
+        writeOwnFields(after: head, of: exchange, into: &out)
+        out.writeImmutableBuffer(rest)
+        connection.phase = .handingOver
+        connection.decoder.endOfMessages()
+        exchange.ended(as: connection.becomeTunnel(to: far, channel, head: out) ? .delivered : .failed)
+    }
+}
