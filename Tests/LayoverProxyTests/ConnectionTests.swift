@@ -329,7 +329,7 @@ struct LeakTests {
     @Test func aConnectionIsGoneOnceItIsClosed() async throws {
         try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let loop = proxy.loop
-            let before = try await loop.eventLoop.submit { loop.heldConnectionCount }.get()
+            let before = try await loop.eventLoop.submit { loop.connections.heldCount }.get()
             #expect(before == 0)
             let help = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
             for requests in [help, help + help, .get("/") + help, .post("/", length: 3, body: "abc"), "nonsense\r\n\r\n"] {
@@ -342,7 +342,7 @@ struct LeakTests {
             last.close()
             try await ConnectionTests.waitForNoConnection(proxy)
             try await proxy.tick(in: .zero)
-            #expect(try await loop.eventLoop.submit { loop.heldConnectionCount }.get() == 0)
+            #expect(try await loop.eventLoop.submit { loop.connections.heldCount }.get() == 0)
         }
     }
 

@@ -69,9 +69,9 @@ struct StalledClientTests {
     /// Reads until the proxy could write more.
     private static func takeALittle(_ client: RawClient, _ proxy: TestProxy) async throws {
         let loop = proxy.loop
-        let before = try await loop.eventLoop.submit { loop.untakenByteCount }.get()
+        let before = try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get()
         let deadline = ContinuousClock.now + .seconds(20)
-        while try await loop.eventLoop.submit({ loop.untakenByteCount }).get() == before {
+        while try await loop.eventLoop.submit({ loop.connections.untakenByteCount }).get() == before {
             guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "bytes to leave") }
             client.readOnce()
             try await proxy.settle()

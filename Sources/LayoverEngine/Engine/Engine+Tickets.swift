@@ -56,9 +56,9 @@ extension Engine {
         tickets.nextLoop = (tickets.nextLoop + 1) % loops.count
         exchanges[id] = loops[tickets.nextLoop].replay(
             TicketReplay(
-                id: id, method: entry.method, origin: entry.origin, trigger: trigger, policy: entry.policy, route: entry.route, counts: ticket.counts,
-                wish: ticket.wish, isForced: entry.isForced, hasIdempotencyKey: entry.hasIdempotencyKey,
-                parents: ticket.parents, url: entry.url,
+                id: id, method: entry.method, origin: entry.origin, trigger: trigger, policy: entry.policy,
+                route: entry.route, counts: ticket.counts, wish: ticket.wish, isForced: entry.isForced,
+                hasIdempotencyKey: entry.hasIdempotencyKey, parents: ticket.parents, url: entry.url,
                 skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }
 

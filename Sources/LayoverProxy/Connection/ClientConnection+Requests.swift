@@ -78,7 +78,7 @@ extension ClientConnection {
     private func finishDirectly() {
         _ = try? decoder.next(&input)
         flushNow()
-        deadline = loop.coarseNow + loop.clientIdleTimeout
+        deadline = loop.coarseNow + loop.timeouts.idle
     }
 
     private func take(_ bytes: ByteBuffer) {
@@ -109,12 +109,12 @@ extension ClientConnection {
             // From the first byte of a head on its time runs; more bytes do not lengthen it.
             if decoder.isInHead, !isHeadTimed {
                 isHeadTimed = true
-                deadline = loop.coarseNow + loop.requestHeadTimeout
+                deadline = loop.coarseNow + loop.timeouts.requestHead
             }
         case .exchanging:
             deadline =
                 exchange?.isReceivingRequest == true && !isBodyPaused
-                ? loop.coarseNow + loop.clientIdleTimeout : nil
+                ? loop.coarseNow + loop.timeouts.idle : nil
         case .lingering, .handingOver, .closed:
             break
         }
@@ -132,7 +132,7 @@ extension ClientConnection {
         guard let deadline, deadline <= now else { return }
         // Bytes of an answer that still wait for the client are no idleness.
         if untakenByteCount > 0, phase == .lingering || phase == .idle && !decoder.isInHead {
-            self.deadline = loop.coarseNow + loop.clientIdleTimeout
+            self.deadline = loop.coarseNow + loop.timeouts.idle
             return
         }
         self.deadline = nil

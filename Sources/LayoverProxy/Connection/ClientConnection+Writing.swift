@@ -25,7 +25,7 @@ extension ClientConnection {
         }
         if !isInFlushList {
             isInFlushList = true
-            loop.flushLater(self)
+            loop.connections.flushLater(self)
         }
     }
 
@@ -58,7 +58,7 @@ extension ClientConnection {
         let left = writtenByteCountLeft
         defer { untakenByteCount = left }
         guard left > 0, left == untakenByteCount, let stallDeadline else {
-            stallDeadline = left > 0 ? loop.coarseNow + loop.clientStallTimeout : nil
+            stallDeadline = left > 0 ? loop.coarseNow + loop.timeouts.stall : nil
             return false
         }
         return stallDeadline <= now
@@ -94,7 +94,7 @@ extension ClientConnection {
             return linger()
         }
         phase = .idle
-        deadline = loop.coarseNow + loop.clientIdleTimeout
+        deadline = loop.coarseNow + loop.timeouts.idle
         if input.readableBytes > 0 { process() }
         readMore()
     }

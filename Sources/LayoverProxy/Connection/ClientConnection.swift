@@ -93,11 +93,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func becameActive() {
         guard let context, !isCounted else { return }
         isCounted = true
-        loop.opened(self)
+        loop.connections.opened(self)
         readClientAddress(context.channel.remoteAddress)
         if !loop.connectionLimit.opened() { return refuseConnection() }
         if loop.isDraining { return closeNow() }
-        deadline = loop.coarseNow + loop.clientIdleTimeout
+        deadline = loop.coarseNow + loop.timeouts.idle
         readMore()
     }
 

@@ -31,12 +31,12 @@ protocol ConnectionExchange: AnyObject {
     /// - Returns: Whether it is said. False: `ProxyLoop.finalResponseGiven` follows, once.
     func cutOff() -> Bool
     /// What its last word was to come from has not come. Default: there is nothing to say.
-    func settlingIsOver()
+    func finalResponseIsOverdue()
 }
 
 extension ConnectionExchange {
     func released() {}
     func drain() {}
     func cutOff() -> Bool { true }
-    func settlingIsOver() {}
+    func finalResponseIsOverdue() {}
 }

@@ -23,12 +23,12 @@ final class AttemptRun {
 
     init(loop: ProxyLoop) { self.loop = loop }
 
-    private var worker: (any UpstreamWorker)? { ticketWorker ?? loop.worker }
+    private var worker: (any UpstreamWorker)? { ticketWorker ?? loop.workers.first }
 
     /// - Returns: False where there is no worker any more.
     func chooseWorker(for recipient: ExchangeMachine.Recipient) -> Bool {
-        if recipient == .store { ticketWorker = loop.ticketWorker() }
-        return recipient == .store ? ticketWorker != nil : loop.worker != nil
+        if recipient == .store { ticketWorker = loop.workers.nextForTickets() }
+        return recipient == .store ? ticketWorker != nil : loop.workers.first != nil
     }
 
     /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: there is no such row.

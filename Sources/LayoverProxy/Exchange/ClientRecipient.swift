@@ -84,11 +84,11 @@ final class ClientRecipient {
         exchange.conversion?.startTimer()
         if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
         let isPassed = exchange.rules.policy.mode == .pass
-        switch loop.notice(for: exchange.request.origin) {
+        switch loop.network.notice(for: exchange.request.origin) {
         case .watched where exchange.order.lane != nil && !isPassed, .shut where !isPassed:
             // Behind a shut gate, or maybe others of its lane: the engine says when it goes.
             exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
-        case .shut where loop.isOffline:
+        case .shut where loop.network.isOffline:
             exchange.serveStale { exchange.fail(Problem.offline) }
         case .watched, .shut:
             exchange.run.countAsFresh(exchange.request.origin)
@@ -249,7 +249,7 @@ extension ClientRecipient: ConnectionExchange {
     func cutOff() -> Bool { exchange.map(cutOff) ?? true }
 
     /// Nothing of one that has joined another was ever sent, so that can be said.
-    func settlingIsOver() {
+    func finalResponseIsOverdue() {
         if let exchange, exchange.keySearch?.hasJoined == true { answerCutOff(exchange) }
     }
 }

@@ -147,7 +147,8 @@ final class DuplicateKeySearch {
         guard exchange.conversion?.digest?.mark.payload == payload else { return exchange.fail(.keyReused) }
         switch outcome {
         case .ticket(let id): exchange.conversion?.answerAgain(id)
-        case .own(let status, let fields, let body): exchange.client?.answer(OwnResponse(status: status, fields: fields, body: body), exchange)
+        case .own(let status, let fields, let body):
+            exchange.client?.answer(OwnResponse(status: status, fields: fields, body: body), exchange)
         case .answer(let shared) where shared.isBodyLost: exchange.fail(.answerNotKept)
         case .answer(let shared): give(shared)
         }

@@ -19,7 +19,7 @@ extension Exchange {
         let step = machine.attemptFailed(
             failure,
             in: .init(
-                request: summary, isNetworkAway: loop.isNetworkAway, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
+                request: summary, isNetworkAway: loop.network.isAway, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
             using: &loop.generator)
         if step.endsTheTry, RetryCondition.connectivity.matches(failure) {
             serveStale { self.follow(step) }
@@ -165,9 +165,9 @@ extension Exchange {
         if let entry {
             record(verdict, status: status)
             loop.engine.post(.answered(entry, takeTally()))
-        } else if loop.notice(for: request.origin) != nil {
+        } else if loop.network.notice(for: request.origin) != nil {
             loop.engine.post(.originAnswered(request.origin))
-        } else if loop.isNetworkDoubted, !request.origin.isLoopback {
+        } else if loop.network.isDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }
     }

@@ -50,7 +50,7 @@ extension ClientConnection {
         exchange = nil
         deadline = nil
         loop.closed(self)
-        loop.opened(near)
+        loop.connections.opened(near)
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
         far.start()
         near.start(isInputClosed: isInputClosed)

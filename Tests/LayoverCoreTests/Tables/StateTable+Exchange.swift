@@ -8,13 +8,14 @@ extension StateTable {
         StateTable(
             name: "An exchange",
             introduction: """
-                The phases of one request on its loop, here with the store as the recipient of the answer. A client is asked for no \
-                preflight, and an answer to it that breaks off ends the exchange, whatever the method. Both kinds of searching end \
-                in an attempt, an answer or a wait. What the machine answers stands after the arrow.
+                The phases of one request on its loop, here with the store as the recipient of the response. A client is asked for no \
+                preflight, and a response to it that breaks off ends the exchange, whatever the method. Both kinds of searching end \
+                in an attempt, a response or a wait. What the machine answers stands after the arrow.
                 """,
             states: ExchangePhase.all.map(\.name),
             events: [
                 "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
+                "key is searched", "tokens are in the body", "accepted at once",
                 "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "answer", "answer, status retried",
                 "answer breaks off", "answer breaks off, POST", "parked", "ended",
             ]
@@ -60,6 +61,9 @@ private struct ExchangeTrial {
         case "preflight wants it" where machine.phase == .preflight: return preflight(200)
         case "preflight drops it" where machine.phase == .preflight: return preflight(404)
         case "cache is searched" where may(.searching(.cache)): machine.enter(.searching(.cache))
+        case "key is searched" where may(.searching(.duplicateKey)): machine.enter(.searching(.duplicateKey))
+        case "tokens are in the body" where may(.collecting(for: .ticket)): machine.enter(.collecting(for: .ticket))
+        case "accepted at once" where may(.accepting): machine.enter(.accepting)
         case "attempt fails, park" where isTrying: return fail(.refused)
         case "attempt fails, connection had died" where isTrying:
             return fail(.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true))

@@ -77,7 +77,7 @@ final class TestProxy: Sendable {
     func waitForTimedHead() async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         let loop = self.loop
-        while try await loop.eventLoop.submit({ loop.timedHeadCount }).get() == 0 {
+        while try await loop.eventLoop.submit({ loop.connections.timedHeadCount }).get() == 0 {
             guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the beginning of a head") }
         }
     }
@@ -86,7 +86,7 @@ final class TestProxy: Sendable {
     func waitForClosedInput() async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         let loop = self.loop
-        while try await loop.eventLoop.submit({ loop.halfClosedConnectionCount }).get() == 0 {
+        while try await loop.eventLoop.submit({ loop.connections.halfClosedCount }).get() == 0 {
             guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "the end of a client's words") }
         }
     }

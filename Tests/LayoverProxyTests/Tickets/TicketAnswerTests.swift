@@ -143,10 +143,10 @@ struct TicketAnswerTests {
             var waiting = 0
             while waiting == 0 {
                 try await proxy.settle()
-                waiting = try await loop.eventLoop.submit { loop.untakenByteCount }.get()
+                waiting = try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get()
             }
             try await proxy.settle()
-            waiting = try await loop.eventLoop.submit { loop.untakenByteCount }.get()
+            waiting = try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get()
             #expect(waiting < 400_000, "it reads no further than the client takes")
             try await client.startReading()
             let answer = try await client.answer(after: 6_000_000)
@@ -173,7 +173,7 @@ struct TicketAnswerTests {
             let id = try await Self.delivered(body, proxy)
             let client = try await Self.reader(of: id, proxy)
             let loop = proxy.loop
-            while try await loop.eventLoop.submit({ loop.untakenByteCount }).get() == 0 { try await proxy.settle() }
+            while try await loop.eventLoop.submit({ loop.connections.untakenByteCount }).get() == 0 { try await proxy.settle() }
             #expect(try await proxy.drop(id).status == 204)
             while !tickets.files.isEmpty { await Task.yield() }
             try await client.startReading()

@@ -1,0 +1,88 @@
+import LayoverEngine
+import NIOCore
+import Synchronization
+
+/// The connections of one loop: those with clients, and tunnels. Confined to it.
+final class LoopConnections {
+    private let metrics: LoopMetrics
+    private var open: [Int: ClientConnection] = [:]
+    /// Connections that were ever opened: the number of the newest.
+    private var newestNumber = 0
+    /// Those that have written since the last flush.
+    private var unflushed: [ClientConnection] = []
+    private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
+
+    init(metrics: LoopMetrics) { self.metrics = metrics }
+
+    var count: Int { open.count }
+
+    /// The oldest first: what is done to many must not hang on the order of a dictionary.
+    var inOrder: [ClientConnection] { inOrder { _ in true } }
+
+    private func inOrder(where isWanted: (ClientConnection) -> Bool) -> [ClientConnection] {
+        open.values.filter(isWanted).sorted { $0.number < $1.number }
+    }
+
+    func opened(_ connection: ClientConnection) {
+        newestNumber += 1
+        connection.number = newestNumber
+        open[connection.number] = connection
+        metrics.connectionCount.increment()
+        metrics.openConnectionCount.store(open.count, ordering: .relaxed)
+    }
+
+    func closed(_ connection: ClientConnection) {
+        open[connection.number] = nil
+        metrics.openConnectionCount.store(open.count, ordering: .relaxed)
+    }
+
+    /// - Parameter near: The client's half.
+    func opened(_ near: TunnelRelay) {
+        tunnels[ObjectIdentifier(near)] = near
+        metrics.tunnelCount.increment()
+        metrics.openTunnelCount.increment()
+    }
+
+    /// - Returns: Whether it was open.
+    func closed(_ near: TunnelRelay) -> Bool {
+        guard tunnels.removeValue(forKey: ObjectIdentifier(near)) != nil else { return false }
+        metrics.openTunnelCount.increment(by: -1)
+        return true
+    }
+
+    func closeAll() {
+        for connection in inOrder { connection.closeNow() }
+        for tunnel in tunnels.values { tunnel.close() }
+    }
+
+    // MARK: Writing
+
+    /// Lets a connection be flushed at the end of the batch.
+    func flushLater(_ connection: ClientConnection) { unflushed.append(connection) }
+
+    func flush() {
+        let connections = unflushed
+        unflushed.removeAll(keepingCapacity: true)
+        for connection in connections { connection.flushInTurn() }
+    }
+
+    // MARK: Time
+
+    func tick(now: NIODeadline, coarseNow: NIODeadline, tunnelIdleMax: TimeAmount) {
+        // What was flushed outside of a batch would be held until the next one.
+        flush()
+        for connection in inOrder(where: { $0.wantsTick(now: now) }) { connection.tick(now: now) }
+        for tunnel in tunnels.values { tunnel.tick(now: now, coarseNow: coarseNow, idleMax: tunnelIdleMax) }
+    }
+
+    // MARK: For tests
+
+    /// Connections whose clients have closed their sending side.
+    var halfClosedCount: Int { open.values.count(where: \.isInputClosed) }
+    /// Connections that are kept alive from here: open ones, and those to be flushed.
+    var heldCount: Int { open.count + unflushed.count }
+    /// Connections whose head is being timed.
+    var timedHeadCount: Int { open.values.count { $0.isHeadTimed } }
+    /// Bytes of responses that wait for their clients.
+    var untakenByteCount: Int { open.values.reduce(0) { $0 + $1.writtenByteCountLeft } }
+}

@@ -1,0 +1,53 @@
+import LayoverEngine
+import NIOCore
+
+/// The workers that make the attempts of one loop. Confined to it.
+final class LoopWorkers {
+    private let eventLoop: any EventLoop
+    private var upstream: (any Upstream)?
+    private var batchEnded: @Sendable () -> Void = {}
+    /// Makes the attempts of clients and of the cache. Nil once the loop is shut down.
+    private(set) var first: (any UpstreamWorker)?
+    /// Make the attempts of tickets, which block until their start is recorded on disk.
+    private var forTickets: [any UpstreamWorker] = []
+    /// Attempts of tickets so far: the workers take them in turn.
+    private var ticketAttemptCount = 0
+
+    /// Most workers for tickets, made as they are needed: the starts of so many attempts are recorded together. Default: 4.
+    private static let forTicketsMax = 4
+
+    init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    /// - Parameter batchEnded: Called on the loop after each group of events.
+    func start(with upstream: any Upstream, batchEnded: @escaping @Sendable () -> Void) throws {
+        self.upstream = upstream
+        self.batchEnded = batchEnded
+        first = try upstream.makeWorker(for: eventLoop, batchEnded: batchEnded)
+    }
+
+    /// Nil once the loop is shut down, or when there are no more threads to be had.
+    func nextForTickets() -> (any UpstreamWorker)? {
+        ticketAttemptCount += 1
+        if forTickets.count < Self.forTicketsMax, ticketAttemptCount > forTickets.count,
+            let worker = try? upstream?.makeWorker(for: eventLoop, batchEnded: batchEnded)
+        {
+            forTickets.append(worker)
+            return worker
+        }
+        return forTickets.isEmpty ? nil : forTickets[ticketAttemptCount % forTickets.count]
+    }
+
+    private var all: [any UpstreamWorker] { forTickets + (first.map { [$0] } ?? []) }
+
+    func networkChanged() { for worker in all { worker.networkChanged() } }
+
+    /// - Returns: The workers. What their last attempts came to is told once they have ended.
+    func shutDown() -> [any UpstreamWorker] {
+        let workers = all
+        for worker in workers { worker.shutDown() }
+        first = nil
+        forTickets = []
+        upstream = nil
+        return workers
+    }
+}

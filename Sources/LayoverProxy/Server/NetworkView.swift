@@ -1,0 +1,20 @@
+import LayoverCore
+
+/// What a loop knows of origins and of the network, as the engine announced it. A stale view is harmless: the engine looks again.
+struct NetworkView {
+    /// Origins that are or were in trouble.
+    private var notices: [Origin: OriginNotice] = [:]
+    var isOffline = false
+    /// Whether the network as a whole counts as away.
+    var isAway = false
+    /// Whether the engine wants to hear of the next response, whichever origin gives it.
+    var isDoubted = false
+
+    mutating func announce(_ origin: Origin, _ notice: OriginNotice) { notices[origin] = notice == .forgotten ? nil : notice }
+
+    /// Nil on the fast path: nothing waits for the origin and its gate is open.
+    func notice(for origin: Origin) -> OriginNotice? {
+        if isOffline { return .shut }
+        return notices.isEmpty ? nil : notices[origin]
+    }
+}
