@@ -6,12 +6,12 @@ package import LayoverEngine
 /// The embedded store: one SQLite database, one folder of big bodies, one key file.
 ///
 /// One connection writes, on one thread (`StoreWriter`); a few others read. The log (WAL) is synced at every commit
-/// (`synchronous=FULL`), so what a completion said is on disk, a power cut included.
+/// (`synchronous=FULL`), so a completed change is on disk, also after a power cut.
 package final class SQLiteStore: PendingStore {
     /// Bytes of the bodies that lay in the spool folder when the store was opened.
     package let bodyByteCountAtStart: Int
 
-    /// By what ids the tickets of this store are shown, in this run and in every other.
+    /// The ids by which the tickets of this store are shown, the same in every run.
     package let naming: EntryNaming
 
     let path: String

@@ -26,12 +26,12 @@ struct Layover: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            Foundation.exit(telling(error))
+            Foundation.exit(report(error))
         }
     }
 
-    /// Says what went wrong and gives the exit code for it.
-    static func telling(_ error: any Error) -> Int32 {
+    /// Prints the error and returns its exit code.
+    static func report(_ error: any Error) -> Int32 {
         if let failure = error as? CommandFailure {
             StandardError.write("error: \(failure.message)")
             return failure.code.rawValue

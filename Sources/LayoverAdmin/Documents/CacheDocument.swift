@@ -27,7 +27,7 @@ package struct CachedAnswerDocument: Codable, Sendable {
     package var bytes: Int
     package var storedAt: String
     package var freshUntil: String
-    /// When it was last given to somebody, or else stored.
+    /// When it was last used, or else stored.
     package var usedAt: String
     /// Whether only requests with the same credentials get it.
     package var isForOneUser: Bool
@@ -61,7 +61,7 @@ extension CacheUsageDocument {
     }
 }
 
-/// What came of a purge.
+/// The result of a purge.
 package struct CachePurgeDocument: Codable, Sendable {
     /// Answers that were dropped.
     package var purged: Int

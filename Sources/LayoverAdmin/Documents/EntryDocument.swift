@@ -3,7 +3,7 @@ import LayoverCore
 /// An entry as programs see it. Names are the contract's.
 package struct EntryDocument: Codable, Sendable {
     package var id: String
-    /// The id by which its client asks for its ticket, or stars for who may not see it; null where it is no ticket.
+    /// The id of the ticket for its client, or stars for callers without the token; null if it is no ticket.
     @OrNull package var ticket: String?
     package var revision: Int
     package var state: String
@@ -59,7 +59,7 @@ extension EntryDocument {
             },
             client: ClientDocument(entry), requestBytes: entry.requestByteCount,
             bodyReplayable: entry.isBodyReplayable,
-            // What has ended waits in no outage.
+            // An ended entry is in no outage.
             incident: entry.state.isFinal ? nil : entry.incident?.description,
             actions: entry.actions.map(\.rawValue),
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
@@ -76,7 +76,7 @@ package struct ClientDocument: Codable, Sendable {
 
     init(_ entry: Entry) {
         address = entry.client.address
-        // Whoever waited got an answer or left.
+        // Its client got a response or left.
         connected = entry.client.isConnected && !entry.state.isFinal
         _userAgent = OrNull(wrappedValue: entry.client.userAgent)
     }

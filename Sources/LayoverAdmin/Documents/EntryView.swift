@@ -9,9 +9,9 @@ struct EntryView: Sendable {
     let naming: EntryNaming
     let showsTickets: Bool
 
-    /// By what id an entry is shown, its own or one that it names.
+    /// The id by which an entry is shown.
     func shown(_ id: EntryID) -> String { naming.shown(id).description }
 
-    /// The id by which the client of an entry asks for its ticket.
+    /// The id of the ticket for the client of an entry.
     func ticket(_ id: EntryID) -> String { showsTickets ? id.description : MaskedURL.mask }
 }

@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// The timeline of an entry: what was tried, what came of it, which rule said what, and what it waits for.
+/// The timeline of an entry: its attempts, their outcomes, the rule applied to each, and what it waits for.
 package struct ExplainDocument: Codable, Sendable {
     package var id: String
     /// The oldest first. Of very many only the first and the newest are kept.
@@ -10,7 +10,7 @@ package struct ExplainDocument: Codable, Sendable {
     package var now: StandingDocument
 }
 
-/// One attempt of an entry that has come to its end.
+/// One attempt that has ended.
 package struct AttemptDocument: Codable, Sendable {
     package var number: Int
     package var trigger: String
@@ -31,20 +31,20 @@ package struct AttemptDocument: Codable, Sendable {
     @OrNull package var remoteAddress: String?
     @OrNull package var curlCode: Int32?
     @OrNull package var osError: Int32?
-    /// What the rules said about it, in a word.
+    /// The verdict, in one word.
     @OrNull package var verdict: String?
     /// The rule that said so.
     @OrNull package var rule: String?
-    /// What verdict and rule mean, as a sentence.
+    /// Verdict and rule as a sentence.
     @OrNull package var text: String?
 }
 
-/// How an entry stands now.
+/// The current state of an entry.
 package struct StandingDocument: Codable, Sendable {
     package var state: String
     @OrNull package var waitingFor: String?
     @OrNull package var why: String?
-    /// When that ends by itself; null where it does not, and for what has ended.
+    /// When that ends by itself; null if it does not, and for ended entries.
     @OrNull package var until: String?
     /// All of it for people.
     package var text: String
@@ -76,7 +76,7 @@ extension AttemptDocument {
             startedAt: wall.text(of: record.startedAt), endedAt: record.endedAt.map(wall.text(of:)),
             phase: failure?.phase.rawValue, kind: failure?.kind.rawValue,
             evidence: record.evidence?.rawValue, message: (failure?.message).map { MaskedTicketIDs.text($0) }, status: record.status,
-            // A status that is not delivered is a failure that knows nothing of its connection.
+            // A status that is not delivered is a failure without facts about its connection.
             bytesSent: connection?.bytesSent ?? failure?.bytesSent,
             reusedConnection: connection?.reusedConnection ?? failure?.reusedConnection,
             localAddress: connection?.localAddress ?? failure?.localAddress,

@@ -12,7 +12,7 @@ package struct IncidentDocument: Codable, Sendable {
     package var scope: String
     /// As a URL without a path; `host:port` where it was a tunnel. Null for the network.
     @OrNull package var origin: String?
-    /// Null while nobody has tried.
+    /// Null before the first attempt.
     @OrNull package var cause: Cause?
     package var since: String
     package var waiting: Int
@@ -38,7 +38,7 @@ extension IncidentDocument {
             actions: incident.actions.map(\.rawValue))
     }
 
-    /// What is left of it once nothing waits in it any more, as the event that closes it says.
+    /// An incident that has closed, as in the event that closes it.
     var closed: IncidentDocument {
         var closed = self
         closed.waiting = 0

@@ -6,7 +6,7 @@ package struct PendingDocument: Codable, Sendable {
     @OrNull package var nextCursor: String?
 }
 
-/// What came of a command for many entries.
+/// The result of a command for many entries.
 package struct BulkDocument: Codable, Sendable {
     package struct Result: Codable, Sendable {
         package var id: String
@@ -18,7 +18,7 @@ package struct BulkDocument: Codable, Sendable {
     package var matched: Int
     /// Those for which the command was carried out.
     package var done: Int
-    /// One for each id, in the order given; empty where the entries were not named one by one.
+    /// One for each id, in the order given; empty if the entries were selected otherwise.
     package var results: [Result]
 }
 
@@ -28,7 +28,7 @@ package struct VersionDocument: Codable, Sendable {
     package var version: String
 }
 
-/// A word on how the process is.
+/// The state of the process, in one word.
 package struct HealthDocument: Codable, Sendable {
     package var status: String
 }

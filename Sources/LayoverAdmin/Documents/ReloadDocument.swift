@@ -1,11 +1,11 @@
 import LayoverEngine
 
-/// What came of reading the configuration anew.
+/// The result of a reload.
 package struct ReloadDocument: Codable, Sendable {
     package var at: String
     /// Keys whose new values are in force.
     package var applied: [String]
-    /// Keys whose new values come into force with the next start.
+    /// Keys whose new values are used after the next start.
     package var needsRestart: [String]
     /// Why nothing was changed; empty when all went well.
     package var errors: [String]

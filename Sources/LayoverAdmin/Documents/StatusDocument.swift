@@ -8,7 +8,7 @@ package struct StatusDocument: Codable, Sendable {
         @OrNull package var used: Int?
     }
 
-    /// What has happened since the start.
+    /// Totals since the start.
     package struct Totals: Codable, Sendable {
         package var requests: Int
         package var parked: Int
@@ -32,7 +32,7 @@ package struct StatusDocument: Codable, Sendable {
         @OrNull package var message: String?
         /// Of the database and its log; bodies count as `spoolTotal` of the limits.
         package var bytes: Int
-        /// Tickets whose newest change is not on disk; it is tried again and again.
+        /// Tickets whose newest change is not on disk; saving is repeated.
         package var unsaved: Int
         /// For how long ended tickets are kept, in seconds.
         @OrNull package var history: Double?
@@ -49,7 +49,7 @@ package struct StatusDocument: Codable, Sendable {
     package var counts: [String: Int]
     /// Incidents that are open.
     package var incidents: Int
-    /// Origins that are known to be away.
+    /// Origins whose gate is shut.
     package var shutOrigins: [String]
     package var limits: [String: Limit]
     /// Null where no tickets are kept in this run.
@@ -57,7 +57,7 @@ package struct StatusDocument: Codable, Sendable {
     /// Null where nothing is kept for reading offline.
     @OrNull package var cache: CacheUsageDocument?
     package var totals: Totals
-    /// What is wrong with the configuration that was to be loaded last; what was in force before still is.
+    /// The error of the last reload that failed; the configuration before it is still in force.
     package var configurationErrors: [String]
     /// Null while the configuration is that of the start.
     @OrNull package var lastReload: ReloadDocument?
@@ -110,7 +110,7 @@ extension StatusDocument.Totals {
 }
 
 extension LimitUse {
-    /// The engine's own limits and those that the sources know of.
+    /// The limits of the engine and those of the sources.
     static func all(_ status: EngineStatus, sources: AdminSources) -> [LimitUse] {
         [
             LimitUse(

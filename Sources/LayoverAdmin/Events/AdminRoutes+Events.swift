@@ -8,8 +8,8 @@ import ServiceLifecycle
 
 /// The event stream (WHATWG HTML, section Server-sent events).
 ///
-/// A reader that is slower than what happens costs nothing but its connection: events wait in the engine's log, once for
-/// all. What has left the log meanwhile is lost to it; it gets a snapshot that says so, and goes on from there.
+/// A slow reader costs nothing but its connection: events wait in the engine's log, one copy for all readers. A reader that
+/// has missed events which the log no longer has gets a snapshot that says so, and continues from there.
 extension AdminRoutes {
     func events(_ request: Request) throws -> Response {
         try refuseParameters(request)
@@ -113,11 +113,11 @@ extension AdminRoutes {
         return bytes
     }
 
-    /// All that stands, in the form of a list. It is one line, which is written page by page, so that a slow reader keeps
+    /// The current state, in the form of a list. It is one line, which is written page by page, so that a slow reader keeps
     /// no more than a page in memory.
     ///
     /// - Parameter isLost: Whether events before it were lost to this reader.
-    /// - Returns: The number of the last event before it. What changes while it is written comes as an event too.
+    /// - Returns: The number of the last event before it. Changes during the writing come as events too.
     private func writeSnapshot(
         isLost: Bool, _ view: EntryView, to writer: inout any ResponseBodyWriter
     ) async throws -> UInt64 {

@@ -23,7 +23,7 @@ struct BulkRequest: Decodable {
         reason = try container.decodeReason(forKey: .reason)
     }
 
-    /// What the body selects, where entries are not named one by one.
+    /// The selection in the body, if it has no ids.
     func selection() throws(Problem) -> EntrySelection {
         switch (filter, all) {
         case (let filter?, nil):
@@ -36,7 +36,7 @@ struct BulkRequest: Decodable {
         }
     }
 
-    /// The ids as they were given; nil if the body selects otherwise.
+    /// The ids as given; nil if the body selects otherwise.
     func namedIDs() throws(Problem) -> [String]? {
         guard let ids else { return nil }
         guard filter == nil, all == nil else {

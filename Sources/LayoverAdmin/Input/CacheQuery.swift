@@ -32,7 +32,7 @@ struct CacheQuery: Sendable {
 }
 
 extension CacheSelection {
-    /// - Parameter problem: What to throw where the text is no host.
+    /// - Parameter problem: Thrown if the text is not a host.
     static func named(host text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
         // An IPv6 literal may come without its brackets.
         guard let authority = Authority(parsing: text) ?? Authority(parsing: "[\(text)]"), authority.port == nil else {
@@ -41,7 +41,7 @@ extension CacheSelection {
         return .host(authority.host)
     }
 
-    /// - Parameter problem: What to throw where the text is no URL.
+    /// - Parameter problem: Thrown if the text is not a URL.
     static func named(url text: String, orElse problem: (String) -> Problem) throws(Problem) -> CacheSelection {
         guard let selection = CacheSelection(url: text) else {
             throw problem("'url' must be an absolute http or https URL.")

@@ -8,7 +8,7 @@ struct CommandRequest: Decodable {
     }
 
     var reason: String?
-    /// The words that acknowledge the risk of `force`; other commands need none.
+    /// The acknowledgement of the risk of `force`; other commands need none.
     var acknowledgement: String?
 
     init() {}
@@ -22,7 +22,7 @@ struct CommandRequest: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// A person's words, kept short: they are shown in lists and told to clients.
+    /// A person's reason. Short, because it is shown in lists and sent to clients.
     func decodeReason(forKey key: Key) throws -> String? {
         let reason = try decodeIfPresent(String.self, forKey: key)
         if let reason, reason.unicodeScalars.count > CommandRequest.reasonCountMax {

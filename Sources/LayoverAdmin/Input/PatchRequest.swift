@@ -21,7 +21,7 @@ struct PatchRequest: Decodable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // `null` is a value of `lane` only.
         if container.contains(.priority) {
-            // Read as any number, so that 1.5 is told what is wrong with it. -1 is out of range.
+            // Read as any number, so that the error for 1.5 names the range. -1 is out of range.
             priority = Int(exactly: try container.decode(Double.self, forKey: .priority)) ?? -1
         }
         if container.contains(.expiresAt) { expiresAt = try container.decode(String.self, forKey: .expiresAt) }

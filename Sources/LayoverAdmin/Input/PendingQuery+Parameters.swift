@@ -3,7 +3,7 @@ import LayoverCore
 extension PendingQuery {
     static let parameterNames: Set<String> = ["state", "host", "method", "lane", "q", "sort", "limit", "cursor"]
 
-    /// - Parameter isStream: Whether the answer is streamed; then there is no limit unless one is given.
+    /// - Parameter isStream: Whether the response is streamed; then there is no limit unless one is given.
     init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
         self.init()
         filter = try EntryFilter(parameters)

@@ -8,7 +8,7 @@ struct ReachabilityRequest: Decodable {
 
     enum Change {
         case mode(ReachabilityMode, reason: String?)
-        /// The network changed, says a script of the host.
+        /// A script of the host reports that the network changed.
         case hint
     }
 

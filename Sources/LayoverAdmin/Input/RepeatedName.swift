@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Finds a name that appears twice in one object of a JSON text.
 ///
-/// What such an object means is left open (RFC 8259 section 4), and a decoder keeps one of the values without a word:
+/// The meaning of such an object is undefined (RFC 8259 section 4), and a decoder silently keeps one of the values:
 /// `{"dryRun":true,"dryRun":false}` must not be carried out. Names are compared after their escapes are undone. Of a text
 /// that is no JSON nothing is said here: the decoder refuses it.
 struct RepeatedName {

@@ -4,7 +4,7 @@ import HummingbirdCore
 import LayoverCore
 import NIOCore
 
-/// Reads what mutations bring along.
+/// Reads the body and the fields of requests that change something.
 struct RequestInput {
     let byteCountMax: Int
 
@@ -12,7 +12,7 @@ struct RequestInput {
     func document<Document: Decodable>(_ type: Document.Type, of request: Request) async throws -> Document? {
         let mediaType = request.headers[.contentType]
         let bytes = try await bytes(of: request)
-        // Only this type makes a browser ask before it sends the request across sites, even with no body.
+        // Only this type forces a browser to make a preflight request across sites, even with no body.
         if let mediaType, !Self.isJSON(mediaType) { throw Problem.notJSON }
         guard bytes.readableBytes > 0 else { return nil }
         guard mediaType != nil else { throw Problem.notJSON }
@@ -40,7 +40,7 @@ struct RequestInput {
         guard let field = request.headers[.ifMatch] else { return nil }
         let tags = field.split(separator: ",").map { $0.drop { $0 == " " }.prefix { $0 != " " } }
         if tags.contains("*") { return nil }
-        // Quotation marks are easily lost in a shell. A weak tag (`W/"3"`) never matches, and says nothing here.
+        // Quotation marks are easily lost in a shell. A weak tag (`W/"3"`) never matches, and is ignored here.
         return Set(tags.compactMap { Int($0.filter { $0 != "\"" }) })
     }
 }

@@ -15,7 +15,7 @@ extension KeyedDecodingContainer {
 }
 
 extension Decoder {
-    /// Refuses keys that nobody would read: a misspelt filter must not mean "all".
+    /// Refuses unknown keys: a misspelt filter must not mean "all".
     func refuseKeys<Keys: CodingKey & CaseIterable>(otherThan keys: Keys.Type) throws {
         let known = Set(Keys.allCases.map(\.stringValue))
         let container = try container(keyedBy: AnyKey.self)

@@ -2,7 +2,7 @@
 import Glibc
 #endif
 
-/// What the process uses of the machine.
+/// The resource usage of the process.
 struct ProcessUsage: Sendable {
     /// User and system time.
     var cpuSeconds: Double

@@ -76,7 +76,7 @@ extension Problem {
         }
     }
 
-    /// A change of what it is besides its state.
+    /// A change of something other than the state.
     static func unchangeable(_ entry: Entry?) -> Problem {
         let state = entry?.state ?? .cancelled
         return Problem(
@@ -120,7 +120,7 @@ extension Problem {
             detail: "The store could not be read (\(failure.kind.rawValue)).")
     }
 
-    /// What was commanded is done, and may be undone by a crash.
+    /// The command is done, and a crash may undo it.
     static func unsaved(_ failure: StoreFailure) -> Problem {
         Problem(
             507, "store", title: "Not saved to disk",

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// An error as the caller is told it (RFC 9457).
+/// An error in a response (RFC 9457).
 package struct Problem: Error, Sendable {
     /// The last part of `type`.
     package var kind: String
@@ -46,7 +46,7 @@ extension Problem {
             body: ResponseBody(byteBuffer: bytes(path: path)))
     }
 
-    /// The document. Encoding a handful of strings does not fail; if it did, the status would still say it.
+    /// The document. Encoding a few strings does not fail; if it did, the status alone would be sent.
     func bytes(path: String?) -> ByteBuffer {
         let document = ProblemDocument(
             type: "urn:layover:problem:\(kind)", title: title, status: status, detail: detail,

@@ -40,7 +40,7 @@ struct AdminResponder: HTTPResponder {
         }
     }
 
-    /// No page of anybody's may frame, sniff, keep or script what is shown here; and there are no CORS
+    /// No page may frame, sniff, keep or script the responses; and there are no CORS
     /// fields, so none may read it.
     static func addSafetyFields(to fields: inout HTTPFields) {
         fields[.xContentTypeOptions] = "nosniff"

@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverCrypto
 
-/// The admin token, compared without telling by time how much of a guess was right.
+/// The admin token, compared in constant time.
 struct BearerToken: Sendable {
     private let token: Secret
 

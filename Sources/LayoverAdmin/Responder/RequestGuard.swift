@@ -5,8 +5,8 @@ import HummingbirdCore
 /// Keeps foreign pages and callers without the token away from the admin API.
 ///
 /// A web page can make a browser send requests here: under a name of its own that resolves to loopback (DNS
-/// rebinding), which the Host field gives away, or across sites, which Origin (RFC 6454) and Sec-Fetch-Site
-/// (Fetch Metadata) give away. Programs send neither of the latter two.
+/// rebinding), which the Host field reveals, or across sites, which Origin (RFC 6454) and Sec-Fetch-Site
+/// (Fetch Metadata) reveal. Programs send neither of the latter two.
 struct RequestGuard {
     private static let openPaths: Set<String> = ["/livez", "/readyz"]
 
@@ -41,7 +41,7 @@ struct RequestGuard {
         }
         let authority = request.head.authority?.lowercased() ?? ""
         for origin in request.headers[values: .origin] {
-            // A proxy before us may speak TLS, so both schemes are our own.
+            // A proxy in front of the admin port may speak TLS, so both schemes are its own.
             guard ["http://\(authority)", "https://\(authority)"].contains(origin.lowercased()) else {
                 throw .foreignOrigin
             }

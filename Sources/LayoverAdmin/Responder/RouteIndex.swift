@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Which methods each path has, so that a wrong method is told from a wrong path.
+/// The methods of each path, so that a wrong method is a 405 and a wrong path a 404.
 struct RouteIndex: Sendable {
-    /// Segments; nil stands for any one.
+    /// Segments; nil matches any one.
     private struct Route: Sendable {
         var segments: [Substring?]
         var method: HTTPRequest.Method

@@ -66,12 +66,12 @@ extension AdminRoutes {
 }
 
 extension CommandOutcome {
-    /// Why it is not on disk; nil where that is not what is wrong.
+    /// Why it is not on disk; nil if that is not the error.
     fileprivate var failure: StoreFailure? {
         if case .unsaved(let failure) = self { failure } else { nil }
     }
 
-    /// What the command for one entry is answered with.
+    /// The result of the command for one entry.
     fileprivate var status: Int {
         switch self {
         case .done: 200

@@ -2,7 +2,7 @@ import Hummingbird
 import HummingbirdCore
 import LayoverEngine
 
-/// What is kept for reading offline.
+/// Responses kept for reading offline.
 extension AdminRoutes {
     func addCacheRoutes(to router: Router<BasicRequestContext>) {
         router.get("/v1/cache") { request, _ in try await listCache(request) }
@@ -12,7 +12,7 @@ extension AdminRoutes {
     private func listCache(_ request: Request) async throws -> Response {
         let query = try CacheQuery(QueryParameters(request.uri.query, known: CacheQuery.parameterNames))
         let cache = try openedCache()
-        // One more than is shown tells whether there is another page.
+        // One more than is shown, to know whether there is another page.
         let found = try await readable {
             try await cache.list(query.selection, before: query.before, limit: query.limit + 1)
         }

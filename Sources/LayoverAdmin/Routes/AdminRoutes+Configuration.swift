@@ -2,7 +2,7 @@ import Hummingbird
 import HummingbirdCore
 import LayoverEngine
 
-/// The configuration: what is in force, and reading it anew.
+/// The configuration: the values in force, and the reload.
 extension AdminRoutes {
     func addConfigurationRoutes(to router: Router<BasicRequestContext>) {
         if let configuration = sources.configuration {

@@ -20,7 +20,7 @@ extension AdminRoutes {
                 try await perform(command, request, context)
             }
         }
-        // Nobody acknowledges the risk of many at once.
+        // The risk of several requests cannot be acknowledged at once.
         for command in EntryCommand.allCases where command != .force {
             router.post("/v1/pending/\(command.rawValue)") { request, _ in
                 try await performForMany(command, request)
@@ -65,7 +65,7 @@ extension AdminRoutes {
             ExplainDocument(entry, reachability: await engine.reachabilityView(), view(for: request)))
     }
 
-    /// The entry that the path names, live, remembered, or a ticket that the store still knows.
+    /// The entry in the path: live, remembered, or a ticket that is still in the store.
     func entry(_ context: BasicRequestContext) async throws -> Entry {
         guard let entry = try await known(try await entryID(context)) else { throw Problem.unknownEntry }
         return entry
@@ -112,8 +112,8 @@ extension AdminRoutes {
         return try await answer(result, id, entry, request) { Problem.unchangeable($0) }
     }
 
-    /// What the entry's revision is, where If-Match asks for certain ones. It may change before a command arrives;
-    /// then the engine says so.
+    /// The revision of the entry, if it is one of those in If-Match. It may change before a command arrives;
+    /// then the engine refuses the command.
     private func revision(of id: EntryID, admittedBy request: Request) async throws -> Int? {
         guard let admitted = RequestInput.revisions(request) else { return nil }
         guard let entry = try await known(id) else { throw Problem.unknownEntry }

@@ -3,7 +3,7 @@ import HummingbirdCore
 import LayoverCore
 import LayoverEngine
 
-/// Whether the network is there, and what a person says of it.
+/// The state of the network, and the mode that a person sets.
 extension AdminRoutes {
     func addReachabilityRoutes(to router: Router<BasicRequestContext>) {
         router.get("/v1/reachability") { request, _ in

@@ -33,7 +33,7 @@ extension AdminRoutes {
         return try await show(body, type: fields) { .answerNotKept }
     }
 
-    /// What the store has of a ticket, and the exchange of any other entry.
+    /// From the store for a ticket, from the exchange for any other entry.
     private func keptBody(of entry: Entry) async throws(Problem) -> HeldBody? {
         if entry.ticket != nil, let store = engine.store, let spool = sources.spool,
             let stored = try await read(entry.id, from: store)
@@ -69,7 +69,7 @@ extension AdminRoutes {
         _ body: CapturedBody, type fields: HTTPFields, orElse problem: () async -> Problem
     ) async throws -> Response {
         let portions = BodyPortions(of: body)
-        // What cannot be read is found out before anything is said.
+        // An unreadable body is found before the response begins.
         let first: ByteBuffer?
         do {
             first = try await portions.portion(at: 0)
@@ -89,7 +89,7 @@ extension AdminRoutes {
         return Response(status: .ok, headers: fields, body: shown)
     }
 
-    /// What the body is; and that no browser shows it as a page of ours, whatever it is.
+    /// The type of the body, and fields so that no browser shows it as a page of the admin port.
     private static func shownFields(_ all: some Sequence<FieldSlice>) -> HTTPFields {
         var fields: HTTPFields = [.contentType: "application/octet-stream", .contentDisposition: "attachment"]
         for field in all where field.hasValue {

@@ -5,7 +5,7 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
-/// Every route of the admin port. What is not registered here does not exist.
+/// All routes of the admin port.
 struct AdminRoutes: Sendable {
     let engine: Engine
     let sources: AdminSources
@@ -13,7 +13,7 @@ struct AdminRoutes: Sendable {
     let wall: WallTime
     let bodyGuard: BodyGuard
     let heartbeat: Duration
-    /// Tells event numbers of this run from those of another.
+    /// Distinguishes event numbers of this run from those of another.
     let run: String
 
     init(options: AdminOptions, sources: AdminSources) {
@@ -46,8 +46,8 @@ struct AdminRoutes: Sendable {
             wall: wall, naming: engine.naming, showsTickets: bodyGuard.admits(request.headers[.authorization]))
     }
 
-    /// The entry that an id from outside means: the one that is shown so, or else the one whose ticket is called so.
-    /// Who knows the id of a ticket need not be kept from anything here.
+    /// The entry for an id of a caller: the one that is shown by it, or else the one whose ticket has it. A caller that
+    /// knows the id of a ticket may do everything here.
     ///
     /// - Parameter isKnown: Whether there is an entry.
     func entryID(_ text: String, where isKnown: (EntryID) async throws -> Bool) async rethrows -> EntryID? {

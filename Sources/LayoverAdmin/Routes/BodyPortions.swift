@@ -1,9 +1,9 @@
 import LayoverEngine
 import NIOCore
 
-/// A body as far as it has come, read portion by portion as somebody takes it. Whoever sends it meanwhile does not notice.
+/// A body as far as it has arrived, read portion by portion, without an effect on the attempt that sends it.
 struct BodyPortions: Sendable {
-    /// The disk or a limit cut it off, or nobody keeps it any more.
+    /// The disk or a limit cut it off, or it is no longer kept.
     struct BrokenOff: Error {}
 
     /// Bytes at once. Default: 64 KiB.
@@ -11,7 +11,7 @@ struct BodyPortions: Sendable {
 
     /// Kept here, or its file would be closed.
     private let body: CapturedBody
-    /// What had come when it was looked at. What comes later is not shown.
+    /// The bytes that had arrived at the call. Later bytes are not shown.
     let byteCount: Int
 
     init(of body: CapturedBody) {

@@ -1,6 +1,6 @@
 /// Why the admin API could not be served.
 package enum AdminError: Error, Sendable, CustomStringConvertible {
-    /// The address is taken, not ours, or not to be had for want of rights.
+    /// The address is in use, does not belong to this machine, or is not permitted.
     case cannotListen(address: String, reason: String)
 
     package var description: String {

@@ -4,17 +4,17 @@ package import LayoverCore
 package struct AdminOptions: Sendable {
     /// The address to listen on; an IPv6 literal without its brackets. Default: 127.0.0.1.
     package var host = "127.0.0.1"
-    /// 0 asks for a free one. Default: 8081.
+    /// 0 takes a free one. Default: 8081.
     package var port = 8081
-    /// What callers must show as `Authorization: Bearer …`. Nil: nothing. Default: nil.
+    /// The token that callers must send as `Authorization: Bearer …`. Nil: none is needed. Default: nil.
     package var token: Secret?
-    /// What callers must show in the same way to see bodies, where there is no `token`. Nil: nobody sees them.
+    /// The token that callers must send to get bodies, if there is no `token`. Nil: no caller gets bodies.
     /// Default: nil.
     package var bodyToken: Secret?
     /// Hosts that a request may be addressed to, whatever its port; IPv6 literals in brackets.
     /// Default: the names of loopback.
     package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]
-    /// How often an event stream that has nothing to say shows that it is alive. Default: 15 seconds.
+    /// How often an idle event stream sends a comment, so that the connection stays open. Default: 15 seconds.
     package var heartbeat: Duration = .seconds(15)
     /// Longest body of a request, in bytes. A thousand ids need 36 000. Default: 256 KiB.
     package var bodyByteCountMax = 256 << 10

@@ -9,20 +9,20 @@ import Synchronization
 import Glibc
 #endif
 
-/// The admin port: listens, serves, and stops when told.
+/// The admin port: listens and serves until it is stopped.
 package struct AdminService: Service {
     private let options: AdminOptions
     private let responder: AdminResponder
     private let logger: Logger
     private let onListening: @Sendable (_ port: Int) async -> Void
 
-    /// - Parameter onListening: Is told the port once connections are accepted there.
+    /// - Parameter onListening: Called with the port once it accepts connections.
     package init(
         options: AdminOptions, sources: AdminSources, logger: Logger,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) {
         self.options = options
-        // Hummingbird tells at `info` that it listens, which `onListening` says better.
+        // Hummingbird logs at `info` that it listens; `onListening` does that better.
         var logger = logger
         if logger.logLevel == .info { logger.logLevel = .notice }
         self.logger = logger
@@ -79,11 +79,11 @@ package struct AdminService: Service {
 }
 
 extension AdminService: CustomStringConvertible {
-    /// A name only: what runs services logs them, and the whole struct is of no use there.
+    /// Only the name: ServiceLifecycle logs services, and the whole struct would fill the log.
     package var description: String { "AdminService" }
 }
 
-/// Something that happened, told across threads.
+/// An event that happens once, visible to all threads.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 

@@ -5,11 +5,11 @@ package struct AdminSources: Sendable {
     package var engine: Engine
     /// Where the bodies of tickets lie that are too big for the store. Nil: no body is shown.
     package var spool: BodySpool?
-    /// What is kept for reading offline. A reload may be the first to open it. Default: nothing is.
+    /// The cache for reading offline. A reload may open it. Default: none.
     package var cache: @Sendable () -> (any AnswerCache)? = { nil }
     /// One for each event loop of the proxy.
     package var metrics: [LoopMetrics] = []
-    /// Limits that the engine does not know of. Default: none.
+    /// Limits outside the engine. Default: none.
     package var limits: @Sendable () -> [LimitUse] = { [] }
     /// The addresses of the proxy as URLs, `http://127.0.0.1:8080`. Default: none.
     package var proxyURLs: @Sendable () -> [String] = { [] }
@@ -17,10 +17,9 @@ package struct AdminSources: Sendable {
     package var isDraining: @Sendable () -> Bool = { false }
     /// Log lines that could not be written, since the start. Default: none.
     package var droppedLogLineCount: @Sendable () -> Int = { 0 }
-    /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot ask for it.
+    /// Begins to stop the process, as SIGTERM does; returns at once. Nil: the API cannot do it.
     package var drain: (@Sendable () -> Void)?
-    /// Reads the configuration anew, as SIGHUP does, tells the engine, and reports what came of it. Nil: the
-    /// API cannot ask for it.
+    /// Reloads the configuration, as SIGHUP does, and returns the result. Nil: the API cannot do it.
     package var reload: (@Sendable () async -> ReloadReport)?
     /// Every key of the configuration that is in force, secrets masked. Nil: the API does not show it.
     package var configuration: (@Sendable () -> [ConfigurationValue])?

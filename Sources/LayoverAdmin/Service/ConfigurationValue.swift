@@ -2,7 +2,7 @@
 package struct ConfigurationValue: Sendable {
     /// Dotted: `policies.default.holdMax`.
     package var key: String
-    /// JSON text, as a file would spell the value. Whoever fills it in masks secrets.
+    /// JSON text, as in a file. Secrets are masked already.
     package var value: String
     /// Where it comes from: `default`, the name of a file or of a variable.
     package var source: String

@@ -4,8 +4,8 @@ import NIOHTTPTypes
 
 /// Answers what the server cannot read as a request (RFC 9112) with a problem, like every other error.
 ///
-/// Stands behind the decoder. An error in the middle of a request is passed on to whoever reads its body,
-/// and the connection closes after the answer; between requests nobody is there to answer, so this does,
+/// Comes after the decoder. An error in the middle of a request is passed on to the reader of its body,
+/// and the connection closes after the response; between requests there is no such reader, so this handler responds,
 /// in its turn, and closes.
 final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -15,19 +15,19 @@ final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long an answered client has for its close. Default: 5 s.
     private static let lingerMax: TimeAmount = .seconds(5)
 
-    /// Requests read whose answer is not complete.
-    private var owedCount = 0
+    /// Requests read whose response is not complete.
+    private var unansweredCount = 0
     private var isInRequest = false
     /// Whether something came that is no request; nothing is read after it.
     private var isBroken = false
     /// Whether the answer to it is still to be written.
-    private var owesRefusal = false
+    private var mustRefuse = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isBroken else { return }
         switch unwrapInboundIn(data) {
         case .head:
-            owedCount += 1
+            unansweredCount += 1
             isInRequest = true
         case .body: break
         case .end: isInRequest = false
@@ -36,15 +36,15 @@ final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // What the server has to say of its own after all is answered, nobody asked.
-        guard owedCount > 0 else {
+        // A response without a request is dropped.
+        guard unansweredCount > 0 else {
             promise?.succeed()
             return
         }
         guard case .end = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
-        owedCount -= 1
-        guard isBroken, owedCount == 0 else { return context.write(data, promise: promise) }
-        if owesRefusal {
+        unansweredCount -= 1
+        guard isBroken, unansweredCount == 0 else { return context.write(data, promise: promise) }
+        if mustRefuse {
             context.write(data, promise: promise)
             refuse(context)
         } else {
@@ -54,14 +54,14 @@ final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What the kernel says of the connection is no request.
+        // An error of the connection is not an unreadable request.
         guard !isBroken, !(error is IOError), !(error is ChannelError) else {
             return context.fireErrorCaught(error)
         }
         isBroken = true
         guard !isInRequest else { return context.fireErrorCaught(error) }
-        owesRefusal = true
-        if owedCount == 0 { refuse(context) }
+        mustRefuse = true
+        if unansweredCount == 0 { refuse(context) }
     }
 
     private func refuse(_ context: ChannelHandlerContext) {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Any JSON value, for what has no shape of its own here.
+/// Any JSON value.
 package indirect enum AnyJSON: Codable, Sendable, Hashable {
     case null
     case bool(Bool)

@@ -10,7 +10,7 @@ enum JSONText {
         return ByteBuffer(bytes: try encoder.encode(document))
     }
 
-    /// Reads JSON text of our own; what is none stands as a text.
+    /// Reads Layover's own JSON text; other text becomes a string.
     static func value(of text: String) -> AnyJSON {
         (try? JSONDecoder().decode(AnyJSON.self, from: Data(text.utf8))) ?? .text(text)
     }
@@ -32,7 +32,7 @@ enum JSONText {
 }
 
 extension DecodingError {
-    /// What is wrong and where, without the words of Swift.
+    /// The error and its place, without Swift's type names.
     fileprivate var sentence: String {
         switch self {
         case .typeMismatch(_, let context): "\(Self.place(context.codingPath)) has the wrong type."

@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// Says for people how an entry stands: what it waits for and until when, or how it ended.
+/// The state of an entry in words: what it waits for and until when, or how it ended.
 struct StandingText {
     let entry: Entry
     let reachability: ReachabilityView
@@ -24,7 +24,7 @@ struct StandingText {
         }
     }
 
-    // MARK: While it lives
+    // MARK: Live
 
     private var waiting: String {
         switch entry.waitingFor {
@@ -42,7 +42,7 @@ struct StandingText {
             let reason = reachability.reason.map { " (\($0))" } ?? ""
             return "Waits because the mode is offline, set by an admin\(reason)."
         }
-        // What is shown as due goes; without a time it is kept from whoever answers in its origin's place.
+        // An entry that is due is sent at once; without a due time it waits for the end of a captive portal.
         if reachability.state == .portal, entry.nextAttemptAt == nil {
             return "Waits because a captive portal answers in place of the origin and must not get the body or credentials."
         }
@@ -60,7 +60,7 @@ struct StandingText {
         case .maybeApplied:
             "The server may have processed the request, so it is not resent automatically. Decide with force or cancel."
         case .exhausted:
-            // One word for all that wait in an outage: whoever was first has used them up for the rest.
+            // The entries of an outage share its automatic attempts, which the first ones have used up.
             (entry.automaticLeft ?? 0) > 0
                 ? "No automatic attempts are left for this outage. Decide with retry or cancel."
                 : "No automatic attempts are left. Decide with retry or cancel."
@@ -86,7 +86,7 @@ struct StandingText {
         return "The client gets a 504 at \(wall.text(of: entry.expiresAt))."
     }
 
-    // MARK: Its end
+    // MARK: Ended
 
     private var delivered: String {
         guard entry.ticket != nil else { return "The client got the response \(ending)." }

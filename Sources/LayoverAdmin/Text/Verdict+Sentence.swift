@@ -1,9 +1,9 @@
 import LayoverCore
 
 extension Verdict {
-    /// What was decided and why, for people.
+    /// The verdict and its reason, for people.
     ///
-    /// - Parameter isTicket: Whether nobody waited on a connection.
+    /// - Parameter isTicket: Whether no client waited on a connection.
     func sentence(isTicket: Bool) -> String {
         switch self {
         case .againOnNewConnection:
@@ -12,7 +12,7 @@ extension Verdict {
         case .deliver(let reason):
             "The response was \(isTicket ? "stored for" : "sent to") the client: \(reason.clause)."
         case .standIn(let response):
-            // A stand-in is for a client that waits; one that asks for its ticket is told the truth.
+            // A stand-in response is for a client that waits; a ticket has the real outcome.
             isTicket
                 ? "The ticket failed: no automatic attempts are left."
                 : "The client got the policy's stand-in response (\(response.status)): no automatic attempts are left."

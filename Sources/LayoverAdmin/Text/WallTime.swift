@@ -6,9 +6,9 @@ import Synchronization
 /// Shows timestamps as wall-clock times.
 ///
 /// The two clocks cannot be read at the same instant, so the difference between them seems to tremble; held
-/// fast, the same timestamp is the same text in every answer. It moves when somebody sets the date.
+/// fast, the same timestamp is the same text in every response. It changes when the date is set.
 final class WallTime: Sendable {
-    /// What is still taken for trembling, in nanoseconds.
+    /// Differences up to this are ignored, in nanoseconds.
     private static let tolerance: Int64 = 20_000_000
 
     private let clock: any EngineClock

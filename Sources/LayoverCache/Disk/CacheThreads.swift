@@ -37,7 +37,7 @@ final class CacheThreads: Sendable {
     }
 
     /// Waits until nothing is under way.
-    func settle() async {
+    func waitUntilIdle() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
                 if state.underWay > 0 { state.waiters.append(continuation) }
@@ -49,9 +49,9 @@ final class CacheThreads: Sendable {
 
     /// Takes nothing more, finishes what it has, and ends.
     func close() async {
-        await settle()
+        await waitUntilIdle()
         state.withLock { $0.isClosed = true }
-        await settle()
+        await waitUntilIdle()
         try? await pool.shutdownGracefully()
     }
 }

@@ -1,6 +1,6 @@
 extension Reachability {
     /// Takes a fact. What had fallen due before it is done first.
-    package mutating func learned(_ fact: ReachabilityFact, now: Timestamp) -> [ReachabilityAction] {
+    package mutating func observe(_ fact: ReachabilityFact, now: Timestamp) -> [ReachabilityAction] {
         var actions = advance(to: now)
         switch fact {
         case .links(let snapshot): actions += linksSeen(snapshot, now: now)
@@ -32,7 +32,7 @@ extension Reachability {
             // What was there before anybody looked is no change.
             newest = snapshot
             judged = snapshot
-            settle(now: now)
+            updateState(now: now)
             return [.changed]
         }
         guard snapshot != before else { return [] }
@@ -63,7 +63,7 @@ extension Reachability {
     }
 
     private mutating func settleAndTell(now: Timestamp) -> [ReachabilityAction] {
-        settle(now: now)
+        updateState(now: now)
         return [.changed]
     }
 
@@ -77,7 +77,7 @@ extension Reachability {
         isWakeWithheld = false
         isProbeStale = true
         if isNew { networkChangedAt = now }
-        settle(now: now)
+        updateState(now: now)
         // What is kept alive cannot be told from dead any more: a request written to it would hang
         // until the kernel gives up, instead of failing before it was sent.
         if isNew { return [.changed, .networkChanged] }
@@ -90,7 +90,7 @@ extension Reachability {
         isProbeStale = true
         awayOrigins.removeAll()
         isWakeWithheld = !wakes
-        settle(now: now)
+        updateState(now: now)
         return [.changed, .networkChanged] + (wakes ? [.wake] : []) + probe()
     }
 
@@ -102,7 +102,7 @@ extension Reachability {
         probeAt = mode == .offline ? nil : probeInterval.map { now + $0 }
         if !result.isPortal { isWakeWithheld = false }
         let actions = wakesAfter(probe: result, before: before, wasWithheld: wasWithheld, now: now)
-        settle(now: now)
+        updateState(now: now)
         let isNews = before != result || observed != observedBefore || !actions.isEmpty
         return (isNews ? [.changed] : []) + actions
     }
@@ -137,7 +137,7 @@ extension Reachability {
             // `PendingSet.modeChanged` wakes everybody; there is nothing left to make good.
             isWakeWithheld = false
         }
-        settle(now: now)
+        updateState(now: now)
         return [.changed] + (before == .offline && mode != .offline ? probe() : [])
     }
 

@@ -33,8 +33,8 @@ extension Reachability {
         return isDoubted ? "The last \(Self.originFall) origins tried were unreachable." : nil
     }
 
-    /// Works out what counts, after any change of what is known.
-    mutating func settle(now: Timestamp) {
+    /// Sets the state by the observations and the mode, after a change of either.
+    mutating func updateState(now: Timestamp) {
         let state = Self.effective(observed, mode: mode)
         if state != self.state {
             self.state = state

@@ -1,12 +1,12 @@
 import LayoverHTTP
 import NIOCore
 
-/// The bookkeeping of one request body: which bytes are kept where, and who may go on.
+/// The bookkeeping of one request body: where each byte is kept, and which side may continue.
 ///
 /// Bytes come in from the client in order. The first ones stay in memory (`prefix`); later ones pass
 /// through a window in memory (`tail`) and are written to a spool file. One reader at a time sends them
-/// upstream and takes each byte from wherever it is. Keeping them stops for good when nobody could
-/// send them a second time, or when they are over a limit while a reader has begun; from then on the
+/// upstream and takes each byte from where it is. Keeping them stops for good when the request can
+/// never be sent a second time, or when they are over a limit while a reader has begun; from then on the
 /// body only flows through the window and is *lost* for another attempt. While no reader has begun, a
 /// body over a limit is not lost: the client waits instead. Nor is one lost that is whole when the disk has
 /// no room for it: what the disk does not take is in the window, which is bounded.
@@ -24,11 +24,11 @@ struct BodyCapture {
         /// Bytes to fetch from the spool file, and the reader that wants them.
         var fetch: (offset: Int, count: Int, reader: Int)?
         var dropsFile = false
-        /// The body is whole, and somebody wants it to outlive the process. `prefix`: what is not in the file.
+        /// The body is complete, and `persist` was called. `prefix`: the bytes that are not in the file.
         var persist: (prefix: ByteBuffer, isInFile: Bool)?
-        /// It will never be whole.
+        /// It will never be complete.
         var cannotPersist = false
-        /// Keeping it went over a limit while nobody reads it: nothing more is taken from whoever sends it.
+        /// Keeping it went over a limit while no attempt reads it: the client has to wait.
         var isStuck = false
     }
 
@@ -62,7 +62,7 @@ struct BodyCapture {
     private var isWriting = false
     /// The disk or `limits.spoolTotal` was full when last written to.
     private var isDiskFull = false
-    private var wantsPersistence = false
+    private var mustPersist = false
     private var reader: Reader?
 
     /// Whether it is longer than a body that can be sent again.
@@ -83,10 +83,10 @@ struct BodyCapture {
         self.trailers = trailers
     }
 
-    /// Somebody wants the body to outlive the process. Said once.
-    mutating func persistenceWanted() -> Effects {
-        wantsPersistence = true
-        return settle(wakes: false)
+    /// The body has to outlive the process. Called once.
+    mutating func persistRequested() -> Effects {
+        mustPersist = true
+        return updated(wakes: false)
     }
 
     // MARK: Facts from the client
@@ -102,14 +102,14 @@ struct BodyCapture {
         } else {
             appendToTail(chunk)
         }
-        return settle(wakes: true)
+        return updated(wakes: true)
     }
 
     mutating func ended(_ end: End, trailers: RequestFields? = nil) -> Effects {
         guard self.end == nil else { return Effects() }
         self.end = end
         self.trailers = trailers
-        return settle(wakes: true)
+        return updated(wakes: true)
     }
 
     // MARK: Facts from the spool file
@@ -117,21 +117,21 @@ struct BodyCapture {
     mutating func wrote(_ count: Int) -> Effects {
         isWriting = false
         keptCount += count
-        return settle(wakes: false)
+        return updated(wakes: false)
     }
 
     /// The disk or `limits.spoolTotal` is full: the same as a body over its own limit, for the time being.
     mutating func writeFailed() -> Effects {
         isWriting = false
         isDiskFull = true
-        return settle(wakes: false)
+        return updated(wakes: false)
     }
 
     /// There may be room by now: what was refused is written once more.
     mutating func roomMayBeBack() -> Effects {
         guard isDiskFull, isKeeping else { return Effects() }
         isDiskFull = false
-        return settle(wakes: false)
+        return updated(wakes: false)
     }
 
     mutating func fetched(_ bytes: ByteBuffer?, for number: Int) -> Effects {
@@ -140,10 +140,10 @@ struct BodyCapture {
         guard let bytes else {
             // An unreadable file means that the rest can never be sent, complete as it came.
             end = .brokenOff
-            return settle(wakes: true)
+            return updated(wakes: true)
         }
         reader?.fetched = bytes
-        return settle(wakes: true)
+        return updated(wakes: true)
     }
 
     // MARK: Facts from the reader
@@ -155,7 +155,7 @@ struct BodyCapture {
     mutating func readerClosed(number: Int) -> Effects {
         guard reader?.number == number else { return Effects() }
         reader = nil
-        return settle(wakes: false)
+        return updated(wakes: false)
     }
 
     mutating func read(
@@ -174,21 +174,21 @@ struct BodyCapture {
         current.position += count
         reader = current
         if !mayBeSentTwice { isKeeping = false }
-        return (.bytes(count), settle(wakes: false))
+        return (.bytes(count), updated(wakes: false))
     }
 
     enum Peek {
         case copied(Int)
-        /// So many bytes from there on are in the spool file.
+        /// The number of bytes from there on that are in the spool file.
         case inFile(Int)
         case gone
     }
 
-    /// Copies what is kept at an offset, for somebody who only looks: whoever sends the body does not notice.
+    /// Copies bytes kept at an offset, without an effect on the attempt that sends the body.
     func peeked(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> Peek {
         guard isKeeping, offset < receivedCount else { return .gone }
-        var onlooker = Reader(number: 0, position: offset)
-        if let count = copy(into: target, for: &onlooker) { return .copied(count) }
+        var peeker = Reader(number: 0, position: offset)
+        if let count = copy(into: target, for: &peeker) { return .copied(count) }
         return .inFile(min(keptCount, receivedCount - tailCount) - offset)
     }
 
@@ -260,14 +260,14 @@ struct BodyCapture {
         return (.wait, effects)
     }
 
-    /// Brings everything in line after a fact: stops keeping, starts writing, trims, wakes.
-    private mutating func settle(wakes: Bool) -> Effects {
+    /// What follows from the new state, after each fact: stops keeping, starts writing, trims, wakes.
+    private mutating func updated(wakes: Bool) -> Effects {
         var effects = Effects()
         if isLimitReached, !isWholeWithoutDisk, let reader, reader.position > 0 { isKeeping = false }
-        if !isKeeping { dropWhatNobodyReads(&effects) }
+        if !isKeeping { dropUnreadBytes(&effects) }
         if isKeeping, !isWriting, !isLimitReached, tailCount > 0 { startWriting(&effects) }
         trimTail()
-        if wantsPersistence { settlePersistence(&effects) }
+        if mustPersist { updatePersistence(&effects) }
         let mayGoOn = tailCount < limits.windowMax && !(isKeeping && isLimitReached)
         if isClientWaiting, mayGoOn { effects.resumesClient = true }
         effects.isStuck = isKeeping && isLimitReached && reader == nil
@@ -295,12 +295,12 @@ struct BodyCapture {
         effects.write = (bytes, keptCount)
     }
 
-    private mutating func settlePersistence(_ effects: inout Effects) {
+    private mutating func updatePersistence(_ effects: inout Effects) {
         if !isKeeping || end == .brokenOff || isLimitReached {
-            wantsPersistence = false
+            mustPersist = false
             effects.cannotPersist = true
         } else if end == .finished, keptCount == receivedCount, !isWriting {
-            wantsPersistence = false
+            mustPersist = false
             effects.persist = (prefix, keptCount > prefixCount)
         }
     }
@@ -317,7 +317,7 @@ struct BodyCapture {
         }
     }
 
-    private mutating func dropWhatNobodyReads(_ effects: inout Effects) {
+    private mutating func dropUnreadBytes(_ effects: inout Effects) {
         let position = reader?.position ?? .max
         if position >= prefixCount { prefix = ByteBuffer() }
         if position >= keptCount, !isWriting { effects.dropsFile = true }

@@ -33,7 +33,7 @@ package final class BodySpool: Sendable {
 
     func release(_ count: Int) { used.subtract(count, ordering: .relaxed) }
 
-    /// A body is there that nobody asks about: it was there at the start.
+    /// Counts a body without a check of the limit: it was in the store at the start.
     package func countStored(_ count: Int) { used.add(count, ordering: .relaxed) }
 
     /// A body in a named file or in a row is gone.

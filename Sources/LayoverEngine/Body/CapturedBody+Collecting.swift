@@ -15,7 +15,7 @@ extension CapturedBody {
     }
 }
 
-/// Takes a body portion by portion. One thread at a time: whoever wakes it goes on where the one before stopped.
+/// Reads a body portion by portion, on one thread at a time: each wake goes on where the previous one stopped.
 private final class BodyCollector: Sendable {
     private struct State {
         var reader: CapturedBody.Reader?

@@ -1,7 +1,7 @@
 package import NIOCore
 
 extension CapturedBody {
-    /// Bytes that are kept at an offset, without disturbing whoever sends the body.
+    /// Bytes that are kept at an offset, without an effect on the attempt that sends the body.
     ///
     /// - Parameters:
     ///   - offset: Below `receivedByteCount`.
@@ -30,7 +30,7 @@ extension CapturedBody {
     }
 }
 
-/// A whole body that several clients are given, each at its own pace.
+/// A complete body that is sent to several clients, to each at its own pace.
 extension CapturedBody: CachedBody {
     package var byteCount: Int { receivedByteCount }
 

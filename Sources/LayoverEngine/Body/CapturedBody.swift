@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The client's loop puts bytes in; the reader of the current attempt takes them out on another thread.
 /// Neither touches a file: that happens on the spool's own threads. One lock guards the bookkeeping,
-/// shared by the two sides of this one request and by nobody else.
+/// shared by the two sides of this one request only.
 package final class CapturedBody: Sendable {
     /// How much is kept, and where.
     package struct Limits: Sendable {
@@ -22,7 +22,7 @@ package final class CapturedBody: Sendable {
     }
 
     package enum ReadResult: Sendable, Hashable {
-        /// So many bytes were copied; always more than zero.
+        /// The number of bytes copied; always more than zero.
         case bytes(Int)
         /// Nothing there yet; `wake` will be called.
         case wait
@@ -93,7 +93,7 @@ package final class CapturedBody: Sendable {
     ///     whole.
     package func persist(as name: String, isForced: Bool = false, done: @escaping @Sendable (StoredBody?) -> Void) {
         persisting.withLock { $0 = Persisting(name: name, isForced: isForced, done: done) }
-        perform(capture.withLock { $0.persistenceWanted() })
+        perform(capture.withLock { $0.persistRequested() })
     }
 
     /// Takes back what `persist` did: there is no ticket that the body belongs to. Once the store has the file, its
@@ -157,7 +157,7 @@ package final class CapturedBody: Sendable {
         }
     }
 
-    // MARK: Somebody who only looks
+    // MARK: Reading without consuming
 
     func peeked(at offset: Int, into target: UnsafeMutableRawBufferPointer) -> BodyCapture.Peek {
         capture.withLock { $0.peeked(at: offset, into: target) }

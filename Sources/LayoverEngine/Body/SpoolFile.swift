@@ -15,7 +15,7 @@ final class SpoolFile: Sendable {
         var name: String?
         /// Whether the start that was kept in memory has been filled in.
         var isFilledIn = false
-        /// The error of a sync that failed. From then on nobody can say that the file is on disk, so it is never named.
+        /// The error of a failed sync. It is unknown from then on whether the file is on disk, so it is never named.
         var syncFailure: SpoolFailure?
         /// What the last of our calls that failed met.
         var failure: SpoolFailure?

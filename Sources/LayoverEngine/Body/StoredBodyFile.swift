@@ -4,9 +4,9 @@ import Glibc
 
 /// Why a body that was kept cannot be sent.
 package enum StoredBodyFault: Sendable, Hashable {
-    /// Its file is gone or not whole, and no waiting cures that. A complete sentence.
+    /// Its file is missing or incomplete, for good. A complete sentence.
     case lost(String)
-    /// The system has no room or no word for it now. A complete sentence.
+    /// The system cannot open it now. A complete sentence.
     case unreadable(String)
 }
 
@@ -15,7 +15,7 @@ enum StoredBodyFile {
     /// What keeps a file from being opened for the time being (open(2)).
     private static let passing: Set<CInt> = [EMFILE, ENFILE, ENOMEM, EIO, EINTR, EAGAIN, ESTALE, ETIMEDOUT]
 
-    /// - Returns: -1, and `errno`, when it cannot be opened. A name that is none of ours counts as missing: it must not
+    /// - Returns: -1, and `errno`, when it cannot be opened. A name of another form counts as missing: it must not
     ///   lead out of the folder.
     static func open(_ name: String, in folder: String) -> CInt {
         guard StoredBody.isFileName(name) else {

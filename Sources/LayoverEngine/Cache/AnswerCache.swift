@@ -1,30 +1,29 @@
 package import LayoverHTTP
 
-/// Answers kept for reading while their origin cannot be reached (policy `cache: staleIfError`).
+/// Responses kept for reading while their origin cannot be reached (policy `cache: staleIfError`).
 ///
 /// `answered` and `lookup` may be called on any thread and never block it: they compute, and hand everything that
 /// touches a disk to threads of the cache. Completions come on those threads, each once, and never from within the
-/// call. No failure of the cache is a failure of an exchange: it forgets, and says so in `usage`.
+/// call. No failure of the cache is a failure of an exchange: the response is dropped, and `usage` has the failure.
 package protocol AnswerCache: AnyObject, Sendable {
-    /// A final answer of the origin has begun. Keeps it, if the rules of RFC 9111 section 3 allow that; renews or
-    /// drops what is kept otherwise; after an unsafe method that succeeded, drops what it may have changed (section 4.4).
+    /// A final response of the origin has begun. Keeps it if RFC 9111 section 3 allows that; otherwise renews or drops
+    /// the kept one; after an unsafe method that succeeded, drops responses that it may have changed (section 4.4).
     ///
-    /// - Returns: Where the body goes, also an empty one; nil if the answer is not kept.
+    /// - Returns: The writer for the body, also an empty one; nil if the response is not kept.
     func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any AnswerWriter)?
 
-    /// Looks for an answer that may be given now.
+    /// Finds a response that may be used now.
     ///
     /// - Parameter now: Seconds since 1970.
     func lookup(
         _ request: CacheRequest, _ occasion: CacheOccasion, now: Int,
         done: @escaping @Sendable (CacheLookup) -> Void)
 
-    /// Whether the caller is the one who asks the origin anew for what it was given. Only one at a time is, until
-    /// `refreshEnded`.
+    /// Whether the caller may refresh the response that it was given. Only one caller at a time may, until `refreshEnded`.
     func claimRefresh(_ refresh: CacheRefresh) -> Bool
     func refreshEnded(_ refresh: CacheRefresh)
 
-    /// What is kept, newest first.
+    /// The kept responses, newest first.
     ///
     /// - Parameter before: The `sequence` of the last one of the page before; nil for the first page.
     func list(_ selection: CacheSelection, before: Int64?, limit: Int) async throws -> [CachedFacts]
@@ -36,6 +35,6 @@ package protocol AnswerCache: AnyObject, Sendable {
 
     var usage: CacheUsage { get }
 
-    /// Waits for what was handed in, and lets go of the files.
+    /// Waits for all work handed in, and closes the files.
     func close() async
 }

@@ -4,17 +4,17 @@ package enum CacheLookup: Sendable {
     case nothing(CacheMiss)
 }
 
-/// Why the cache has nothing to give.
+/// Why the cache has no response.
 package enum CacheMiss: String, Sendable, Hashable, CaseIterable {
-    /// The request is none that a cache answers: its method, a body, a precondition that only the origin can judge.
+    /// The cache never answers such a request: its method, a body, a precondition that only the origin can judge.
     case notCacheable
     /// The client forbids it.
     case forbidden
     /// Nothing is kept for this URL, or for other credentials or other values of the fields in `Vary` only.
     case absent
-    /// What is kept is older than the client, the origin or the limits allow.
+    /// The kept response is older than the client, the origin or the limits allow.
     case tooStale
-    /// The origin wants its answer confirmed before it is used again.
+    /// The origin requires revalidation before the response is used again.
     case mustRevalidate
     /// It was kept, but cannot be read.
     case lost

@@ -1,7 +1,7 @@
 package import LayoverCore
 package import LayoverHTTP
 
-/// A request in the eyes of the cache: as it goes upstream, because that is what the origin answers.
+/// A request as the cache sees it: as it goes upstream, because the response belongs to that form.
 package struct CacheRequest: Sendable {
     package var origin: Origin
     /// The method token as the client sent it.

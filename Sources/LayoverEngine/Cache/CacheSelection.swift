@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// Which cached answers are meant.
+/// Selects cached responses.
 package enum CacheSelection: Sendable, Hashable {
     case all
     /// Of all origins with this host, in lower case, whatever the scheme and the port.

@@ -4,7 +4,7 @@ package struct CacheUsage: Sendable, Hashable {
     package var entryCountMax: Int
     package var byteCount: Int
     package var byteCountMax: Int
-    /// Why the last answer could not be kept, for people; nil once one was kept after it.
+    /// Why the last response could not be kept, for people; nil once a later one was kept.
     package var failure: String?
 
     package init(

@@ -1,6 +1,6 @@
 package import LayoverHTTP
 
-/// An answer from the cache, ready to be sent.
+/// A response from the cache, ready to be sent.
 package struct CachedAnswer: Sendable {
     /// As if the origin had sent it just now, with `Age`. `framing` is `length` where a body follows, else `none`.
     package var head: ResponseHead
@@ -10,7 +10,7 @@ package struct CachedAnswer: Sendable {
     package var age: Int
     /// Seconds that it stays fresh; 0 and less for as long as it has been stale (`ttl` of RFC 9211).
     package var freshFor: Int
-    /// What to ask the origin for, once it can be reached.
+    /// The request that renews it, once the origin can be reached.
     package var refresh: CacheRefresh
 
     package init(
@@ -23,7 +23,7 @@ package struct CachedAnswer: Sendable {
         self.refresh = refresh
     }
 
-    /// RFC 9111 section 4.2: fresh is what lives longer than its age.
+    /// RFC 9111 section 4.2: a response is fresh if its lifetime is longer than its age.
     package var isStale: Bool { freshFor <= 0 }
 
     /// The value of `Cache-Status` (RFC 9211 section 2).

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The body of a cached answer. Stays readable for as long as it is held, whatever is dropped meanwhile.
+/// The body of a cached response. Readable as long as it is referenced, even if the cache has dropped it.
 package protocol CachedBody: AnyObject, Sendable {
     var byteCount: Int { get }
     /// Reads in the background. `done(nil)` on an error; fewer bytes than asked for only at the end.

@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// What people are shown of one cached answer. Holds no field values besides the media type.
+/// The description of one cached response for people. Holds no field values besides the media type.
 package struct CachedFacts: Sendable, Hashable {
     /// Higher for what was kept later; never used again.
     package var sequence: Int64
@@ -15,7 +15,7 @@ package struct CachedFacts: Sendable, Hashable {
     package var storedAt: Int
     /// Seconds since 1970 from which on it is stale.
     package var freshUntil: Int
-    /// Seconds since 1970: when it was last given to somebody, or else stored.
+    /// Seconds since 1970: when it was last used, or else stored.
     package var usedAt: Int
     /// Whether only requests with the same credentials get it.
     package var isForOneUser: Bool

@@ -1,10 +1,10 @@
 import LayoverCore
 
-/// What came of a command or a change, in memory and on disk.
+/// The result of a command or a change, in memory and on disk.
 package enum CommandOutcome: Sendable, Hashable {
     /// It is done, and of a ticket it is on disk.
     case done
-    /// It is done in memory, but the disk has not taken it: a crash would undo it. It is tried again and again.
+    /// It is done in memory, but not on disk: a crash would undo it. Saving is repeated until it succeeds.
     case unsaved(StoreFailure)
     /// The entry has another revision than the caller saw.
     case stale
@@ -26,22 +26,22 @@ package enum CommandOutcome: Sendable, Hashable {
 }
 
 extension Engine {
-    /// What somebody may be told of a command: a crash must not undo it afterwards.
+    /// The outcome of a command for its caller. `done` means that a crash does not undo it.
     ///
     /// - Parameter command: Nil for a change of something else than its state.
     func outcome(_ result: CommandResult, of id: EntryID, _ command: EntryCommand? = nil) async -> CommandOutcome {
-        // Whoever repeats a cancellation that the disk had not taken hears the same again, and not that it is over.
+        // A repeated cancellation that is not on disk yet has the same outcome again, not that the entry has ended.
         let isRepeated = result == .conflict && command == .cancel && isCancelledInMemoryOnly(id)
         guard result == .done || isRepeated else { return CommandOutcome(result) }
-        return await settled(id) ? CommandOutcome(result) : .unsaved(savingFailure)
+        return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)
     }
 
     private func isCancelledInMemoryOnly(_ id: EntryID) -> Bool {
         !isSaved(id) && pending.entry(id, now: clock.now())?.state == .cancelled
     }
 
-    /// Why the disk does not take what changes.
+    /// Why the store refuses changes.
     var savingFailure: StoreFailure {
-        tickets.savingFailure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
+        saves.failure ?? store?.condition.failure ?? StoreFailure(.other, "The store did not save the change.")
     }
 }

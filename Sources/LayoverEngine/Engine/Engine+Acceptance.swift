@@ -1,7 +1,7 @@
 import LayoverCore
 import NIOCore
 
-/// Requests on their way to become tickets: admitted by the core, then on disk, then told.
+/// Acceptance of tickets: first the core admits the request, then the store commits it, then its client is told.
 extension Engine {
     func accept(_ acceptance: Acceptance, _ exchange: any AcceptingExchange) {
         guard let store else { return exchange.acceptance(.refused(limit: "store.path", value: 0)) }
@@ -30,7 +30,7 @@ extension Engine {
         }
     }
 
-    /// A ticket that the store knows, or the one that took its place.
+    /// A ticket in the store, or the one that superseded it.
     private func record(
         inPlaceOf id: EntryID, _ store: any PendingStore
     ) async throws(StoreFailure) -> TicketRecord? {
@@ -62,7 +62,7 @@ extension Engine {
                 pending.entry(parent, now: now).map { $0.state.isFinal && $0.state != .delivered } ?? false
             }
         let record = TicketRecord(acceptance.new, ticket, sequence: sequence, now: now)
-            .shifted(by: tickets.clock)
+            .shifted(by: ticketClock)
         // mutant: key-forgotten, told-too-early
         store.commit([.insert(record, acceptance.request, acceptance.mark)]) { result in
             self.eventLoop.execute {
@@ -84,20 +84,20 @@ extension Engine {
         }
         storeTook()
         var jitter = Jitter(generator)
-        // Told first: whoever asks for the ticket then finds it.
+        // Before the client is told: its next request for the ticket finds it.
         let actions = pending.accepted(
             new, sequence: sequence, isOrphan: isOrphan, now: clock.now(), using: &jitter)
         generator = jitter.base
         totals.acceptedCount += 1
-        tell(exchange, accepted: new.id, isUnderWay: false)
+        notify(exchange, accepted: new.id, isUnderWay: false)
         perform(actions)
         rerouteIfReloaded(new.id)
         finishFact()
     }
 
-    /// - Parameter isUnderWay: Whether an attempt was under way already. One that begins because it was accepted is
-    ///   not what its client is told of: that it waits is true, and does not depend on who is faster.
-    private func tell(_ exchange: any AcceptingExchange, accepted id: EntryID, isUnderWay: Bool) {
+    /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
+    ///   `waiting`: an attempt that begins by the acceptance may or may not have begun yet.
+    private func notify(_ exchange: any AcceptingExchange, accepted id: EntryID, isUnderWay: Bool) {
         var standing = rememberedTicket(id)
         if standing?.record.state == .attempting, !isUnderWay { standing?.record.state = .waiting }
         exchange.acceptance(.accepted(id, standing))
@@ -125,7 +125,7 @@ extension Engine {
         guard let store, let ticket = new.ticket else { return exchange.acceptance(.gone) }
         guard let record = pending.willStore(new.id, as: ticket) else { return exchange.acceptance(.gone) }
         store.commit([
-            .insert(record.shifted(by: tickets.clock), acceptance.request, acceptance.mark)
+            .insert(record.shifted(by: ticketClock), acceptance.request, acceptance.mark)
         ]) { result in
             self.eventLoop.execute { self.assumeIsolated { $0.adopted(new.id, result, exchange) } }
         }
@@ -144,13 +144,13 @@ extension Engine {
         }
         storeTook()
         totals.acceptedCount += 1
-        // At rest it needs nobody; an attempt under way keeps the exchange that makes it.
+        // A ticket at rest needs no exchange; an attempt under way keeps its exchange.
         let isUnderWay = pending.entry(id, now: now)?.state == .attempting
         if !isUnderWay { exchanges[id] = nil }
         // Before it may go.
         rerouteIfReloaded(id)
         let actions = pending.stored(id, now: now)
-        tell(exchange, accepted: id, isUnderWay: isUnderWay)
+        notify(exchange, accepted: id, isUnderWay: isUnderWay)
         perform(actions)
         finishFact()
     }

@@ -1,10 +1,10 @@
 package import LayoverCore
 
-/// What the admin API asks and commands. Everything here is answered from memory.
+/// The calls of the admin API. All of them are answered from memory.
 extension Engine {
     typealias CommandResult = PendingSet.CommandResult
 
-    /// Live entries as they stand now, in no order.
+    /// Live entries in their current state, in no order.
     package func liveEntries() -> [Entry] {
         let now = clock.now()
         return pending.liveEntries.map { pending.described($0, now: now) }
@@ -13,12 +13,12 @@ extension Engine {
     /// A live entry, or one of the newest that ended.
     package func entry(_ id: EntryID) -> Entry? { pending.entry(id, now: clock.now()) }
 
-    /// A page of the list, as it stands now.
+    /// A page of the current list.
     package func page(of query: PendingQuery) -> PendingPage { pending.page(of: query, now: clock.now()) }
 
     package func counts() -> [EntryState: Int] { pending.counts }
 
-    /// The body of a request that an exchange of ours has in hand; nil if there is none, or it is on its way.
+    /// The body of a request whose exchange is in memory; nil if there is no such exchange.
     package func heldBody(_ id: EntryID) async -> HeldBody? {
         guard let exchange = exchanges[id] else { return nil }
         return await withCheckedContinuation { continuation in
@@ -31,7 +31,7 @@ extension Engine {
     /// - Parameters:
     ///   - revision: What the caller saw (`If-Match`); nil when any will do.
     ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`.
-    /// - Returns: What came of it, and the entry afterwards if there is one.
+    /// - Returns: The outcome, and the entry afterwards if there is one.
     package func command(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
         acknowledgement: String? = nil
@@ -75,7 +75,7 @@ extension Engine {
     ) async -> (CommandOutcome, Incident?) {
         let (result, ids) = apply(command, incident: id, reason: reason)
         var outcome = CommandOutcome(result)
-        for id in ids where await !settled(id) { outcome = .unsaved(savingFailure) }
+        for id in ids where await !waitUntilSaved(id) { outcome = .unsaved(savingFailure) }
         return (outcome, pending.incident(id, now: clock.now()))
     }
 
@@ -87,7 +87,7 @@ extension Engine {
     ) -> (CommandResult, changed: [EntryID]) {
         let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: clock.now())
         perform(actions)
-        let changed = tickets.touched
+        let changed = saves.touched
         finishFact()
         return (result, changed)
     }
@@ -109,13 +109,13 @@ extension Engine {
         for loop in loops { loop.setOffline(mode == .offline) }
         // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
         if mode == .offline { perform(pending.modeChanged(to: mode, now: now)) }
-        perform(reachability.learned(.mode(mode, reason: reason), now: now))
+        perform(reachability.observe(.mode(mode, reason: reason), now: now))
         perform(pending.modeChanged(to: mode, now: now))
         finishFact()
         return reachability.view
     }
 
-    /// A script of the host says that the network changed.
+    /// A script of the host reports that the network changed.
     package func hintChanged() -> ReachabilityView {
         handle(.hinted)
         return reachability.view

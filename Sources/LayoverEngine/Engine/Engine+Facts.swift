@@ -23,21 +23,21 @@ extension Engine {
         case .ticketDelivered(let id, let answer, let failure, let tally):
             pending.counted(tally.counts, of: id)
             pending.answered(status: answer.status, of: id)
-            tickets.answers[id] = answer
+            saves.answers[id] = answer
             perform(
                 pending.ended(
                     id, as: .delivered, failure: failure, attemptCount: tally.attemptCount, records: tally.records,
                     now: now, using: &jitter))
             exchanges[id] = nil
-            if !tickets.isTouched(id) { discard(answer, of: id) }
+            if !saves.isTouched(id) { discard(answer, of: id) }
         case .refusedToSend(let id, let why, let failure, let tally):
             if pending.isTicketAtRest(id) { exchanges[id] = nil }
             pending.counted(tally.counts, of: id)
             perform(pending.refused(id, why: why, failure: failure, records: tally.records, now: now))
         case .attemptFailed(let id, let failure, let parking, let tally):
-            if !pending.isLive(id) { learn(failure, tally, of: id, now: now) }
+            if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
             pending.counted(tally.counts, of: id)
-            // A ticket at rest has no exchange; the next attempt makes one. An answer in hand keeps it for now.
+            // A ticket at rest has no exchange; the next attempt makes one. A response that it has not delivered keeps it.
             if failure.evidence != .answered, pending.entry(id, now: now)?.ticket != nil, !pending.isBeingStored(id) {
                 exchanges[id] = nil
             }
@@ -47,34 +47,34 @@ extension Engine {
                     automaticLeft: tally.automaticLeft, isBodyReplayable: tally.isBodyReplayable,
                     records: tally.records, now: now, using: &jitter))
         case .answered(let id, let tally):
-            if !pending.isLive(id) { learn(nil, tally, of: id, now: now) }
+            if !pending.isLive(id) { observeLateEvidence(nil, tally, of: id, now: now) }
             pending.counted(tally.counts, of: id)
             perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, records: tally.records, now: now))
         case .ended(let id, let state, let failure, let tally):
-            if !pending.isLive(id) { learn(failure, tally, of: id, now: now) }
+            if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
             pending.counted(tally.counts, of: id)
             perform(
                 pending.ended(
                     id, as: state, failure: failure, attemptCount: tally.attemptCount,
                     records: tally.records, now: now, using: &jitter))
             // mutant: ends-twice
-            // Its loop knows already; in all other cases `end` or `refuse` is still to be told.
+            // Its loop has ended it; in all other cases the loop still gets `end` or `refuse`.
             exchanges[id] = nil
-            if !tickets.isTouched(id) { tickets.untold.remove(id) }
+            if !saves.isTouched(id) { saves.neverAnnounced.remove(id) }
         case .ticketNeverAnnounced(let id):
-            if pending.isLive(id) { tickets.untold.insert(id) } else { save([(id, .unmark(id))]) }
+            if pending.isLive(id) { saves.neverAnnounced.insert(id) } else { save([(id, .forgetKey(id))]) }
         case .notAdopted(let id, let obstacle):
             logger.notice(
                 "request cancelled: its client disconnected and it cannot become a ticket",
                 metadata: ["exchange": "\(naming.shown(id))", "reason": "\(obstacle.rawValue)"])
             pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):
-            learn(failure, tally, of: id, now: now)
+            observeLateEvidence(failure, tally, of: id, now: now)
         case .rerouted(let id, let route, let policy, let automaticLeft):
             perform(
                 pending.rerouted(id, route: route, policy: policy, automaticLeft: automaticLeft, now: now))
         case .networkAnswered:
-            perform(reachability.learned(.originBack, now: now))
+            perform(reachability.observe(.originBack, now: now))
         case .originAnswered(let origin):
             perform(pending.originAnswered(origin, now: now))
         case .freshUnderWay(let origin, let difference):
@@ -84,15 +84,15 @@ extension Engine {
         finishFact()
     }
 
-    /// Takes note of the attempt of an entry whose end was quicker, by a command or by time.
-    private func learn(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
+    /// Records the evidence of an attempt whose entry has ended meanwhile, by a command or by time.
+    private func observeLateEvidence(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
         pending.recorded(failure, counts: tally.counts, records: tally.records, of: id, now: now)
-        saveEvidence(of: id)
+        saveLateEvidence(of: id)
     }
 
     func handle(_ fact: ReachabilityFact) {
         if case .resumed = fact { resetTimer() }
-        perform(reachability.learned(fact, now: clock.now()))
+        perform(reachability.observe(fact, now: clock.now()))
         finishFact()
     }
 
@@ -103,7 +103,7 @@ extension Engine {
             switch action {
             case .start(let id, let trigger):
                 if pending.isTicketAtRest(id) {
-                    tickets.starts.append((id, trigger))
+                    ticketStarts.append((id, trigger))
                 } else {
                     exchanges[id]?.start(trigger, isForced: pending.entry(id, now: clock.now())?.isForced ?? false)
                 }
@@ -130,7 +130,7 @@ extension Engine {
                 report(kind, incident)
             case .gate(let origin, let isShut):
                 perform(
-                    reachability.learned(isShut ? .originAway(origin) : .originBack, now: clock.now()))
+                    reachability.observe(isShut ? .originAway(origin) : .originBack, now: clock.now()))
             case .announce(let origin, let notice):
                 for loop in loops { loop.announce(origin, notice) }
             case .report(let kind, let id):
@@ -164,9 +164,9 @@ extension Engine {
         }
     }
 
-    /// One that is still under way is given up: it asked about a network that is no more.
+    /// A probe that is still under way is cancelled: it tests a network that is gone.
     func startProbe() {
-        isProbeOwed = prober == nil
+        isProbeDue = prober == nil
         guard let prober else { return }
         probe?.cancel()
         probeNumber += 1
@@ -180,8 +180,8 @@ extension Engine {
     private func report(_ kind: EntryEventKind, _ id: EntryID) {
         guard let entry = pending.entry(id, now: clock.now()) else { return }
         totals.count(kind, entry)
-        // The start of an attempt is marked when its connection stands; an acceptance is on disk already.
-        if entry.ticket != nil, kind == .changed || kind == .ended { tickets.touch(id) }
+        // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
+        if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
         events.append(.entry(kind, entry))
         logger.debug(
             "entry", metadata: [

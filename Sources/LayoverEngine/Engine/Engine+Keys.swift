@@ -2,7 +2,7 @@ import LayoverCore
 import NIOCore
 import Synchronization
 
-/// Requests that share an `Idempotency-Key`: the core says which one goes, the others are told what became of it.
+/// Requests that share an `Idempotency-Key`: the core decides which one is sent, and the others get its outcome.
 extension Engine {
     nonisolated func nextClaim() -> KeyReservations.Claim {
         KeyReservations.Claim(number: claimNumbers.add(1, ordering: .relaxed).newValue)
@@ -27,12 +27,12 @@ extension Engine {
         }
     }
 
-    /// - Parameter outcome: What there is to share.
+    /// - Parameter outcome: The outcome that is shared.
     private func perform(_ actions: [KeyReservations.Action], _ outcome: KeyOutcome? = nil) {
         for action in actions {
             switch action {
             case .look(let claim, let key):
-                look(for: key, claim)
+                findTicket(of: key, for: claim)
             case .go(let claim):
                 claimants[claim]?.exchange?.keyDecided(.go)
             case .join(let claim):
@@ -52,24 +52,24 @@ extension Engine {
         }
     }
 
-    private func look(for key: [UInt8], _ claim: KeyReservations.Claim) {
+    private func findTicket(of key: [UInt8], for claim: KeyReservations.Claim) {
         guard let store else { return }
-        // What is on its way to the disk counts too.
+        // Changes that the store has not committed yet count too.
         store.commit([]) { _ in
             store.ticket(ofKey: key) { result in
-                self.eventLoop.execute { self.assumeIsolated { $0.looked(claim, result) } }
+                self.eventLoop.execute { self.assumeIsolated { $0.searched(claim, result) } }
             }
         }
     }
 
-    /// A store that cannot be read makes no tickets; requests go through all the same.
-    private func looked(_ claim: KeyReservations.Claim, _ result: Result<MarkedTicket?, StoreFailure>) {
+    /// With an unreadable store there are no tickets, and requests are sent as usual.
+    private func searched(_ claim: KeyReservations.Claim, _ result: Result<MarkedTicket?, StoreFailure>) {
         guard case .success(let found?) = result else { return perform(keys.looked(claim, found: nil)) }
         perform(keys.looked(claim, found: found.payload), .ticket(found.id))
     }
 }
 
-/// Held weakly: a request that is gone gives its claim up by itself.
+/// Held weakly: the claim of a request that is gone ends by itself.
 struct Claimant {
     weak var exchange: (any KeyedExchange)?
 }

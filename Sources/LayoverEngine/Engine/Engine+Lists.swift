@@ -5,8 +5,8 @@ extension Engine {
     /// The newest entries that came to their end, in no order.
     package func rememberedEntries() -> [Entry] { Array(pending.rememberedEntries) }
 
-    /// Commands several entries, in the order given. What other loops post meanwhile waits, so callers with
-    /// many entries give them in portions.
+    /// Commands several entries, in the order given. Facts of the loops wait meanwhile, so callers with
+    /// many entries pass them in portions.
     package func command(
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
     ) async -> [CommandOutcome] {

@@ -20,14 +20,14 @@ extension Engine {
     /// Changes the priority, the deadline or the lane of an entry.
     ///
     /// - Parameter revision: What the caller saw (`If-Match`); nil when any will do.
-    /// - Returns: What came of it, and the entry afterwards if there is one.
+    /// - Returns: The outcome, and the entry afterwards if there is one.
     package func patch(_ id: EntryID, _ patch: EntryPatch, revision: Int? = nil) async -> (CommandOutcome, Entry?) {
         let result = apply(patch, to: id, revision: revision)
         let outcome = await outcome(result, of: id)
         return (outcome, pending.entry(id, now: clock.now()))
     }
 
-    /// As `patch`, without waiting for the disk.
+    /// Like `patch`, without waiting for the store.
     func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> CommandResult {
         let (result, actions) = pending.patched(
             id, revision: revision, priority: patch.priority, expiresAt: patch.expiresAt, lane: patch.lane,
@@ -37,13 +37,13 @@ extension Engine {
         return result
     }
 
-    /// An entry, live or remembered, or a ticket that the store still knows. Its times are those of this boot.
+    /// An entry, live or remembered, or a ticket that is still in the store. Its times are those of this boot.
     package func knownEntry(_ id: EntryID) async throws(StoreFailure) -> Entry? {
         if let entry = pending.entry(id, now: clock.now()) { return entry }
-        guard let record = try await store?.record(of: id)?.shifted(by: -tickets.clock) else { return nil }
-        // It may have become known meanwhile: one is told of its acceptance after it is on disk.
+        guard let record = try await store?.record(of: id)?.shifted(by: -ticketClock) else { return nil }
+        // It may have been accepted meanwhile: the row comes before the entry.
         if let entry = pending.entry(id, now: clock.now()) { return entry }
         guard record.state.isFinal else { return nil }
-        return .ended(record, policy: tickets.routes.standing(of: record).policy)
+        return .ended(record, policy: routes.standing(of: record).policy)
     }
 }

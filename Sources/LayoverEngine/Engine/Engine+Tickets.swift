@@ -3,13 +3,13 @@ import Logging
 
 /// Tickets as their clients reach them, and as they come back after a restart.
 extension Engine {
-    // MARK: What clients ask
+    // MARK: Calls of clients
 
     /// A ticket as it stands now; nil if there is none. Its times are those of this boot.
     package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
         if let standing = rememberedTicket(id) { return standing }
         guard let record = try await store?.record(of: id) else { return nil }
-        return TicketStanding(record: record.shifted(by: -tickets.clock))
+        return TicketStanding(record: record.shifted(by: -ticketClock))
     }
 
     /// A ticket that is live, or one of the newest that ended.
@@ -18,7 +18,7 @@ extension Engine {
         return TicketStanding(record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)
     }
 
-    /// Its client gives a ticket up, or has no more use for its answer.
+    /// The client of a ticket cancels it, or drops its response.
     ///
     /// - Returns: False if there is no such ticket.
     package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> Bool {
@@ -35,15 +35,15 @@ extension Engine {
     }
 
     private func orFailure(_ id: EntryID) async throws(StoreFailure) -> Bool {
-        if await settled(id) { return true }
+        if await waitUntilSaved(id) { return true }
         throw savingFailure
     }
 
-    /// An answer that came after its entry had ended. The store lets go of its file, because the row is final.
+    /// A response that came after the end of its entry. The store removes its file, because the row is final.
     func discard(_ answer: StoredAnswer, of id: EntryID) {
-        tickets.answers[id] = nil
+        saves.answers[id] = nil
         guard let record = pending.record(of: id), record.state.isFinal else { return }
-        save([(id, .delivered(record.shifted(by: tickets.clock), answer))])
+        save([(id, .delivered(record.shifted(by: ticketClock), answer))])
     }
 
     // MARK: Replays
@@ -53,8 +53,8 @@ extension Engine {
         guard let entry = pending.entry(id, now: clock.now()), let ticket = entry.ticket,
             entry.state == .attempting, !loops.isEmpty
         else { return }
-        tickets.nextLoop = (tickets.nextLoop + 1) % loops.count
-        exchanges[id] = loops[tickets.nextLoop].replay(
+        nextLoop = (nextLoop + 1) % loops.count
+        exchanges[id] = loops[nextLoop].replay(
             TicketReplay(
                 id: id, method: entry.method, origin: entry.origin, trigger: trigger, policy: entry.policy,
                 route: entry.route, counts: ticket.counts, wish: ticket.wish, isForced: entry.isForced,
@@ -64,37 +64,37 @@ extension Engine {
 
     // MARK: Start
 
-    /// Takes over what an earlier run left. After the loops are registered, before the first connection.
+    /// Restores the tickets of an earlier run. After the loops are registered, before the first connection.
     ///
     /// Blocks until all of it is read.
     package func restore(from store: any PendingStore, bootID: String, routes: RouteTable) throws(StoreFailure) {
         let now = clock.now()
         let proposal = clock.wallNanoseconds(of: now) &- now.nanoseconds
-        tickets.clock = try store.clock(bootID: bootID, proposal: proposal, now: now)
-        tickets.routes = routes
+        ticketClock = try store.clock(bootID: bootID, proposal: proposal, now: now)
+        self.routes = routes
         pending.skipSequences(to: try store.lastSequence())
         pending.restoringBegan()
-        // Those that depend on others come last, all together: then it is known what became of the others.
+        // Tickets with parents come last, all together: the states of the parents are known then.
         var dependent: [TicketRecord] = []
         try store.readLive { portion in
             dependent += portion.filter { !$0.parents.isEmpty }
-            takeOver(portion.filter(\.parents.isEmpty), ended: [:])
+            restoreTickets(portion.filter(\.parents.isEmpty), ended: [:])
         }
         let unknown = Set(dependent.flatMap(\.parents)).subtracting(dependent.map(\.id))
             .filter { !pending.isLive($0) }
-        takeOver(dependent, ended: unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown)))
+        restoreTickets(dependent, ended: unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown)))
         restored(count: pending.count)
     }
 
-    /// Takes over what an earlier run left, from a store that could not be opened at the start. Until then requests
+    /// Restores the tickets of an earlier run from a store that could not be opened at the start. Until then requests
     /// were held, but none was accepted.
     ///
-    /// Blocks until all of it is read, and keeps all of it in memory twice for so long: what cannot be read to its end
-    /// must leave nothing behind.
+    /// Blocks until all of it is read, and has all of it in memory twice until then: after a failed read nothing of
+    /// it may be left in the pending set.
     ///
-    /// - Returns: False where it comes too late, as the proxy is being stopped.
+    /// - Returns: False if the proxy is already being stopped.
     package func restore(
-        from store: any PendingStore, openedLate place: LateStore, bootID: String
+        from store: any PendingStore, replacing standIn: UnavailableStore, bootID: String
     ) throws(StoreFailure) -> Bool {
         guard !pending.isDraining else { return false }
         let now = clock.now()
@@ -105,11 +105,11 @@ extension Engine {
         try store.readLive { records += $0 }
         let unknown = Set(records.flatMap(\.parents)).subtracting(records.map(\.id))
         let ended = unknown.isEmpty ? [:] : try store.endStates(of: Array(unknown))
-        guard place.opened(store) else { return false }
-        tickets.clock = known
+        guard standIn.opened(store) else { return false }
+        ticketClock = known
         pending.skipSequences(to: sequence)
         pending.restoringBegan()
-        takeOver(records, ended: ended)
+        restoreTickets(records, ended: ended)
         restored(count: records.count)
         return true
     }
@@ -120,13 +120,13 @@ extension Engine {
         finishFact()
     }
 
-    private func takeOver(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
+    private func restoreTickets(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
         let now = clock.now()
         let known = records.map { record in
-            var record = record.shifted(by: -tickets.clock)
-            let standing = tickets.routes.standing(of: record)
+            var record = record.shifted(by: -ticketClock)
+            let standing = routes.standing(of: record)
             record.route = standing.route
-            // A wall clock that was set back while the machine was off must not make anybody wait longer than was meant.
+            // A wall clock that was set back while the machine was off must not make a ticket wait longer than its delay.
             let delay = record.dueAt - (record.lastFailureAt ?? record.parkedAt)
             record.dueAt = min(record.dueAt, now + delay)
             return (record: record, policy: standing.policy)
@@ -138,15 +138,15 @@ extension Engine {
 
     /// Tickets find their routes in a configuration that was read anew.
     package func adopt(_ routes: RouteTable) {
-        tickets.routes = routes
-        tickets.isReloaded = true
+        self.routes = routes
+        isReloaded = true
         for id in pending.idsInOrder { reroute(id) }
         finishFact()
     }
 
     private func reroute(_ id: EntryID) {
         guard let record = pending.record(of: id) else { return }
-        let (route, policy) = tickets.routes.standing(of: record)
+        let (route, policy) = routes.standing(of: record)
         let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
         perform(
             pending.rerouted(id, route: route, policy: policy, automaticLeft: left, now: clock.now()))
@@ -154,7 +154,7 @@ extension Engine {
 
     /// A reload may have come while a ticket was on its way to the disk.
     func rerouteIfReloaded(_ id: EntryID) {
-        if tickets.isReloaded { reroute(id) }
+        if isReloaded { reroute(id) }
     }
 }
 

@@ -24,14 +24,28 @@ package actor Engine {
     var loops: [any ExchangeLoop] = []
     var events: EventLog
     var prober: (any Prober)?
-    /// Counts probes, so that the result of one that was given up can be told.
+    /// Counts probes, so that the result of a cancelled one can be recognized.
     var probeNumber = 0
     var probe: Task<Void, Never>?
-    /// Whether a probe was wanted before there was anybody to make it.
-    var isProbeOwed = false
+    /// Whether a probe was due before the prober was set.
+    var isProbeDue = false
     /// Where tickets are kept. Nil: there are none.
     package nonisolated let store: (any PendingStore)?
-    var tickets = TicketBook()
+    var saves = SaveQueue()
+    var watchers = TicketWatchers()
+    /// Attempts of tickets that the current fact asks for. They are started once its changes are on their way to the store.
+    var ticketStarts: [(id: EntryID, trigger: AttemptTrigger)] = []
+    /// Loops take tickets in turn.
+    var nextLoop = 0
+    /// How times on disk relate to those since boot.
+    var ticketClock = TicketClock()
+    /// When the store was last told the time (`StoreChange.seen`).
+    var timeSavedAt: Timestamp?
+    var routes = RouteTable()
+    /// Whether the routes were changed since the start.
+    var isReloaded = false
+    /// How long ended tickets are kept; nil until it is set.
+    var history: Duration?
     var keys: KeyReservations
     var claimants: [KeyReservations.Claim: Claimant] = [:]
     nonisolated let claimNumbers = Atomic<Int>(0)
@@ -68,8 +82,8 @@ package actor Engine {
         keys = KeyReservations(joinedCountMax: limits.heldClientCountMax)
         startedAt = clock.now()
         if store?.isOpen == false {
-            // What a store that comes late holds was accepted before all that waits until then, and a sequence is
-            // never used twice: more of them than anybody counts in a microsecond lie below.
+            // The tickets of a store that opens later were accepted before all that waits until then, and no sequence
+            // is used twice. Less than one sequence is used per microsecond, so those of the store are below this one.
             pending.skipSequences(to: Int(clock.wallNanoseconds(of: startedAt) / 1000))
         }
         // Nothing is there yet that could be woken.
@@ -86,7 +100,7 @@ package actor Engine {
 
     package func setProber(_ prober: any Prober) {
         self.prober = prober
-        if isProbeOwed { startProbe() }
+        if isProbeDue { startProbe() }
         armTimer()
     }
 
@@ -121,10 +135,10 @@ package actor Engine {
         timer = nil
         timerAt = next
         guard let next else { return }
-        // NIO's clock stands still during suspend; a long sleep must not make due times late by as much.
+        // NIO's clock stops during suspend; a long suspend must not delay due times by as much.
         let now = clock.now()
         let wait = next <= now ? .zero : min(max(Self.timerMin, next - now), Self.timerMax)
-        // Weakly: an engine that nobody has any more does not go on for the sake of its timer.
+        // Weakly: the timer must not keep a released engine alive.
         timer = eventLoop.scheduleTask(in: .nanoseconds(wait.nanosecondsSaturating)) { [weak self] in
             self?.assumeIsolated { $0.timerFired() }
         }

@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// One thing that happened, for everybody who watches.
+/// One event, for all watchers.
 package struct EngineEvent: Sendable {
     package enum Content: Sendable {
         case entry(EntryEventKind, Entry)

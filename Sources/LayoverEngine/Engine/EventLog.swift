@@ -1,10 +1,10 @@
 import LayoverCore
 
-/// The newest events, once for all who watch.
+/// The newest events, one copy for all watchers.
 ///
-/// A watcher is a place in the log and takes what is behind it when it can. So a thousand watchers keep no more in
-/// memory than one, however slowly they read, and nothing here ever waits for a watcher. Behind the oldest event that is
-/// kept there is a gap: who comes from there has lost events, is told so, and looks at everything anew.
+/// A watcher is a position in the log and takes later events when it is ready. So a thousand slow watchers need no more
+/// memory than one, and the log never waits for a watcher. A watcher whose position is older than the oldest kept event has
+/// lost events: it gets `gap` and has to read everything again.
 struct EventLog {
     /// Bytes of the events that are kept, for watchers that are slow or were away. Default: 4 MiB, which is some
     /// thousand events of entries.
@@ -22,7 +22,7 @@ struct EventLog {
     private struct Watcher {
         /// Not nil while it waits for the next event.
         var waiting: CheckedContinuation<Void, Never>?
-        /// The last event that it is to get; nil while there is no end.
+        /// The last event that it gets; nil while the watch has no end.
         var lastNumber: UInt64?
     }
 
@@ -85,7 +85,7 @@ struct EventLog {
         watchers[number] = nil
     }
 
-    /// All watchers of now get what has happened so far, and then their end.
+    /// All current watchers get the events so far, and then the end.
     mutating func finish() {
         for number in watchers.keys {
             watchers[number]?.lastNumber = lastNumber
@@ -93,7 +93,7 @@ struct EventLog {
         }
     }
 
-    /// What a watcher gets next; nil: it has to wait.
+    /// The next delivery for a watcher; nil: it has to wait.
     func turn(of watcher: Int, after number: UInt64) -> EventTurn? {
         guard let watcher = watchers[watcher] else { return .ended }
         if let last = watcher.lastNumber, number >= last { return .ended }
@@ -116,18 +116,18 @@ struct EventLog {
     }
 }
 
-/// What a watcher gets.
+/// A delivery to a watcher.
 package enum EventTurn: Sendable {
     /// Never empty.
     case events([EngineEvent])
     /// Events in between are not kept any more.
     case lost
-    /// There will be nothing more.
+    /// The watch has ended.
     case ended
 }
 
 extension EngineEvent.Content {
-    /// About so many bytes of memory.
+    /// An estimate of its bytes in memory.
     fileprivate var byteCount: Int {
         switch self {
         case .entry(_, let entry): entry.memoryByteCount

@@ -1,13 +1,13 @@
-/// How it stands with tickets and the disk at one moment.
+/// The state of the ticket store at one moment.
 package struct StoreStatus: Sendable, Hashable {
     package var condition: StoreCondition
-    /// Tickets whose newest change the disk would not take. It is tried again and again.
+    /// Tickets whose newest change the store refused. Saving it is repeated until it succeeds.
     package var unsavedCount: Int
     /// Tickets that were accepted since the start.
     package var acceptedCount: Int
-    /// Groups of changes, or requests, that the disk would not take since the start.
+    /// Groups of changes, or requests, that the store refused since the start.
     package var failureCount: Int
-    /// How long ended tickets are kept; nil: nobody said.
+    /// How long ended tickets are kept; nil until it is set.
     package var history: Duration?
 }
 
@@ -16,9 +16,9 @@ extension Engine {
     package func storeStatus() -> StoreStatus? {
         store.map { store in
             StoreStatus(
-                condition: store.condition, unsavedCount: tickets.unsaved.count,
+                condition: store.condition, unsavedCount: saves.refused.count,
                 acceptedCount: totals.acceptedCount, failureCount: totals.storeFailureCount,
-                history: tickets.history)
+                history: history)
         }
     }
 }

@@ -14,9 +14,9 @@ package struct Acceptance: Sendable {
     }
 }
 
-/// What became of a request that was to become a ticket.
+/// The result of accepting a ticket.
 package enum AcceptanceResult: Sendable, Hashable {
-    /// It is on disk, and stands so. Nil here and below: how it stands is not in memory.
+    /// It is on disk, with its standing. Nil here and below: the standing is not in memory.
     case accepted(EntryID, TicketStanding?)
     /// The same request with the same key was accepted before, under this id.
     case duplicate(of: EntryID, TicketStanding?)
@@ -24,11 +24,11 @@ package enum AcceptanceResult: Sendable, Hashable {
     case keyReused
     case refused(limit: String, value: Int)
     case draining
-    /// It depends on a ticket that there is not.
+    /// It depends on an unknown ticket.
     case unknownParent(EntryID)
-    /// It is not known to be on disk. The id is told, because it may be there after all.
+    /// It may not be on disk. The client gets the id, because it may be on disk after all.
     case notStored(EntryID, StoreFailure)
-    /// Its entry came to its end meanwhile.
+    /// Its entry has ended meanwhile.
     case gone
 
     /// The ticket that the client is told of; nil: there is none.
@@ -39,8 +39,8 @@ package enum AcceptanceResult: Sendable, Hashable {
         }
     }
 
-    /// Whether the body that was kept for it has no ticket, and never will. Where the store has said no, it has let go
-    /// of the body itself.
+    /// Whether the body that was kept for it will never have a ticket. A store that refused the ticket has removed
+    /// the body itself.
     package var abandonsBody: Bool {
         switch self {
         case .accepted, .duplicate, .keyReused: false
@@ -50,7 +50,7 @@ package enum AcceptanceResult: Sendable, Hashable {
     }
 }
 
-/// Who asks for a ticket. Each call hops to its loop.
+/// An exchange that wants a ticket. Each call hops to its loop.
 package protocol AcceptingExchange: AnyObject, Sendable {
     /// Once, and never from within the request.
     func acceptance(_ result: AcceptanceResult)

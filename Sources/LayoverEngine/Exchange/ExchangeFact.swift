@@ -1,21 +1,21 @@
 package import LayoverCore
 
-/// What loops tell the engine. The fast path tells it nothing.
+/// Facts that loops post to the engine. The fast path posts none.
 package enum ExchangeFact: Sendable {
     /// An exchange asks to join the pending set.
     case parked(NewEntry, any HeldExchange)
     /// An attempt of an entry failed, and the verdict was to wait.
     case attemptFailed(EntryID, Failure, Verdict.Parking, AttemptTally)
-    /// A response head came back for an entry, or its connection stands.
+    /// A response head came back for an entry, or its connection is open.
     case answered(EntryID, AttemptTally)
     /// The exchange of an entry is over.
     case ended(EntryID, EntryState, Failure?, AttemptTally)
-    /// The exchange of an entry is about to be over, or was ended, without its client having been told of the ticket that
-    /// was being made of it. Before `ended`.
+    /// The exchange of an entry ends or has ended while its ticket was being made, and its client was never told of
+    /// the ticket. Before `ended`.
     case ticketNeverAnnounced(EntryID)
     /// The client of an entry has left, and the entry cannot go on without it. Before `ended`.
     case notAdopted(EntryID, AdoptionObstacle)
-    /// What an attempt had proved that was cut off because its entry ended.
+    /// Evidence of an attempt that was cut off because its entry ended.
     case evidence(EntryID, Failure, AttemptTally)
     /// A request is to be accepted as a ticket, before any attempt.
     case accept(Acceptance, any AcceptingExchange)
@@ -23,32 +23,32 @@ package enum ExchangeFact: Sendable {
     case joined(NewEntry, any HeldExchange)
     /// An exchange in the set is to become a ticket.
     case becomeTicket(Acceptance, any HeldExchange & AcceptingExchange)
-    /// The body of a request in the set has arrived whole.
+    /// The body of a request in the set is complete.
     case bodyCompleted(EntryID, byteCount: Int, isReplayable: Bool)
     /// An exchange that was offered a ticket cannot become one.
     case declinesTicket(EntryID)
-    /// The answer of a ticket is complete, or broke off: then with what broke it.
+    /// The response to a ticket is complete, or broke off: then with the failure.
     case ticketDelivered(EntryID, StoredAnswer, Failure?, AttemptTally)
-    /// A request could not be made ready to be sent, or must not be sent now. No failure: the last one says it all.
+    /// A request could not be prepared for sending, or must not be sent now. No failure: the last one stays.
     case refusedToSend(EntryID, UndecidedReason, Failure?, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.
     case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?)
-    /// An origin answered while the network was in doubt.
+    /// An origin responded while the network was in doubt.
     case networkAnswered
-    /// A request outside the set was answered by an origin that the loop knows as shut or watched.
+    /// A request outside the set got a response from an origin whose gate is shut or watched.
     case originAnswered(Origin)
     /// Fresh attempts to a watched origin began or ended.
     case freshUnderWay(Origin, changedBy: Int)
 }
 
-/// How many attempts an exchange has made, and what people may know of the newest.
+/// The attempts of an exchange: their number, and the records of the newest.
 package struct AttemptTally: Sendable, Hashable {
     package var attemptCount: Int
     package var automaticLeft: Int?
     package var isBodyReplayable: Bool
     /// The same in full, for what is kept of a ticket.
     package var counts = AttemptCounts()
-    /// The attempts that ended since the engine was told last.
+    /// The attempts that ended since the last fact.
     package var records: [AttemptRecord]
 
     package init(

@@ -1,6 +1,6 @@
 package import LayoverHTTP
 
-/// The body of a request whose client waits, for somebody who wants to look at it.
+/// The body of a request whose client waits, for the admin API.
 package struct HeldBody: Sendable {
     /// Nil: the request has none. It may still be arriving, and it may have been given up.
     package var body: CapturedBody?

@@ -6,19 +6,19 @@ package protocol HeldExchange: AnyObject, Sendable {
     ///
     /// - Parameter isForced: Whether a person took the risk that it acts twice.
     func start(_ trigger: AttemptTrigger, isForced: Bool)
-    /// Aborts the attempt under way if its connection does not stand yet.
+    /// Aborts the attempt under way if its connection is not open yet.
     func abandonConnecting()
-    /// Throws away the answer in hand: the exchange is in the set, and asks for another one later.
+    /// Drops the response in hand: the exchange is in the set, and makes another attempt later.
     func dropAnswer()
-    /// Delivers the answer in hand: nothing more may be tried.
+    /// Delivers the response in hand: no further attempt is allowed.
     func deliverAnswer(_ reason: Verdict.DeliverReason)
-    /// Its client has waited as long as it may, and said that it takes a ticket then.
+    /// The client has waited as long as it may, and accepts a ticket then (`respond-async`).
     func offerTicket()
-    /// Answers the client: nothing more will be tried. `retryAfter`: an honest guess, where there is one.
+    /// Answers the client: there is no further attempt. `retryAfter`: an estimate, if there is one.
     func end(_ end: EntryEnd, retryAfter: Duration?)
-    /// Answers the client that a limit forbids to park its request.
+    /// Answers the client that its request cannot be parked because of a limit.
     func refuse(limit: String, value: Int)
-    /// Shows the body of its request. `done` is called once, on any thread; nil: there is nothing to show (any more).
+    /// Passes the body of its request to `done`, which is called once, on any thread. Nil: there is no body any more.
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void)
 }
 

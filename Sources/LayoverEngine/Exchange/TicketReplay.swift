@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// An attempt of a ticket that is to be made: what its loop has to know besides what the store keeps.
+/// An attempt of a ticket: the facts that its loop needs besides those in the store.
 package struct TicketReplay: Sendable {
     package var id: EntryID
     package var method: String
@@ -9,13 +9,13 @@ package struct TicketReplay: Sendable {
     package var policy: Policy
     package var route: String?
     package var counts: AttemptCounts
-    /// What the request's own fields say about its policy: a reload may come before the attempt begins.
+    /// The policy in the request's own fields: a reload may come before the attempt begins.
     package var wish: PolicyWish
-    /// Whether a person took the risk that it acts twice.
+    /// Whether a person accepted the risk that the request acts twice.
     package var isForced: Bool
     package var hasIdempotencyKey: Bool
     package var parents: [EntryID]
     package var url: String
-    /// Whether a person has seen what the origin says to the question of `preflight`, and wants it sent.
+    /// Whether a person has seen the response to `preflight` and retried the request all the same.
     package var skipsPreflight: Bool
 }

@@ -18,7 +18,7 @@ package final class KeyClaim: Sendable {
 
     /// - Parameters:
     ///   - payload: Nil while the body is arriving.
-    ///   - looks: Whether the store is to be asked for a ticket with this key.
+    ///   - looks: Whether the store is searched for a ticket with this key.
     package func ask(key: [UInt8], payload: [UInt8]?, looks: Bool, by exchange: any KeyedExchange) {
         engine.post(.asked(claim, key: key, payload: payload, looks: looks, exchange))
     }
@@ -29,14 +29,14 @@ package final class KeyClaim: Sendable {
 
     /// Once; later calls do nothing.
     ///
-    /// - Parameter outcome: What others with the same key are given. Nil: the request has come to nothing, and another may go.
+    /// - Parameter outcome: The outcome for other requests with the key. Nil: there is none, and another request is sent.
     package func end(_ outcome: KeyOutcome?) {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         engine.post(.ended(claim, outcome))
     }
 }
 
-/// What loops tell the engine about keys.
+/// Facts about keys that loops post to the engine.
 package enum KeyFact: Sendable {
     case asked(
         KeyReservations.Claim, key: [UInt8], payload: [UInt8]?, looks: Bool, any KeyedExchange)

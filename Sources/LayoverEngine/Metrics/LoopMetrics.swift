@@ -1,6 +1,6 @@
 package import Synchronization
 
-/// Counters of one event loop. Only that loop writes, so nothing is contended; anybody may read.
+/// Counters of one event loop. Only that loop writes, so there is no contention; any thread may read.
 package final class LoopMetrics: Sendable {
     package let requestCount = Atomic<Int>(0)
     package let connectionCount = Atomic<Int>(0)

@@ -1,9 +1,9 @@
 package import LayoverCore
 
-/// What tells two acceptances with the same `Idempotency-Key` apart
+/// Compares two acceptances with the same `Idempotency-Key`
 /// (draft-ietf-httpapi-idempotency-key-header).
 package struct IdempotencyMark: Sendable, Hashable {
-    /// A digest of the key, the origin and whoever asks. 32 bytes.
+    /// A digest of the key, the origin and the identity of the client. 32 bytes.
     package var key: [UInt8]
     /// A digest of the method, the target and the body. 32 bytes.
     package var payload: [UInt8]

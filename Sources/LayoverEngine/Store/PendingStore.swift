@@ -2,9 +2,9 @@ package import LayoverCore
 
 /// Where accepted tickets survive the process. Every store passes the contract suite (`PendingStoreContract`).
 ///
-/// Changes are committed in the order in which `commit` was called, from whatever thread; what is handed in while
-/// a commit is under way is committed together. Completions come in the same order, each once, on any thread, and
-/// never from within the call. After a failure later calls are tried anew: a store recovers by itself.
+/// Changes are committed in the order in which `commit` was called, from any thread; changes handed in during a
+/// commit are committed together. Completions come in the same order, each once, on any thread, and
+/// never from within the call. A failure does not affect later calls: a store recovers by itself.
 package protocol PendingStore: AnyObject, Sendable {
     /// Hands out all live tickets in the order of their sequence, in portions. Blocks; before the first commit.
     func readLive(_ take: ([TicketRecord]) -> Void) throws(StoreFailure)
@@ -12,14 +12,14 @@ package protocol PendingStore: AnyObject, Sendable {
     /// The highest sequence that was ever used; 0 when there was none.
     func lastSequence() throws(StoreFailure) -> Int
 
-    /// How tickets ended that are not live any more. Blocks.
+    /// The final states of tickets that have ended. Blocks.
     func endStates(of ids: [EntryID]) throws(StoreFailure) -> [EntryID: EntryState]
 
     /// How times on disk relate to the clock since boot: what was kept for this boot of the machine, or the
-    /// proposal, which is kept from now on. So a date that somebody sets between two runs changes no deadline; and what
-    /// the date says of the time between two boots counts as unmeasured (`TicketClock.next`).
+    /// proposal, which is kept from now on. So setting the date between two runs changes no deadline, and the time
+    /// between two boots counts as unmeasured (`TicketClock.next`).
     ///
-    /// - Parameter now: The time since boot; a sign as `StoreChange.seen` leaves it.
+    /// - Parameter now: The time since boot. It is saved as by `StoreChange.seen`.
     func clock(bootID: String, proposal: Int64, now: Timestamp) throws(StoreFailure) -> TicketClock
 
     /// Commits changes as one group, all of them or none. One result for each.
@@ -43,18 +43,18 @@ package protocol PendingStore: AnyObject, Sendable {
     func ticket(
         ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void)
 
-    /// Removes final tickets that ended before a measured time (`TicketRecord.endedMeasured`), oldest first, at most so
-    /// many, with their answers, and says how many were removed. Those that live tickets name as parents stay.
+    /// Removes final tickets that ended before a measured time (`TicketRecord.endedMeasured`), oldest first, at most
+    /// `limit`, with their responses, and completes with their number. Parents of live tickets stay.
     func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void)
 
-    /// Whether it could be opened. While it was not, every call fails, and nobody knows what it holds.
+    /// Whether it is open. Until then every call fails, and its content is unknown.
     var isOpen: Bool { get }
 
-    /// The state people are shown.
+    /// The state that is shown to people.
     var condition: StoreCondition { get }
 
-    /// Waits for what was handed in, and lets go of the file.
+    /// Waits for all changes handed in, and closes the file.
     func close() async
 }
 
@@ -62,7 +62,7 @@ extension PendingStore {
     package var isOpen: Bool { true }
 }
 
-/// How a store is doing.
+/// The condition of a store.
 package struct StoreCondition: Sendable, Hashable {
     /// The last failure; nil once a commit succeeded after it.
     package var failure: StoreFailure?

@@ -1,55 +1,55 @@
 package import LayoverCore
 
-/// One change of what is on disk.
+/// One change in the store.
 package enum StoreChange: Sendable {
-    /// A ticket is accepted, in the state that the record says. Its id is new; otherwise `stale`. With a mark whose
-    /// key is there already nothing is inserted. Where nothing is inserted, its body's file is removed unless a row names it.
+    /// A ticket is accepted, in the state of the record. Its id is new; otherwise `stale`. With a mark whose key
+    /// is in the store already, nothing is inserted; then the file of its body is removed unless a row names it.
     case insert(TicketRecord, StoredRequest, IdempotencyMark?)
-    /// A ticket stands differently. Applied only if the row's revision is lower and it is not final: rows may have
-    /// missed steps, so every live state can become any other. Only `started` says `attempting`: a record in that
-    /// state leaves a row that is `attempting` so, and makes any other one `waiting`.
-    /// A final record lets go of the request and its body.
+    /// A ticket has changed. Applied only if the row's revision is lower and its state is not final: rows may have
+    /// missed steps, so every live state can become any other. Only `started` sets `attempting`: an update to that
+    /// state leaves an `attempting` row as it is, and makes any other one `waiting`.
+    /// A final record removes the request and its body.
     case update(TicketRecord)
-    /// The connection of an attempt stands, and its first byte is about to leave: the row becomes `attempting`.
+    /// The start record: the connection of an attempt is open, and its first byte is about to leave. The row becomes `attempting`.
     /// Applied only if the row is `waiting` or `attempting` and its revision is not higher; otherwise `stale`, and
     /// nothing may be sent.
     case started(EntryID, revision: Int, counts: AttemptCounts)
-    /// What the last attempt of a final ticket proved, which had been cut off: counts, failure and timeline, and nothing
+    /// Evidence of an attempt that was cut off by the end of its ticket: counts, failure and timeline, and nothing
     /// else. Applied only if the row is in the same final state and its revision is lower.
-    case learned(TicketRecord)
-    /// An answer came: the record is final, and its answer is kept. Applied like `update`; where it is `stale`, the
-    /// answer's file is removed unless a row names it.
+    case lateEvidence(TicketRecord)
+    /// A response came: the record is final, and the response is kept. Applied like `update`; if it is `stale`, the
+    /// file of the response is removed unless a row names it.
     case delivered(TicketRecord, StoredAnswer)
-    /// Nobody wants the answer any more: its bytes go, the row stays. Only of a final ticket.
+    /// Removes the response of a final ticket; the row stays.
     case dropAnswer(EntryID)
-    /// Nobody was ever told of the ticket: its mark goes, so that it is not the answer to the same request.
-    case unmark(EntryID)
-    /// The date, as this boot of the machine has it, has come that far. Always applied.
+    /// No client was ever told of the ticket: its mark is removed, so that a repetition of the request is a new one.
+    case forgetKey(EntryID)
+    /// The current time, as this boot of the machine counts it. Always applied.
     case seen(Timestamp)
 }
 
 extension StoreChange {
-    /// One word for logs.
+    /// Name for logs.
     var name: String {
         switch self {
         case .insert: "insert"
         case .update(let record): "update to \(record.state)"
         case .started: "started"
-        case .learned: "learned"
+        case .lateEvidence: "late evidence"
         case .delivered: "delivered"
         case .dropAnswer: "dropAnswer"
-        case .unmark: "unmark"
+        case .forgetKey: "forgetKey"
         case .seen: "seen"
         }
     }
 }
 
-/// What came of one change.
+/// The result of one change.
 package enum StoreResult: Sendable, Hashable {
     /// It is on disk.
     case done
     /// A ticket with the same idempotency key was accepted before.
     case duplicate(of: EntryID, samePayload: Bool)
-    /// The guard did not hold: the row is not there, or newer, or in a state that cannot become the new one.
+    /// Not applied: the row does not exist, is newer, or is in a state that cannot become the new one.
     case stale
 }

@@ -1,4 +1,4 @@
-/// Why nothing of a group of changes is known to be on disk.
+/// Why a group of changes may not be on disk.
 package struct StoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The disk or a quota is full.
@@ -7,7 +7,7 @@ package struct StoreFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case readOnly
         /// Reading or writing failed.
         case io
-        /// The file is not a database of ours, or is damaged.
+        /// The file is not a database of Layover, or is damaged.
         case corrupt
         /// Another process has the store.
         case locked

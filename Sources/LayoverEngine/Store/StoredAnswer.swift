@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The origin's answer to a ticket, as it came.
+/// The origin's response to a ticket, unchanged.
 package struct StoredAnswer: Sendable, Hashable {
     package var status: Int
     /// Field lines, each with its CRLF, without what frames the body.

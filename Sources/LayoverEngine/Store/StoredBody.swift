@@ -7,7 +7,7 @@ package enum StoredBody: Sendable, Hashable {
     /// In the row itself.
     case inline(ByteBuffer)
     /// In a file of the spool folder, by its name (`isFileName`). It was written and synced, and so was the
-    /// folder, before anybody said so.
+    /// folder, before this value was made.
     case file(name: String, byteCount: Int)
 
     package var byteCount: Int {
@@ -22,7 +22,7 @@ package enum StoredBody: Sendable, Hashable {
     package var fileName: String? { if case .file(let name, _) = self { name } else { nil } }
 
     /// Whether a name is one that a row may hold: the ticket's id, and what the body belongs to. Other files of the
-    /// spool folder are not ours, and nobody touches them.
+    /// spool folder belong to others and are left alone.
     package static func isFileName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && EntryID(parts[0]) != nil && (parts[1] == "request" || parts[1] == "answer")

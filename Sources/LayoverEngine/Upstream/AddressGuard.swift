@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// Says which addresses must not be connected to, whatever name led there.
+/// Decides which addresses must not be connected to, whatever name they were resolved from.
 package protocol AddressGuard: Sendable {
     /// - Parameters:
     ///   - address: Numeric IPv4 or IPv6 address, without brackets or zone.

@@ -1,6 +1,6 @@
 /// Limits on the time of one attempt.
 package struct AttemptTimeouts: Sendable, Hashable {
-    /// From the start until the connection stands, names and TLS included. Default: 10 s.
+    /// From the start until the connection is open, name resolution and TLS included. Default: 10 s.
     package var connect: Duration = .seconds(10)
     /// From the moment the request is sent until its response head. Nil: no limit. Default: nil.
     package var firstByte: Duration?

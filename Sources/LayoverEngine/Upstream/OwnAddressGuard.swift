@@ -4,7 +4,7 @@ import Glibc
 package import LayoverCore
 import Synchronization
 
-/// Refuses our own listeners, under any spelling and name, and addresses that no request should reach
+/// Refuses Layover's own listeners, under any spelling and name, and addresses that no request should reach
 /// by accident: link-local ones, where clouds keep their metadata.
 package final class OwnAddressGuard: AddressGuard {
     private struct Listener {
@@ -29,7 +29,7 @@ package final class OwnAddressGuard: AddressGuard {
     }
 
     package func refusal(ofLiteral host: String, port: Int, allow: [String]) -> FailureKind? {
-        // A last dot says that a name is complete (RFC 1034 section 3.1); it does not change whose it is.
+        // A trailing dot marks a name as complete (RFC 1034 section 3.1); it is the same host.
         let name = host.lowercased()
         let host = name.hasSuffix(".") ? String(name.dropLast()) : name
         if host == "localhost" || host.hasSuffix(".localhost") {

@@ -11,20 +11,20 @@ package final class UpstreamAttempt: @unchecked Sendable {
     package let number: Int
     /// Whether an existing connection must not be used.
     package let needsFreshConnection: Bool
-    /// Whether the worker is to say what connection an answer came on. It costs a few microseconds.
+    /// Whether the worker reports the connection of a response. It costs a few microseconds.
     package let wantsConnectionFacts: Bool
     /// What the worker knew of the connection when the head came. Written by the worker before it reports the
     /// head, read by the loop after.
     package var connectionFacts: ConnectionFacts?
-    /// Asked by the worker, on its thread, each time that the connection stands and the first byte of the request is
+    /// Called by the worker, on its thread, each time that the connection is open and the first byte of the request is
     /// about to leave. It may block, so only workers that are set aside for tickets get attempts with one. False:
     /// nothing may be sent, and the attempt fails as `neverSent`.
     package let beforeSending: (@Sendable () -> Bool)?
-    /// Who is told what happens. Confined to the loop.
+    /// Gets the events. Confined to the loop.
     package let receiver: any UpstreamReceiver
     /// Whatever the worker keeps for the attempt. Confined to the worker's thread.
     package var workerState: AnyObject?
-    /// Whether the connection stands and the first byte of the request is about to leave or has left.
+    /// Whether the connection is open and the first byte of the request is about to leave or has left.
     /// Set by the worker, read by both.
     package let hasBegunSending = Atomic<Bool>(false)
     /// Bytes of the response that the worker has reported and the loop has not passed on yet.

@@ -2,7 +2,7 @@ package import LayoverCore
 package import LayoverHTTP
 package import NIOCore
 
-/// What a worker tells the loop of one attempt. The last three end it; exactly one of them comes, also
+/// Events of one attempt, from the worker to the loop. The last three end it; exactly one of them comes, also
 /// after `cancel`, and nothing after it.
 package enum UpstreamEvent: Sendable {
     /// The upstream is ready for body bytes and none are there. Only where the request expects a 100.
@@ -17,7 +17,7 @@ package enum UpstreamEvent: Sendable {
     case end(trailers: ByteBuffer?)
     /// The attempt failed; after a head, in the middle of the response.
     case failed(Failure)
-    /// The connection of a `dial` stands; whoever takes the event owns the descriptor.
+    /// The connection of a `dial` is open; the receiver of the event owns the descriptor.
     case dialled(DialledSocket)
 }
 

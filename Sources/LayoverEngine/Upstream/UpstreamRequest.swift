@@ -54,7 +54,7 @@ package struct UpstreamRequest: Sendable {
         self.allowAddresses = allowAddresses
     }
 
-    /// Whether a field proves who the client is. Reads all of them, so only for requests in trouble.
+    /// Whether a field holds credentials. Reads all fields, so only for requests that are held.
     package var carriesCredentials: Bool {
         fields.contains { CredentialFields.ofRequests.contains($0.name.lowercased()) }
     }

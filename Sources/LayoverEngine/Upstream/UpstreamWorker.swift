@@ -3,7 +3,7 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func start(_ attempt: UpstreamAttempt)
     /// Aborts the attempt. It still ends with one last event, which carries the evidence.
     func cancel(_ attempt: UpstreamAttempt)
-    /// Aborts the attempt if its connection does not stand yet; otherwise does nothing.
+    /// Aborts the attempt if its connection is not open yet; otherwise does nothing.
     func cancelIfConnecting(_ attempt: UpstreamAttempt)
     /// Goes on receiving after a pause, when `bytesOutstanding` has fallen.
     func resumeReceiving(_ attempt: UpstreamAttempt)
@@ -11,7 +11,7 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func networkChanged()
     /// Ends the thread once its last attempt has ended; running ones are aborted.
     func shutDown()
-    /// Blocks until the thread has ended, and every attempt has been told its last event. Never called on an event
+    /// Blocks until the thread has ended, and every attempt has got its last event. Never called on an event
     /// loop. Default: there is no thread.
     func waitUntilEnded()
 }

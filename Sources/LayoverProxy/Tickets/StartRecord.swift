@@ -33,7 +33,7 @@ final class StartRecord: Sendable {
     /// The same for a worker that does not block: it may send once it is told true.
     func write(_ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void) {
         isRefused.store(true, ordering: .releasing)
-        engine.mark(id, counts, by: exchange) { [self] isMarked in
+        engine.recordStart(id, counts, by: exchange) { [self] isMarked in
             isRefused.store(!isMarked, ordering: .releasing)
             done(isMarked)
         }

@@ -17,7 +17,7 @@ struct TicketLook: Sendable {
             guard let standing = try await engine.ticket(id) else { return .unknown }
             // Its end may be on its way to the disk, and then so is its answer.
             let isSaved =
-                standing.record.state.isFinal ? await engine.settled(id) : await engine.isSaved(id)
+                standing.record.state.isFinal ? await engine.waitUntilSaved(id) : await engine.isSaved(id)
             var answer: StoredAnswer?
             if standing.record.state == .delivered, isSaved { answer = try await engine.store?.answer(of: id) }
             return .found(standing, answer, isSaved: isSaved)

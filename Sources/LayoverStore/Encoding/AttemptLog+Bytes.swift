@@ -1,10 +1,10 @@
 import LayoverCore
 
-/// The timeline of a ticket as it stands in its row. The first byte is the version of the form.
+/// The timeline of a ticket as bytes in its row. The first byte is the version of the format.
 enum AttemptLogBytes {
     private static let version: UInt64 = 1
 
-    /// Empty for a log that has nothing to tell.
+    /// Empty for an empty log.
     static func encode(_ log: AttemptLog) -> [UInt8] {
         guard !log.records.isEmpty || log.droppedCount > 0 else { return [] }
         var writer = ByteWriter()
@@ -46,7 +46,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// Something that we counted: whoever adds to it need not fear an overflow.
+    /// A count within a limit, so that adding to it cannot overflow.
     fileprivate mutating func readCount() throws(Malformed) -> Int {
         let count = try readInt()
         guard count >= 0, count <= RowReader.countMax else { throw Malformed() }

@@ -1,6 +1,6 @@
-/// Reads what `ByteWriter` wrote. Whatever else it is given, it throws and never traps.
+/// Reads the output of `ByteWriter`. For any other bytes it throws, and never traps.
 struct ByteReader {
-    /// The bytes are not what was written.
+    /// The bytes are not the output of `ByteWriter`.
     struct Malformed: Error {}
 
     private let bytes: UnsafeRawBufferPointer

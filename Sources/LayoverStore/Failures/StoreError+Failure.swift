@@ -3,7 +3,7 @@ import GRDBSQLite
 import LayoverEngine
 
 extension StoreError {
-    /// What the rest of the house is told.
+    /// The failure for the other targets.
     ///
     /// SQLite knows a full disk only by `ENOSPC` of a write, and calls everything else an I/O error: a quota, an
     /// index of its log that cannot grow, a file system that went read-only. So the disk itself is asked too.
@@ -44,7 +44,7 @@ extension StoreError {
     }
 }
 
-/// What a file system says of itself.
+/// The state of a file system.
 struct DiskState {
     var isFull = false
     var isReadOnly = false
@@ -57,7 +57,7 @@ struct DiskState {
     init(of folder: String) {
         var facts = statvfs()
         guard statvfs(folder, &facts) == 0 else { return }
-        // Less than what one growth of the log's index needs.
+        // Less than one growth of the log's index needs.
         isFull = UInt64(facts.f_bavail) * UInt64(facts.f_frsize) < 64 << 10
         isReadOnly = facts.f_flag & UInt(ST_RDONLY) != 0
     }

@@ -2,13 +2,13 @@ import GRDB
 import GRDBSQLite
 import LayoverCrypto
 
-/// What went wrong inside the store, before anybody is told.
+/// An error inside the store, before it becomes a `StoreFailure`.
 struct StoreError: Error {
     /// SQLite's extended result code (sqlite.org/rescode.html).
     var code: Int32
     /// errno of the system call behind it; 0 when there was none.
     var systemCode: Int32 = 0
-    /// SQLite's words. They name tables and columns, never values.
+    /// SQLite's message. It names tables and columns, never values.
     var text: String
 
     /// Of the last call on a connection.
@@ -23,7 +23,7 @@ struct StoreError: Error {
         self.text = text
     }
 
-    /// GRDB's errors carry the statement; only what SQLite said is taken over.
+    /// GRDB's errors hold the statement; only SQLite's message is taken over.
     init(_ error: any Error, of connection: OpaquePointer? = nil) {
         switch error {
         case let error as StoreError: self = error
@@ -35,7 +35,7 @@ struct StoreError: Error {
         }
     }
 
-    /// A row that holds what was never written.
+    /// A row with a value that Layover never writes.
     static let malformedRow = StoreError(code: SQLITE_CORRUPT, text: "a row cannot be read")
 
     /// Which row it is, by its `sequence`.
@@ -43,7 +43,7 @@ struct StoreError: Error {
         StoreError(code: SQLITE_CORRUPT, text: "row \(sequence) of the table \(table) cannot be read")
     }
 
-    /// What GRDB answers when its pool was closed.
+    /// GRDB's error for a closed pool.
     var isOfClosedConnection: Bool { primaryCode == SQLITE_MISUSE }
 
     /// Without the extension.

@@ -1,7 +1,7 @@
 import Glibc
 import LayoverEngine
 
-/// Files and folders that nobody but the user who runs the proxy may read.
+/// Files and folders that only the user who runs the proxy may read.
 enum PrivateFile {
     /// Makes a folder, and those above it, if they are missing; 0700. One that is there stays as it is.
     static func makeFolder(_ path: String) throws(StoreFailure) {
@@ -28,7 +28,7 @@ enum PrivateFile {
         try sync(folder: folder(of: path))
     }
 
-    /// All of a small file; nil if there is none. Changes nothing about it: it may be anybody's.
+    /// The content of a small file; nil if there is none. Does not change the file: it may belong to another program.
     static func read(_ path: String, byteCountMax: Int = 1 << 20) throws(StoreFailure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -50,7 +50,7 @@ enum PrivateFile {
         return Array(bytes[..<count])
     }
 
-    /// Keeps others from reading a file that is ours, where that is for us to say: 0600.
+    /// Sets the mode 0600 of a file, if this user owns it.
     static func restrict(_ path: String) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return }

@@ -7,8 +7,8 @@ import Logging
 extension SQLiteStore {
     /// Opens a store, or makes a new one.
     ///
-    /// A file that is damaged, is no database of ours, or was written by a newer version is refused and left as it
-    /// is. What is looked at: the file's head and schema, and every page of the database while it is small
+    /// A file that is damaged, is not a Layover database, or was written by a newer version is refused and left as it
+    /// is. Checked are the file's head and schema, and every page of the database while it is small
     /// (`StoreInspection.thoroughByteCountMax`); a big one would take longer than a start may. There a damaged page
     /// shows when its rows are read: at start for live tickets, later for requests and answers.
     package static func open(options: StoreOptions) throws(StoreFailure) -> SQLiteStore {
@@ -39,7 +39,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Who can read what tells this store from others can read its tickets as well.
+    /// A program that can read the store's identity can read its tickets as well.
     private static func naming(_ pool: DatabasePool) throws -> EntryNaming {
         let store = try pool.read { try Data.fetchOne($0, sql: "SELECT storeID FROM facts") }
         guard let store, store.count == 16 else { throw StoreError.malformedRow }

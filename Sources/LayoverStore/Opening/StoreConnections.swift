@@ -42,7 +42,7 @@ enum StoreConnections {
                 PRAGMA temp_store = MEMORY;
                 PRAGMA cache_size = -\(readerCacheKiB);
                 """)
-        // What is deleted is overwritten, in free pages too: bodies of finished tickets are nobody's business.
+        // Deleted data is overwritten, in free pages too, so that bodies of finished tickets cannot be read.
         _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = ON")
     }
 }

@@ -3,12 +3,12 @@ import GRDB
 import GRDBSQLite
 import LayoverEngine
 
-/// Looks at a database before anything may write to it.
+/// Checks a database before anything may write to it.
 enum StoreInspection {
     /// The biggest file of which every page is checked. Default: 64 MiB, a fraction of a second.
     static let thoroughByteCountMax = 64 << 20
 
-    /// Throws if the file is there and is not a sound database of ours.
+    /// Throws if the file exists and is not an intact Layover database.
     static func inspect(_ path: String) throws(StoreFailure) {
         guard let byteCount = try checkHead(path) else { return }
         do {
@@ -46,7 +46,7 @@ enum StoreInspection {
         return Int(facts.st_size)
     }
 
-    /// - Parameter detail: What is wrong with it, if anybody knows.
+    /// - Parameter detail: The damage, if it is known.
     static func damaged(_ path: String, _ detail: String? = nil) -> StoreFailure {
         StoreFailure(
             .corrupt,
@@ -56,7 +56,7 @@ enum StoreInspection {
             """)
     }
 
-    /// What somebody is told who wants to open the store.
+    /// The error for a store that cannot be opened.
     static func failure(of error: any Error, path: String) -> StoreFailure {
         let failure = StoreError(error).failure(in: PrivateFile.folder(of: path))
         if failure.kind == .corrupt { return damaged(path) }

@@ -3,7 +3,7 @@ import LayoverEngine
 import Synchronization
 
 /// Sees to it that one process at a time has a store: a lock on the file `<database>.lock` (flock(2)), which ends
-/// with the process, however it ends. The file holds the number of the process, for whoever finds it locked.
+/// with the process, however it ends. The file holds the process id, for the error message of another process.
 final class StoreLock: Sendable {
     /// -1 once it was let go of.
     private let descriptor: Mutex<Int32>

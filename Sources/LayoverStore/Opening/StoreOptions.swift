@@ -13,7 +13,7 @@ package struct StoreOptions: Sendable {
     package var encryptFields = CredentialFields.sealedByDefault
     /// Most changes that share one commit. Default: 4 096.
     package var groupCountMax = 4_096
-    /// Told the bytes of each body whose file the store has removed, on any thread. Default: nobody is.
+    /// Called with the size of each body whose file the store has removed, on any thread. Default: does nothing.
     package var bodyRemoved: @Sendable (Int) -> Void = { _ in }
     package var logger = Logger(label: "layover.store")
 

@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
-/// How an answer stands in the columns of `answer`.
+/// A response in the columns of `answer`.
 enum AnswerRow {
     private static let columns = [
         "status", "fields", "body", "bodyFile", "bodyByteCount", "isBodyLost", "keyNumber", "sealed",

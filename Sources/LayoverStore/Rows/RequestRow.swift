@@ -3,7 +3,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// How a request stands in the columns of `request`.
+/// A request in the columns of `request`.
 enum RequestRow {
     private static let columns = [
         "scheme", "host", "port", "method", "target", "hostField", "fields", "hasBody", "body", "bodyFile",

@@ -13,7 +13,7 @@ struct RowReader {
 
     mutating func int() -> Int { Int(int64()) }
 
-    /// Most that anything of ours ever counts to. Whoever adds to it need not fear an overflow.
+    /// Limit of all stored counts, so that adding to one cannot overflow.
     static let countMax = 1 << 53
 
     /// Something that we counted.

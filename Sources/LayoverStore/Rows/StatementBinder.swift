@@ -3,7 +3,7 @@ import GRDBSQLite
 import LayoverCore
 import NIOCore
 
-/// Gives a prepared statement its values, one after another, and runs it.
+/// Binds the values of a prepared statement, one after another, and runs it.
 ///
 /// GRDB's own arguments are an array of boxed values, made anew for each row; at tens of thousands of rows a second
 /// with forty columns that would be most of the work.

@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// How a record stands in the columns of `ticket`.
+/// A record in the columns of `ticket`.
 enum TicketRow {
     /// Those that never change.
     static let fixedColumns = ["sequence", "id"]
@@ -21,7 +21,7 @@ enum TicketRow {
         """
 
     /// Guarded by the revision and by being live. A record that is `attempting` leaves a row so, and makes any
-    /// other one `waiting`: `attempting` on disk means that bytes may have left, and only `started` says that.
+    /// other one `waiting`: `attempting` on disk means that bytes may have left, and only `started` sets it.
     static let update = """
         UPDATE ticket SET \(columns.map { $0 == "state" ? updatedState : "\($0) = ?" }.joined(separator: ", "))
         WHERE id = ? AND revision < ? AND endedAt IS NULL
@@ -30,14 +30,14 @@ enum TicketRow {
     private static let updatedState =
         "state = ifnull(nullif(?, 'attempting'), iif(state = 'attempting', 'attempting', 'waiting'))"
 
-    /// What a final row still learns.
-    private static let learnedColumns = [
+    /// The columns that a final row still takes.
+    private static let lateEvidenceColumns = [
         "revision", "attemptCount", "automaticCount", "mayHaveBeenApplied", "lastFailure", "lastFailureAt", "attempts",
     ]
 
     /// Guarded by the revision and by the end: it stays the same one.
-    static let lesson = """
-        UPDATE ticket SET \(learnedColumns.map { "\($0) = ?" }.joined(separator: ", "))
+    static let lateEvidence = """
+        UPDATE ticket SET \(lateEvidenceColumns.map { "\($0) = ?" }.joined(separator: ", "))
         WHERE id = ? AND state = ? AND revision < ? AND endedAt IS NOT NULL
         """
 
@@ -90,7 +90,7 @@ enum TicketRow {
         bind(record.decisions.excusedParents, to: &binder)
     }
 
-    static func bindLesson(_ record: TicketRecord, to binder: inout StatementBinder) {
+    static func bindLateEvidence(_ record: TicketRecord, to binder: inout StatementBinder) {
         binder.bind(record.revision)
         binder.bind(record.counts.all)
         binder.bind(record.counts.automatic)

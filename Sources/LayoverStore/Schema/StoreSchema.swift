@@ -1,9 +1,9 @@
 import GRDB
 
 /// What is on disk. One row of `ticket` for every ticket that is kept, small, because start-up reads all live ones;
-/// its request and its answer, which may be big, in tables of their own, touched only when they are wanted.
+/// its request and its response, which may be big, in tables of their own, read only when they are needed.
 ///
-/// The CHECKs repeat the invariants of the states, so that no mistake of ours gets to the disk. Times are
+/// The CHECKs repeat the invariants of the states, so that no bug of Layover gets to the disk. Times are
 /// nanoseconds since 1970. `lastFailure` and `attempts` are in the form of `ByteWriter`, `parents` are ids one after
 /// another. The fields and trailers of a request are the lines of its `RequestFields`, those of an answer end with CRLF.
 /// Secret field values are not in them but in `sealed` (see `FieldSealing`).
@@ -146,19 +146,19 @@ enum StoreSchema {
         INSERT INTO facts VALUES (1, 0, NULL, NULL, 0);
         """
 
-    /// Which newer ticket took the place of one. Those that ended before version 2 do not say.
+    /// The newer ticket that superseded this one. Tickets that ended before version 2 have none.
     private static let supersession = """
         ALTER TABLE ticket ADD COLUMN supersededBy BLOB
             CHECK (supersededBy IS NULL OR length(supersededBy) = 16 AND state = 'cancelled');
         """
 
-    /// What tells this store from any other.
+    /// The identity of this store.
     private static let identity = """
         ALTER TABLE facts ADD COLUMN storeID BLOB CHECK (length(storeID) = 16);
         UPDATE facts SET storeID = randomblob(16);
         """
 
-    /// What is known of the time that passed (`TicketClock`), and when tickets ended in it.
+    /// The measured time (`TicketClock`), and when tickets ended in it.
     private static let measuredTime = """
         ALTER TABLE facts ADD COLUMN seenAt INTEGER;
         ALTER TABLE facts ADD COLUMN unmeasured INTEGER NOT NULL DEFAULT 0;
@@ -168,8 +168,9 @@ enum StoreSchema {
         CREATE INDEX endedTicket ON ticket (endedMeasured) WHERE endedMeasured IS NOT NULL;
         """
 
-    /// What people decided (`TicketDecisions`). Of tickets of earlier versions nobody knows it: nothing was forced then, so
-    /// what may have been applied asks again; and no policy moves their deadline and priority, as a person may have set them.
+    /// Decisions of people (`TicketDecisions`). They are unknown for tickets of earlier versions: these count as not forced, so
+    /// a request that may have been applied is undecided again; and no policy changes their deadline and priority, as a person may
+    /// have set them.
     private static let decisions = """
         ALTER TABLE ticket ADD COLUMN isForced INTEGER NOT NULL DEFAULT 0 CHECK (isForced IN (0, 1));
         ALTER TABLE ticket ADD COLUMN isAskedFor INTEGER NOT NULL DEFAULT 0 CHECK (isAskedFor IN (0, 1));

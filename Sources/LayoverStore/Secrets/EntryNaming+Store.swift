@@ -3,7 +3,7 @@ import LayoverCrypto
 
 extension EntryNaming {
     /// Ids are shown as the block cipher AES-256 (FIPS 197) makes them of the entries' own: 128 bits of 128 bits, so each
-    /// way is one step, nothing has to be kept, and a shown id says nothing without the key.
+    /// direction is one step, no table is needed, and a shown id reveals nothing without the key.
     ///
     /// - Parameter secret: The key is made of it (HKDF, RFC 5869); from the same one come the same ids.
     init(secret: [UInt8]) throws {
@@ -14,12 +14,12 @@ extension EntryNaming {
             meant: { id in Self.turned(id, cipher.decrypt) })
     }
 
-    /// Other ids in each run: for one whose store cannot be opened at the start.
+    /// Different ids in each run, for a run whose store cannot be opened at the start.
     package static func random() throws -> EntryNaming {
         try EntryNaming(secret: RandomBytes.make(count: 32))
     }
 
-    /// It fails for blocks of a wrong length alone. If it did, no id is shown.
+    /// Fails only for blocks of a wrong length; then a zero id is shown.
     private static func turned(_ id: EntryID, _ turn: ([UInt8]) throws -> [UInt8]) -> EntryID {
         guard let bytes = try? turn(id.bytes), let turned = bytes.withUnsafeBytes({ EntryID(bytes: $0) }) else {
             return EntryID(high: 0, low: 0)

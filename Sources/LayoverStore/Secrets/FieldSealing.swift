@@ -10,7 +10,7 @@ import NIOCore
 /// Each ticket has a key of its own, derived from the store's key and the ticket's id (HKDF, RFC 5869). So the
 /// random nonces of one key stay few, and a row copied to another ticket does not open.
 struct FieldSealing: Sendable {
-    /// What a value was taken from.
+    /// The origin of a value.
     enum Part: UInt8 {
         case requestFields = 1, requestTrailers = 2, answerFields = 3
     }
@@ -122,7 +122,7 @@ struct FieldSealing: Sendable {
         } catch { throw StoreError(error) }
     }
 
-    /// What a sealed value is good for: this ticket, this part, this line.
+    /// A sealed value opens only for this ticket, this part, this line.
     private func binding(_ item: Item, to id: EntryID) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(id.bytes)

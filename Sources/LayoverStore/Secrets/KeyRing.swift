@@ -28,7 +28,7 @@ enum KeyRing {
         return keys
     }
 
-    /// Writes down what tells the newest key from another one, before anything is sealed with it.
+    /// Saves the fingerprint of the newest key, before anything is sealed with it.
     static func note(_ keys: StoreKeys, _ db: Database) throws {
         for number in keys.keys.keys.sorted() {
             guard let fingerprint = try keys.fingerprint(of: number) else { continue }
@@ -49,7 +49,7 @@ enum KeyRing {
         return fingerprints
     }
 
-    /// Looks at all rows, but only where a key is missing.
+    /// Checks all rows, but only if a key is missing.
     private static func isAnySealed(with numbers: [Int], _ db: Database) throws -> Bool {
         let list = numbers.map(String.init).joined(separator: ", ")
         return try Bool.fetchOne(

@@ -31,7 +31,7 @@ struct KeyRotation {
         try pool.write { db in
             try db.execute(sql: "DELETE FROM sealing WHERE keyNumber <> ?", arguments: [keys.newestNumber])
         }
-        // What was sealed with an old key is nowhere any more before the key goes: not in the log either.
+        // Values sealed with the old key are removed from the log too, before the key is deleted.
         _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try passed(.oldKeysForgotten)
         try file.write(keys.newestOnly)

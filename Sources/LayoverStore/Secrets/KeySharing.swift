@@ -3,7 +3,7 @@ import LayoverEngine
 
 /// The key file lies in a folder that may hold more than one database.
 enum KeySharing {
-    /// Runs what reads the key file, and maybe makes it, while no other store of the folder does (flock(2)).
+    /// Runs work that reads or creates the key file, while no other store of the folder does (flock(2)).
     static func alone<Value>(in folder: String, _ body: () throws -> Value) throws -> Value {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw PrivateFile.failure("open the folder", folder) }
@@ -14,7 +14,7 @@ enum KeySharing {
         return try body()
     }
 
-    /// Another database of ours beside this one; nil if there is none.
+    /// Another Layover database beside this one; nil if there is none.
     static func neighbour(of database: String) throws(StoreFailure) -> String? {
         let path = PrivateFile.folder(of: database)
         guard let folder = opendir(path) else { throw PrivateFile.failure("read the folder", path) }

@@ -16,7 +16,7 @@ extension SQLiteStore {
         try rotateKey(options: options) { _ in }
     }
 
-    /// - Parameter passed: Told each point at which it might break off; what it throws breaks it off.
+    /// - Parameter passed: Called at each point at which it may be interrupted; an error that it throws interrupts it.
     static func rotateKey(
         options: StoreOptions, passed: (KeyRotation.Point) throws -> Void
     ) throws(StoreFailure) -> Int {

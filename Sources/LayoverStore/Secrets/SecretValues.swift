@@ -11,7 +11,7 @@ struct SecretValues {
         var value: [UInt8]
     }
 
-    /// The fields whose values are secret, in any case.
+    /// The fields whose values are secret; upper and lower case are the same.
     var names: [String]
     /// NULs in requests, line breaks in answers.
     var end: FieldLines.End

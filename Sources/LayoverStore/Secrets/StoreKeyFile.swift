@@ -21,7 +21,7 @@ struct StoreKeyFile {
         guard let keys = StoreKeys(keys) else {
             throw StoreFailure(.other, "\(path) is empty. Restore the right key file.")
         }
-        // Only now is it known to be ours.
+        // Only now it is certain that this store owns it.
         PrivateFile.restrict(path)
         return keys
     }

@@ -30,7 +30,7 @@ struct StoreKeys: Sendable {
 
     private init(unchecked keys: [Int: SymmetricKey]) { self.keys = keys }
 
-    /// What tells a key from another one without giving it away: 32 bytes.
+    /// Fingerprint of a key, which does not reveal the key: 32 bytes.
     func fingerprint(of number: Int) throws(CryptoError) -> [UInt8]? {
         guard let key = keys[number] else { return nil }
         return try HMACSHA256.code(for: Array("layover store key".utf8), using: key)

@@ -18,7 +18,7 @@ final class SpoolFolder: Sendable {
     private let removed: @Sendable (Int) -> Void
     private let remover = DispatchQueue(label: "layover.store.spool")
 
-    /// - Parameter removed: Told the bytes of each body that is gone, those in rows too.
+    /// - Parameter removed: Called with the size of each removed body, those in rows too.
     init(path: String, removed: @escaping @Sendable (Int) -> Void) {
         self.path = path
         self.removed = removed
@@ -39,10 +39,10 @@ final class SpoolFolder: Sendable {
         }
     }
 
-    /// Waits for what is to be removed.
+    /// Waits until all released bodies are removed.
     func finish() { remover.sync {} }
 
-    /// Removes the bodies that no row names. Nobody else can be about to name one: the store is locked, and so is the
+    /// Removes the bodies that no row names. No other process can be about to name one: the store is locked, and so is the
     /// folder.
     ///
     /// - Returns: How many were removed.
@@ -52,7 +52,7 @@ final class SpoolFolder: Sendable {
         }
     }
 
-    /// Files with the names that `StoredBody` gives. No others are ever touched, because the folder may be the user's.
+    /// Files with names as in `StoredBody`. Other files are left alone: the folder may belong to the user.
     func bodyNames() throws(StoreFailure) -> Set<String> {
         guard let folder = opendir(path) else { throw PrivateFile.failure("read the folder", path) }
         defer { closedir(folder) }

@@ -3,14 +3,14 @@ import LayoverCore
 import LayoverEngine
 import Synchronization
 
-/// Sees to it that a spool folder belongs to one store: the file `owner` in it says to which, and is locked (flock(2))
+/// Ensures that a spool folder belongs to one store: the file `owner` in it names the store, and is locked (flock(2))
 /// as long as that store is open.
 ///
-/// A body that no row of the store names is rubbish only if it was this store that left it there. So what lay in the
-/// folder when a store took it over is spared, then and ever after: those may be the bodies of a store that somebody
-/// has moved away and still wants to mend.
+/// A body that no row of the store names may be removed only if this store has written it. So bodies that were in the
+/// folder before the store are never removed: they may belong to a store that was moved away to be
+/// repaired.
 final class SpoolOwner: Sendable {
-    /// Names of bodies that belong to somebody else, as far as anybody knows.
+    /// Names of bodies that may belong to another store.
     private(set) nonisolated(unsafe) var spared: Set<String> = []
     /// Whether the folder was this store's already. Protected like `spared`: both are set while the store is opened, by
     /// one thread, and only read by it.
@@ -23,7 +23,7 @@ final class SpoolOwner: Sendable {
     private let descriptor: Mutex<Int32>
 
     /// - Parameters:
-    ///   - store: What tells the store from any other, in hexadecimal.
+    ///   - store: The identity of the store, in hexadecimal.
     ///   - database: Its file.
     init(of folder: String, store: String, database: String) throws(StoreFailure) {
         path = folder + "/owner"
@@ -54,11 +54,11 @@ final class SpoolOwner: Sendable {
 
     private static let advice = "Give each store a folder of its own (store.path), or a spool folder of its own (store.spool)."
 
-    /// Writes down that the folder is this store's, and what in it is not. On disk when this returns.
+    /// Saves that the folder belongs to this store, and which bodies do not. On disk when this returns.
     func claim(sparing names: Set<String>) throws(StoreFailure) {
         let text = Array(([store, database] + names.sorted()).joined(separator: "\n").utf8 + [0x0A])
         let isWritten = descriptor.withLock { file in
-            // In place, because the lock is on this very file. Torn, it says nothing, and everything is spared.
+            // In place, because the lock is on this file. If the write is torn, no body is removed.
             ftruncate(file, 0) == 0
                 && text.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) } == text.count && fsync(file) == 0
         }

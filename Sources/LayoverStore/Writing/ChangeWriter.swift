@@ -2,22 +2,22 @@ import GRDB
 import LayoverCore
 import LayoverEngine
 
-/// Applies changes within a transaction that somebody else begins and ends. Confined to whoever has the database.
+/// Applies changes within a transaction that its caller begins and ends. Confined to the thread of the database.
 final class ChangeWriter {
-    /// Bodies that nobody needs once the transaction is committed.
+    /// Bodies that are no longer needed once the transaction is committed.
     private(set) var released: [SpoolFolder.Released] = []
 
     private let sealing: FieldSealing
     private let insertTicket: Statement
     private let updateTicket: Statement
     private let startTicket: Statement
-    private let teachTicket: Statement
+    private let updateEvidence: Statement
     private let insertRequest: Statement
     private let deleteRequest: Statement
     private let insertAnswer: Statement
     private let deleteAnswer: Statement
     private let ticketOfKey: Statement
-    private let unmarkTicket: Statement
+    private let forgetTicketKey: Statement
     private let endedTicket: Statement
     private let noteTime: Statement
     private let rowOfFile: Statement
@@ -34,7 +34,7 @@ final class ChangeWriter {
                     mayHaveBeenApplied = ?
                 WHERE id = ? AND state IN ('waiting', 'attempting') AND revision <= ?
                 """)
-        teachTicket = try db.makeStatement(sql: TicketRow.lesson)
+        updateEvidence = try db.makeStatement(sql: TicketRow.lateEvidence)
         insertRequest = try db.makeStatement(sql: RequestRow.insertion)
         deleteRequest = try db.makeStatement(
             sql: """
@@ -48,7 +48,7 @@ final class ChangeWriter {
                 RETURNING bodyFile, bodyByteCount
                 """)
         ticketOfKey = try db.makeStatement(sql: SQLiteStore.ticketOfKey)
-        unmarkTicket = try db.makeStatement(sql: "UPDATE ticket SET keyDigest = NULL, payloadDigest = NULL WHERE id = ?")
+        forgetTicketKey = try db.makeStatement(sql: "UPDATE ticket SET keyDigest = NULL, payloadDigest = NULL WHERE id = ?")
         endedTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ? AND endedAt IS NOT NULL")
         noteTime = try db.makeStatement(sql: "UPDATE facts SET seenAt = ?")
         rowOfFile = try db.makeStatement(
@@ -70,10 +70,10 @@ final class ChangeWriter {
         case .insert(let record, let request, let mark): try insert(record, request, mark)
         case .update(let record): try update(record)
         case .started(let id, let revision, let counts): try start(id, revision, counts)
-        case .learned(let record): try learn(record)
+        case .lateEvidence(let record): try addLateEvidence(record)
         case .delivered(let record, let answer): try deliver(record, answer)
         case .dropAnswer(let id): try dropAnswer(of: id)
-        case .unmark(let id): try unmark(id)
+        case .forgetKey(let id): try forgetKey(id)
         case .seen(let time): try note(time)
         }
     }
@@ -143,9 +143,9 @@ final class ChangeWriter {
         return try row.run() == 1 ? .done : .stale
     }
 
-    private func learn(_ record: TicketRecord) throws(StoreError) -> StoreResult {
-        var row = StatementBinder(teachTicket)
-        TicketRow.bindLesson(record, to: &row)
+    private func addLateEvidence(_ record: TicketRecord) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(updateEvidence)
+        TicketRow.bindLateEvidence(record, to: &row)
         row.bind(record.id)
         row.bind(record.state)
         row.bind(record.revision)
@@ -174,8 +174,8 @@ final class ChangeWriter {
         return .done
     }
 
-    private func unmark(_ id: EntryID) throws(StoreError) -> StoreResult {
-        var row = StatementBinder(unmarkTicket)
+    private func forgetKey(_ id: EntryID) throws(StoreError) -> StoreResult {
+        var row = StatementBinder(forgetTicketKey)
         row.bind(id)
         return try row.run() == 1 ? .done : .stale
     }
@@ -201,7 +201,7 @@ final class ChangeWriter {
 
     /// A change that did not apply leaves its body behind; if it was applied before, a row has the body.
     ///
-    /// - Parameter known: Finds the row that says that it was applied before, where no file says so.
+    /// - Parameter known: Finds the row that proves that the change was applied before, if there is no file.
     private func releaseUnlessKept(
         _ body: StoredBody, of id: EntryID, by known: Statement
     ) throws(StoreError) {

@@ -1,12 +1,12 @@
 import GRDB
 import LayoverCore
 
-/// Removes the oldest final tickets, except those that live ones depend on: how they ended, and what they were answered
-/// with, is still wanted.
+/// Removes the oldest final tickets, except parents of live tickets: their final state and their response are still
+/// needed.
 enum EndedRemoval {
     struct Removal {
         var count = 0
-        /// Bodies of answers that nobody needs any more.
+        /// Bodies of responses that are no longer needed.
         var bodies: [SpoolFolder.Released] = []
     }
 

@@ -10,11 +10,11 @@ import LayoverEngine
 /// the log. If that one stands, nothing of the failed group will ever be seen. If it fails too, the failure says
 /// `mayBeKept`.
 final class GroupWriter {
-    /// What became of a group.
+    /// The result of a group.
     struct Outcome {
         /// One for each call, in order.
         var results: [Result<[StoreResult], StoreFailure>] = []
-        /// Bodies that nobody needs any more.
+        /// Bodies that are no longer needed.
         var released: [SpoolFolder.Released] = []
     }
 
@@ -28,7 +28,7 @@ final class GroupWriter {
     private let begin: Statement
     private let end: Statement
     private let undo: Statement
-    private let settle: Statement
+    private let replaceFailedGroup: Statement
     private let folder: String
 
     init(_ db: Database, sealing: FieldSealing, folder: String) throws {
@@ -36,7 +36,7 @@ final class GroupWriter {
         begin = try db.makeStatement(sql: "BEGIN IMMEDIATE")
         end = try db.makeStatement(sql: "COMMIT")
         undo = try db.makeStatement(sql: "ROLLBACK")
-        settle = try db.makeStatement(sql: "UPDATE facts SET settlings = settlings + 1")
+        replaceFailedGroup = try db.makeStatement(sql: "UPDATE facts SET settlings = settlings + 1")
         self.folder = folder
     }
 
@@ -65,9 +65,9 @@ final class GroupWriter {
         return outcome
     }
 
-    /// On a full disk: what makes room may go through where what takes room does not.
+    /// On a full disk: changes that free space may succeed where changes that need space fail.
     private func separately(_ calls: ArraySlice<ChangesCall>, _ db: Database, _ outcome: inout Outcome) {
-        // The log may have some megabytes to give, if the database need not grow to take them in.
+        // A checkpoint may free some megabytes of the log, if the database need not grow for it.
         _ = try? db.checkpoint(.truncate)
         var fullness: StoreFailure?
         for index in calls.indices {
@@ -118,7 +118,7 @@ final class GroupWriter {
 
     private func isSettled(_ db: Database) -> Bool {
         do throws(StoreError) {
-            try StatementBinder(settle).run()
+            try StatementBinder(replaceFailedGroup).run()
             return true
         } catch { return false }
     }

@@ -3,7 +3,7 @@ import LayoverEngine
 import Logging
 import Synchronization
 
-/// Remembers the last failure until a group of changes is committed whole, and tells the log.
+/// Keeps the last failure until a group of changes is committed completely, and logs it.
 ///
 /// On a full disk some changes go through while others do not. So the log is told once when a trouble begins, once for
 /// each other kind that it turns into, and once when it is over, which is when nothing has failed for a while.
@@ -13,11 +13,11 @@ final class StoreHealth: Sendable {
     /// From the first failure until nothing has failed for the length of the pause.
     private struct Trouble {
         var since: ContinuousClock.Instant
-        /// What the log was told of.
+        /// The failure that was logged.
         var kinds: Set<StoreFailure.Kind> = []
         /// Calls that were refused.
         var refusedCount = 0
-        /// Commits after a failure; counts up with each, so that an older look at it knows that it is too old.
+        /// Commits after a failure; it grows with each, so that a check that began before one is recognized as too old.
         var failureCount = 0
     }
 
@@ -39,7 +39,7 @@ final class StoreHealth: Sendable {
 
     var lastFailure: StoreFailure? { state.withLock { $0.failure } }
 
-    /// What became of the calls of a group.
+    /// The results of the calls of a group.
     func note(_ results: [Result<[StoreResult], StoreFailure>]) {
         var failure: StoreFailure?
         var count = 0

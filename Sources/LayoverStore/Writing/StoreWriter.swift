@@ -18,7 +18,7 @@ final class StoreWriter: Sendable {
     struct Limits {
         /// Most changes in a group; a bigger call is a group by itself.
         var changeCountMax: Int
-        /// Most bytes of bodies in rows: what a commit writes at once, and how long the next one waits for it.
+        /// Most bytes of bodies in rows per commit: it limits how long the next commit waits.
         var byteCountMax = 16 << 20
     }
 
@@ -129,7 +129,7 @@ final class StoreWriter: Sendable {
         do {
             let removal = try pool.write { try EndedRemoval.remove(before: time, limit: limit, $0) }
             spool.remove(removal.bodies)
-            // What was removed is still in the log; nothing else would overwrite it before the next burst.
+            // Removed data is still in the log; nothing else would overwrite it before the next burst.
             if removal.count > 0, removal.count < limit { truncateLog() }
             return .success(removal.count)
         } catch {

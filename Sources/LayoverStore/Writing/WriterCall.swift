@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
-/// What the writer is asked to do.
+/// A call to the writer.
 enum WriterCall: Sendable {
     case commit(ChangesCall)
     case removeEnded(before: Timestamp, limit: Int, done: @Sendable (Result<Int, StoreFailure>) -> Void)
@@ -14,12 +14,12 @@ struct ChangesCall: Sendable {
     var changes: [StoreChange]
     var done: @Sendable (Result<[StoreResult], StoreFailure>) -> Void
 
-    /// Whether it makes the database bigger. What does not may still succeed on a full disk, and make room.
+    /// Whether it makes the database bigger. A call that does not may still succeed on a full disk, and free space.
     var needsRoom: Bool {
         changes.contains {
             switch $0 {
             case .insert, .delivered: true
-            case .update, .started, .learned, .dropAnswer, .unmark, .seen: false
+            case .update, .started, .lateEvidence, .dropAnswer, .forgetKey, .seen: false
             }
         }
     }
@@ -29,7 +29,7 @@ struct ChangesCall: Sendable {
             switch change {
             case .insert(_, let request, _): sum + Self.inlineByteCount(request.body)
             case .delivered(_, let answer): sum + Self.inlineByteCount(answer.body)
-            case .update, .started, .learned, .dropAnswer, .unmark, .seen: sum
+            case .update, .started, .lateEvidence, .dropAnswer, .forgetKey, .seen: sum
             }
         }
     }

@@ -68,7 +68,7 @@ struct CrashClient: Sendable {
         ledger.change(id) { fate in
             if answer.status != 200 { fate.otherStatuses.append(answer.status) }
             // Asked with a wait, it says an end only once that is on disk.
-            if let view, view.isFinal, fate.settled == nil { fate.settled = view }
+            if let view, view.isFinal, fate.firstEnd == nil { fate.firstEnd = view }
         }
     }
 }

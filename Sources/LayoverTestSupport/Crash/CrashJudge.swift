@@ -89,7 +89,7 @@ struct CrashJudge {
             if fate.asked.isEmpty { breaches.append("\(name): cancelled, and nobody was asked") }
         default: breaches.append("\(name): \(end)")
         }
-        if let settled = fate.settled, !settled.isSameEnd(as: end) { breaches.append("\(name): ended twice: \(settled), then \(end)") }
+        if let firstEnd = fate.firstEnd, !firstEnd.isSameEnd(as: end) { breaches.append("\(name): ended twice: \(firstEnd), then \(end)") }
     }
 
     private mutating func judgeCount(_ fate: CrashLedger.Fate) {

@@ -13,7 +13,7 @@ package final class CrashLedger: Sendable {
         /// The rounds in which it was refused with a 503. It may be asked again in a later round than its first.
         package var refusedRounds: [Int] = []
         /// What its ticket's first final document said.
-        package var settled: TicketView?
+        package var firstEnd: TicketView?
         /// Why a person was asked, each time.
         package var asked: [String] = []
 

@@ -57,8 +57,8 @@ struct MemoryContent: Sendable {
             return try update(record, &released) ? .done : .stale
         case .started(let id, let revision, let counts):
             return start(id, revision, counts)
-        case .learned(let record):
-            return try learn(record) ? .done : .stale
+        case .lateEvidence(let record):
+            return try addLateEvidence(record) ? .done : .stale
         case .delivered(let record, let answer):
             guard record.state.isFinal, try update(record, &released) else {
                 if tickets[record.id]?.answer == nil || answer.body.fileName != nil { release(answer.body, &released) }
@@ -71,7 +71,7 @@ struct MemoryContent: Sendable {
             tickets[id]?.answer = nil
             if let body = row.answer?.body { release(body, &released) }
             return .done
-        case .unmark(let id):
+        case .forgetKey(let id):
             guard tickets[id] != nil else { return .stale }
             tickets[id]?.mark = nil
             return .done
@@ -112,7 +112,7 @@ struct MemoryContent: Sendable {
         return true
     }
 
-    private mutating func learn(_ record: TicketRecord) throws(StoreFailure) -> Bool {
+    private mutating func addLateEvidence(_ record: TicketRecord) throws(StoreFailure) -> Bool {
         guard var row = tickets[record.id], row.record.state.isFinal, row.record.state == record.state,
             row.record.revision < record.revision
         else { return false }

@@ -71,7 +71,7 @@ package final class MemoryDisk: Sendable {
     }
 
     /// Has somebody told the bytes of each body that is removed, in a file or in a row.
-    func tellRemoved(_ removed: @escaping @Sendable (Int) -> Void) { self.removed.withLock { $0 = removed } }
+    func notifyRemoved(_ removed: @escaping @Sendable (Int) -> Void) { self.removed.withLock { $0 = removed } }
 
     private func remove(_ bodies: [MemoryContent.Released]) {
         remove(bodies.compactMap(\.name))

@@ -45,8 +45,8 @@ package final class MemoryStore: PendingStore {
     /// Bytes of all bodies that are kept.
     package var bodyByteCount: Int { disk.content.bodyByteCount }
 
-    /// Has somebody told the bytes of each body that is removed.
-    package func tellRemoved(_ removed: @escaping @Sendable (Int) -> Void) { disk.tellRemoved(removed) }
+    /// Calls back with the size of each removed body.
+    package func notifyRemoved(_ removed: @escaping @Sendable (Int) -> Void) { disk.notifyRemoved(removed) }
 
     /// Commits that were begun so far.
     package var commitCount: Int { state.withLock { $0.commitCount } }

@@ -78,13 +78,13 @@ final class WorkerLoop {
             mailbox.take(into: &commands)
             for command in commands { perform(command) }
             commands.removeAll(keepingCapacity: true)
-            settle()
+            finishTurn()
         }
         cleanUp()
     }
 
     /// Drains results until nothing moves any more, then hands over what the turn produced.
-    private func settle() {
+    private func finishTurn() {
         sweepIfDue()
         repeat {
             for generation in generations { generation.actIfDue(at: now) }

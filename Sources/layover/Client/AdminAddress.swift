@@ -5,7 +5,7 @@ struct AdminAddress: Sendable, Equatable {
     /// An IPv6 literal without its brackets.
     var host: String
     var port: Int
-    /// What stands before each path, without a slash at its end. Mostly empty.
+    /// The prefix of each path, without a slash at its end. Mostly empty.
     var prefix: String
 
     /// Reads `http://host[:port][/prefix]`; `http://` may be left out.
@@ -50,6 +50,6 @@ struct AdminAddress: Sendable, Equatable {
         CommandFailure(code: .usage, message: "admin URL '\(text)': \(reason)")
     }
 
-    /// `host:port` as it stands in Host.
+    /// `host:port` as in Host.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -28,7 +28,7 @@ struct AdminCall: Sendable {
     }
 }
 
-/// A whole answer of the admin API.
+/// A complete response of the admin API.
 struct AdminAnswer: Sendable {
     var status: Int
     var body: Data
@@ -43,11 +43,11 @@ struct AdminAnswer: Sendable {
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// What the answer says where it says no.
+    /// The detail of a problem response.
     var failure: CommandFailure {
         let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
         return CommandFailure(
-            // 422: an acknowledgement that is none, or a configuration that is bad.
+            // 422: a wrong acknowledgement, or a configuration with errors.
             code: status == 400 || status == 422 ? .usage : .refused,
             message: problem.map { "\($0.detail) (\(status))" } ?? "the response was \(status)")
     }

@@ -4,8 +4,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Talks to the admin API: one connection for each call, to where it is told and nowhere else. No proxy
-/// variables, no redirects: Layover must be reachable by its own command line whatever the environment says.
+/// Client of the admin API: one connection for each call, to the given address only. No proxy
+/// variables, no redirects: the command line must reach Layover whatever the environment has.
 struct AdminClient: Sendable {
     typealias Body = NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -40,7 +40,7 @@ struct AdminClient: Sendable {
         return answer
     }
 
-    /// Makes a call that must succeed, and gives each line as it comes, without its end.
+    /// Makes a call that must succeed, and yields each line as it comes, without its end.
     func lines(
         of call: AdminCall, _ take: (String) async throws -> Void
     ) async throws(CommandFailure) {
@@ -68,7 +68,7 @@ struct AdminClient: Sendable {
     private func withAnswer<Value: Sendable>(
         to call: AdminCall, _ read: (_ status: Int, inout Body) async throws -> Value
     ) async throws(CommandFailure) -> Value {
-        // A server that closes right after its answer may be faster than our own closing.
+        // A server may close the connection right after its response, before this does.
         var answer: Value?
         do {
             try await connect().executeThenClose { inbound, outbound in
@@ -138,7 +138,7 @@ struct AdminClient: Sendable {
     }
 }
 
-/// Gives up on a peer that has gone silent.
+/// Closes the connection when the peer sends nothing for too long.
 private final class SilenceHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

@@ -1,9 +1,9 @@
-/// Why a command could not do what it was asked to: a sentence and an exit code.
+/// The failure of a command: a sentence and an exit code.
 struct CommandFailure: Error, Sendable, Equatable {
     enum Code: Int32, Sendable {
         /// Bad configuration or usage.
         case usage = 1
-        /// Nobody listens there, or it is not Layover.
+        /// The port is not open, or is not Layover's.
         case unreachable = 2
         /// The admin API said no.
         case refused = 3

@@ -4,7 +4,7 @@ import LayoverAdmin
 struct EntryNames {
     let client: AdminClient
 
-    /// The whole id for each name.
+    /// The complete id for each name.
     func resolved(_ names: [String]) async throws(CommandFailure) -> [String] {
         var ids: [String] = []
         for name in names { ids.append(try await resolved(name)) }
@@ -13,7 +13,7 @@ struct EntryNames {
 
     func resolved(_ name: String) async throws(CommandFailure) -> String {
         let name = name.lowercased()
-        // A whole id goes as it is: only the server knows which ones it remembers.
+        // A complete id is not looked up: only the server knows which ended entries it remembers.
         guard name.count < 32, !name.isEmpty, name.allSatisfy(\.isHexDigit) else { return name }
         let answer = try await client.send(AdminCall("/v1/pending", query: [("q", name), ("limit", "1000")]))
         let found = try answer.decoded(PendingDocument.self).data.map(\.id).filter { $0.hasPrefix(name) }

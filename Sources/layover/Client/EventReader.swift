@@ -11,7 +11,7 @@ struct EventReader {
     private var event = Event()
     private var hasData = false
 
-    /// Takes a line; gives the event that ends with it.
+    /// Takes a line and returns the event that ends with it.
     mutating func take(_ line: String) -> Event? {
         guard !line.isEmpty else {
             defer { (event, hasData) = (Event(), false) }

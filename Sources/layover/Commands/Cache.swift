@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import LayoverAdmin
 
-/// `layover cache`: what is kept for reading offline.
+/// `layover cache`: responses kept for reading offline.
 struct Cache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List or delete cached responses.",

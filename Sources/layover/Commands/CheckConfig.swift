@@ -2,7 +2,7 @@ import ArgumentParser
 import LayoverConfiguration
 import LayoverCore
 
-/// `layover check-config`: says whether `run` would start with this configuration.
+/// `layover check-config`: checks whether `run` would start with this configuration.
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config", abstract: "Check the configuration without starting the proxy.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import LayoverAdmin
 import LayoverCore
 
-/// `layover force`: sends again what the origin may have acted on already.
+/// `layover force`: resends a request that the origin may have processed.
 struct Force: AsyncParsableCommand {
     private struct Order: Encodable {
         var acknowledge: String

@@ -22,7 +22,7 @@ struct Auto: AsyncParsableCommand {
     func run() async throws { try await options.set("auto") }
 }
 
-/// What all changes of the mode take.
+/// Options of all commands that change the mode.
 struct ModeOptions: ParsableArguments {
     private struct Order: Encodable {
         var mode: String

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The last words of a subcommand that runs another program: that program and its arguments, all of which are the
+/// The last arguments of a subcommand that runs another program: that program and its arguments, all of which are the
 /// program's own.
 ///
 /// The parser stops at the first word that it does not know. A word like `--help` or a misspelt option would be taken

@@ -36,13 +36,13 @@ struct PendingWatch {
         throw CommandFailure(code: .unreachable, message: "the proxy closed the event stream")
     }
 
-    /// The event as one object: what it is called and what it says. Its data is JSON already.
+    /// The event as one object: its name and its data, which is JSON already.
     static func object(_ event: EventReader.Event) -> String {
         "{\"event\":\"\(event.name)\",\"data\":\(event.data)}"
     }
 }
 
-/// The entries that a watcher knows of.
+/// The entries of a watcher.
 actor PendingScreen {
     private let host: String?
     private let states: [String]?
@@ -57,7 +57,9 @@ actor PendingScreen {
         self.states = states
     }
 
-    /// Takes an event; gives a line for each entry that it tells of.
+    /// Takes an event.
+    ///
+    /// - Returns: A line for each entry in it.
     func take(_ event: EventReader.Event) throws -> [String] {
         isDrawn = false
         if event.name == "snapshot" {
@@ -80,7 +82,7 @@ actor PendingScreen {
     func draw(_ terminal: Terminal) {
         guard !isDrawn else { return }
         isDrawn = true
-        // Home, and erase what is below (ECMA-48 CUP and ED).
+        // Cursor home, erase below (ECMA-48 CUP and ED).
         let lines = EntryTable(entries: shown, now: Date()).lines(terminal)
             .prefix(max(1, (terminal.height ?? .max) - 1))
         StandardOutput.write("\u{1B}[H\u{1B}[J" + lines.joined(separator: "\n"))

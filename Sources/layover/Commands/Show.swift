@@ -52,7 +52,7 @@ struct Show: AsyncParsableCommand {
         return facts.lines
     }
 
-    /// Where its client asks for its ticket. The server hides the id from callers without the token.
+    /// The ticket's address for its client. The server hides the id from callers without the token.
     private static func address(of ticket: String) -> String {
         ticket == MaskedURL.mask
             ? "yes; give the admin token (--token) to see its address"

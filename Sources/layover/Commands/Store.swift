@@ -24,7 +24,7 @@ struct RotateKey: AsyncParsableCommand {
 
     func run() throws {
         var options = StoreOptions(try source.load().settings.store)
-        // What there is to say is said below.
+        // Errors are printed below.
         options.logger.logLevel = .error
         do throws(StoreFailure) {
             let count = try SQLiteStore.rotateKey(options: options)
@@ -33,7 +33,7 @@ struct RotateKey: AsyncParsableCommand {
                     ? "{\"sealed\":\(count)}"
                     : "key replaced; \(count) requests and responses encrypted again")
         } catch {
-            // Somebody has it, and that is no fault of the configuration.
+            // Another process has it, which is no error of the configuration.
             let code: CommandFailure.Code = error.kind == .locked ? .refused : .usage
             throw CommandFailure(code: code, message: "store.path: \(error.message)")
         }

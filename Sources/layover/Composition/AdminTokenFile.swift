@@ -2,20 +2,20 @@ import Foundation
 import LayoverCore
 import LayoverText
 
-/// The file `admin-token` beside the store: who can read it may see bodies where there is no `admin.token`.
+/// The file `admin-token` beside the store: it gives access to bodies if there is no `admin.token`.
 ///
 /// Made anew at each start, 0600.
 enum AdminTokenFile {
     static let name = "admin-token"
 
-    /// - Returns: The token; nil where it could not be written, and then nobody sees bodies.
+    /// - Returns: The token; nil if it could not be written; then no caller gets bodies.
     static func make(in folder: String) -> Secret? {
         var generator = SystemRandomNumberGenerator()
         let token = (0..<4).map { _ in Hexadecimal.text(generator.next() as UInt64) }.joined()
         return write(Array("\(token)\n".utf8), to: path(in: folder)) ? Secret(token) : nil
     }
 
-    /// Takes away what an earlier run left, where there is a token for everything.
+    /// Removes the file of an earlier run, if there is an `admin.token`.
     static func remove(from folder: String) { unlink(path(in: folder)) }
 
     private static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + name }

@@ -9,7 +9,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// The running proxy: starts its parts in order, says where it listens, and stops them when told.
+/// The running proxy: starts its parts in order, logs where it listens, and stops them in order.
 ///
 /// Nothing is half started: a port that is taken ends the process with one line before anything was
 /// accepted.
@@ -45,7 +45,7 @@ struct Application {
             server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
         var running: [any Service] = [admin, monitor(parts), proxy]
-        if let place = parts.store as? LateStore { running.append(LateOpening(parts: parts, place: place)) }
+        if let standIn = parts.store as? UnavailableStore { running.append(StoreReopening(parts: parts, standIn: standIn)) }
         let services = ServiceGroup(configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
         stop.listen(reload: { _ = await reloader.reload() }) {
             await services.triggerGracefulShutdown()

@@ -5,9 +5,9 @@ import LayoverCore
 struct ConfigurationSource: Sendable {
     /// Nil: there is no file.
     let file: String?
-    /// The variables of ours. Any of them may be a token.
+    /// Layover's environment variables. Any of them may be a token.
     private let environment: [String: Secret]
-    /// What the command line says, by dotted path.
+    /// Values of the command line, by dotted path.
     private let overrides: [String: String]
 
     init(file: String?, environment: [String: String], overrides: [String: String]) {

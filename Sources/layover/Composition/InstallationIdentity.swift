@@ -1,7 +1,7 @@
 import Foundation
 import LayoverText
 
-/// Eight hexadecimal digits made once per installation: they tell this proxy's `Via` from that of any
+/// Eight hexadecimal digits made once per installation: they distinguish this proxy's `Via` from that of any
 /// other one of the same name, so that only a true loop is refused.
 enum InstallationIdentity {
     /// Reads it from the folder of the store, or makes it. Where nothing can be written it lasts as long

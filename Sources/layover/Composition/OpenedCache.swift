@@ -1,7 +1,7 @@
 import LayoverEngine
 import Synchronization
 
-/// The cache, once it has been opened: a reload may be the first to want one.
+/// The cache, once it has been opened: a reload may turn it on.
 final class OpenedCache: Sendable {
     private let opened = Mutex<(any AnswerCache)?>(nil)
 

@@ -2,7 +2,7 @@
 import Glibc
 #endif
 
-/// What the process asks of the system before it starts.
+/// Limits of the process that are raised before it starts.
 enum ProcessLimits {
     /// Every client and every upstream connection needs a descriptor: takes as many as it may have.
     static func raiseDescriptorLimit() {

@@ -112,7 +112,7 @@ struct ProxyParts: Sendable {
         }
     }
 
-    /// Starts to ask the probe's URL, if the configuration has one.
+    /// Starts probes, if the configuration has a URL for them.
     func startProbing() async throws {
         let probe = settings.reachability.probe
         guard let url = probe.url.flatMap({ URLComponents(string: $0.revealed) }), let host = url.host else { return }

@@ -4,7 +4,7 @@ import LayoverEngine
 import LayoverHTTP
 import LayoverProxy
 
-/// From the configuration's words to those of the parts.
+/// Converts settings to the rules of the proxy.
 extension ProxyRules {
     init(_ settings: Settings, installation: String) {
         self.init()
@@ -28,7 +28,7 @@ extension ProxyRules {
         tunnelIdleTimeout = settings.timeouts.tunnelIdle
     }
 
-    /// A host as the parser says it: an IPv6 literal has no brackets.
+    /// A host in the form of the parser: an IPv6 literal has no brackets.
     private static func bare(_ host: String) -> String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }

@@ -4,7 +4,7 @@ import LayoverProxy
 import Logging
 import ServiceLifecycle
 
-/// Runs the proxy port until it is told to stop, then drains it.
+/// Runs the proxy port until it has to stop, then drains it.
 struct ProxyService: Service {
     let server: ProxyServer
     let engine: Engine
@@ -20,13 +20,13 @@ struct ProxyService: Service {
         isDraining.begin()
         await engine.drain()
         await server.drain(within: drainMax)
-        await engine.settled()
+        await engine.waitForStore()
         await cache.current?.close()
         await store?.close()
     }
 }
 
 extension ProxyService: CustomStringConvertible {
-    /// A name only: what runs services logs them, and the whole struct is of no use there.
+    /// Only the name: ServiceLifecycle logs services, and the whole struct would fill the log.
     var description: String { "ProxyService" }
 }

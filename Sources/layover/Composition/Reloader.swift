@@ -6,15 +6,15 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Reads the configuration anew while the proxy runs: on SIGHUP and when the admin API says so.
+/// Reloads the configuration while the proxy runs: on SIGHUP and by the admin API.
 ///
-/// What has an error changes nothing. One reload at a time: see `ReloadTurns`.
+/// A configuration with an error changes nothing. One reload at a time: see `ReloadLine`.
 final class Reloader: Sendable {
     private let line = ReloadLine()
     private let source: ConfigurationSource
     private let parts: ProxyParts
     private let level: LogThreshold
-    /// What is in force.
+    /// The settings in force.
     private let current: Mutex<LoadedConfiguration>
 
     init(_ loaded: LoadedConfiguration, from source: ConfigurationSource, parts: ProxyParts, level: LogThreshold) {
@@ -51,7 +51,7 @@ final class Reloader: Sendable {
             report.errors = error.errors.map(\.description)
         }
         await parts.engine.reloaded(report)
-        tell(report)
+        log(report)
         return report
     }
 
@@ -63,7 +63,7 @@ final class Reloader: Sendable {
         await parts.useCache(for: settings)
     }
 
-    private func tell(_ report: ReloadReport) {
+    private func log(_ report: ReloadReport) {
         for error in report.errors { parts.logger.error("configuration not reloaded", metadata: ["error": "\(error)"]) }
         guard report.errors.isEmpty else { return }
         parts.logger.notice(

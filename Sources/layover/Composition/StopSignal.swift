@@ -10,7 +10,7 @@ final class StopSignal: Sendable {
 
     init() { (requests, continuation) = AsyncStream.makeStream() }
 
-    /// Asks for a gentle stop.
+    /// Begins a graceful shutdown.
     func request() { continuation.yield() }
 
     /// Calls `stop` at the first signal or request; a second signal ends the process at once.

@@ -6,16 +6,16 @@ import LayoverEngine
 import LayoverStore
 import Logging
 
-/// Opens the store, at the start and, where the disk forbids that, later.
+/// Opens the store, at the start or, if that fails because of the disk, later.
 struct StoreOpening {
     let settings: Settings
     let spool: BodySpool
     let logger: Logger
 
-    /// - Returns: A `LateStore` where the disk forbids it: requests go through and wait all the same, but none is
-    ///   accepted as a ticket before it can be opened.
-    /// - Throws: `ExitCode` when going on could lose or double what was accepted before: the file is damaged, or
-    ///   another process has it.
+    /// - Returns: An `UnavailableStore` if the disk is full, read-only or broken: requests are sent and held as usual, but none
+    ///   is accepted as a ticket before the store opens.
+    /// - Throws: `ExitCode` when a start could lose or double accepted tickets: the file is damaged, or another process
+    ///   has it.
     func openAtStart() throws -> any PendingStore {
         do throws(StoreFailure) {
             return try open()
@@ -25,7 +25,7 @@ struct StoreOpening {
                 logger.error(
                     "cannot open the store; tickets are refused until it opens",
                     metadata: ["store": "\(settings.store.path)", "error": "\(error)"])
-                return LateStore(error)
+                return UnavailableStore(error)
             case .corrupt, .locked, .closed, .other:
                 StandardError.write("error: store.path: \(error.message)")
                 throw ExitCode(1)
@@ -39,7 +39,7 @@ struct StoreOpening {
         options.bodyRemoved = { [spool] in spool.removedStored($0) }
         options.logger = logger
         let store = try SQLiteStore.open(options: options)
-        // The one thing that a start writes. Whoever asks again during this boot only reads.
+        // The only write of a start. Later calls during this boot only read.
         let clock = SystemClock()
         let now = clock.now()
         _ = try store.clock(
@@ -48,7 +48,7 @@ struct StoreOpening {
         return store
     }
 
-    /// What tells this boot of the machine from others (random(4)).
+    /// Identifies this boot of the machine (random(4)).
     static let bootID = ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? "")
         .trimmingCharacters(in: .whitespacesAndNewlines)
 }

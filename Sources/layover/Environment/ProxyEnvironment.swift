@@ -4,7 +4,7 @@ struct ProxyEnvironment {
     static let proxyNames = [
         "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
     ]
-    /// Node's fetch looks at the variables above only if this is set (nodejs.org/api/cli.html).
+    /// Node's fetch reads the variables above only if this is set (nodejs.org/api/cli.html).
     static let switches = [("NODE_USE_ENV_PROXY", "1")]
 
     /// Programs that give up sooner than Layover: ten minutes, as long as the default `holdMax`.
@@ -20,7 +20,7 @@ struct ProxyEnvironment {
 
     let proxyURL: String
 
-    /// What `env` sets. `no_proxy` stays as it is: servers on this machine are often the very ones to wait
+    /// The variables that `env` sets. `no_proxy` stays as it is: servers on this machine are often the ones to wait
     /// for, so nothing is added to it.
     var exports: [(name: String, value: String)] {
         Self.proxyNames.map { ($0, proxyURL) } + Self.switches.map { ($0.0, $0.1) }
@@ -28,7 +28,7 @@ struct ProxyEnvironment {
 
     static var exportedNames: [String] { proxyNames + switches.map(\.0) }
 
-    /// An environment for a program that is to run behind the proxy. Time-outs that somebody set stay.
+    /// An environment for a program that runs behind the proxy. Time-outs that are already set stay.
     func applied(to environment: [String: String]) -> [String: String] {
         var environment = environment
         for (name, value) in exports { environment[name] = value }

@@ -16,7 +16,7 @@ struct ProxyURLOptions: ParsableArguments {
     )
     var proxyURL: String?
 
-    /// Works without a running proxy too: whoever sets the variables may start it later.
+    /// Works without a running proxy too: it may be started after the variables are set.
     func resolved(environment: [String: String]) async throws -> String {
         if let url = proxyURL ?? environment.nonempty("LAYOVER_PROXY_URL") { return url }
         var client = try connection.client(environment: environment)

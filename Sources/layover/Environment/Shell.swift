@@ -8,7 +8,7 @@ enum Shell: String, CaseIterable, ExpressibleByArgument {
     case fish
     case pwsh
 
-    /// The shell that the user works in, as far as the environment tells.
+    /// The user's shell, by the environment.
     init(environment: [String: String]) {
         let name = (environment["SHELL"] ?? "").split(separator: "/").last.map(String.init) ?? ""
         self = Shell(rawValue: name) ?? .bash

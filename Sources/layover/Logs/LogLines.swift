@@ -5,14 +5,14 @@ import Synchronization
 
 /// Lines on their way to a descriptor: a bounded buffer, and a thread that empties it.
 ///
-/// Nobody who logs ever waits for whoever reads the log: an event loop hands its line over and goes on. Where the
-/// reader is stalled the buffer fills, and where it is gone or its disk is full the write fails; what cannot be
+/// Logging never waits for the reader of the log: an event loop hands its line over and goes on. If the
+/// reader is stalled the buffer fills, and if it is gone or its disk is full the write fails; what cannot be
 /// written is dropped and counted, and the process goes on. The order of the lines is kept.
 ///
 /// The lines of the last moment are not lost: the end of the process waits for the buffer to be empty, for
 /// `flush`'s limit at most.
 final class LogLines: Sendable {
-    /// Standard error. Every line of the process goes there through this buffer, so that none overtakes another.
+    /// Standard error. Every line of the process goes there through this buffer, so that they stay in order.
     static let standardError: LogLines = {
         let lines = LogLines(descriptor: STDERR_FILENO)
         // Whatever ends the process in an orderly way comes by here (exit(3)).
@@ -50,7 +50,7 @@ final class LogLines: Sendable {
     func write(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         let isTaken = state.withLock { state -> Bool in
-            // One that is longer than the whole buffer still goes, if there is nothing before it.
+            // A line longer than the whole buffer is still written, if the buffer is empty.
             guard state.waiting.isEmpty || state.waitingByteCount + bytes.count <= byteCountMax else { return false }
             if !state.hasThread { startThread() }
             state.hasThread = true
@@ -97,7 +97,7 @@ final class LogLines: Sendable {
                 return state.waiting
             }
             for line in lines {
-                // What failed in the middle of a line must not run into the next one.
+                // A line that was cut off must not be joined with the next one.
                 switch writeAll(isTorn ? [UInt8(ascii: "\n")] + line : line) {
                 case .all: isTorn = false
                 case .none: dropped.add(1, ordering: .relaxed)
@@ -126,7 +126,7 @@ final class LogLines: Sendable {
             if result >= 0 {
                 count += result
             } else if errno == EAGAIN {
-                // Somebody who shares the descriptor has made it non-blocking.
+                // Another process that shares the descriptor has made it non-blocking.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wait, 1, -1)
             } else if errno != EINTR {

@@ -34,7 +34,7 @@ struct CacheTable {
         return until > now ? TimeText.span(until.timeIntervalSince(now)) : "stale"
     }
 
-    /// How full the cache is, and what ails it.
+    /// The size of the cache, and its last error.
     static func text(_ usage: CacheUsageDocument) -> String {
         let text = "\(usage.entries)/\(usage.entriesMax) responses, \(usage.bytes)/\(usage.bytesMax) bytes"
         return usage.failure.map { "\(text), \($0)" } ?? text

@@ -3,7 +3,7 @@ import LayoverAdmin
 
 /// Entries as a table.
 struct EntryTable {
-    /// Digits of an id that tell it from others well enough.
+    /// Digits of a shortened id.
     static let idCount = 12
 
     let entries: [EntryDocument]
@@ -31,7 +31,7 @@ struct EntryTable {
         return columns
     }
 
-    /// Before the method: the lane says whose turn it is, as the columns before it do.
+    /// Before the method: the lane decides the order, as the columns before it do.
     private static let laneColumn = 6
 
     private func cells(of entry: EntryDocument, withLane hasLane: Bool) -> [String] {

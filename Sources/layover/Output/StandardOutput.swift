@@ -4,7 +4,7 @@ import Foundation
 enum StandardOutput {
     static func write(_ lines: [String]) {
         for line in lines { print(line) }
-        // Whoever reads a pipe wants each answer when it is there.
+        // The reader of a pipe gets each line at once.
         fflush(nil)
     }
 

@@ -3,7 +3,7 @@ struct Table {
     struct Column {
         var title: String
         var isRight = false
-        /// Whether it gives way where the terminal is narrow. Down to 12 columns.
+        /// Whether it may be shortened on a narrow terminal. Down to 12 columns.
         var isFlexible = false
     }
 
@@ -41,7 +41,7 @@ struct Table {
         return parts.joined(separator: String(repeating: " ", count: Self.gap))
     }
 
-    /// The widest cell decides; then flexible columns give way, and at last the columns on the right go.
+    /// The widest cell decides. On a narrow terminal flexible columns are shortened, then columns on the right are dropped.
     private func widths(within max: Int?) -> [Int] {
         var widths = columns.indices.map { index in
             rows.reduce(columns[index].title.count) { Swift.max($0, $1[index].count) }

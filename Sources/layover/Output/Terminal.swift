@@ -1,6 +1,6 @@
 import Foundation
 
-/// What standard output can show.
+/// The abilities of standard output.
 struct Terminal: Sendable {
     /// In columns; nil where nothing is to be cut, as in a file or a pipe.
     var width: Int?

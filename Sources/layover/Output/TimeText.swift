@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times as people say them, from now.
+/// Times relative to now, for people.
 enum TimeText {
     /// `12s`, `4m`, `3h`, `2d`; `-` for an unreadable time.
     static func distance(_ time: String?, from now: Date) -> String {

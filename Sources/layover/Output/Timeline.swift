@@ -1,7 +1,7 @@
 import Foundation
 import LayoverAdmin
 
-/// The story of an entry, an attempt after the other, and how it stands now.
+/// The attempts of an entry, one after the other, and its current state.
 struct Timeline {
     let document: ExplainDocument
 

@@ -17,7 +17,7 @@ struct DamageTests {
 
     private func reopened(_ bench: CacheBench) async throws -> CacheBench {
         let again = try CacheBench(in: bench.folder)
-        await again.cache.threads.settle()
+        await again.cache.threads.waitUntilIdle()
         return again
     }
 

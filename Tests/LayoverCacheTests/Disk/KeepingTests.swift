@@ -45,7 +45,7 @@ struct KeepingTests {
             writer?.append(ByteBuffer(bytes: bytes[start..<min(start + 777, count)]))
         }
         writer?.commit()
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         let body = try #require(await bench.found()?.body)
         #expect(body.byteCount == count)
         #expect(await body.bytes(at: 0, count: count + 5).map { Array($0.readableBytesView) } == bytes)
@@ -65,13 +65,13 @@ struct KeepingTests {
         long?.commit()
         var forgotten = bench.begin(length: nil)
         forgotten?.append(ByteBuffer(string: "four"))
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         forgotten = nil
         let late = bench.begin(length: nil)
         late?.append(ByteBuffer(string: "four"))
         late?.abandon()
         late?.commit()
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(forgotten == nil)
         #expect(await bench.miss() == .absent)
         #expect(bench.files.isEmpty)
@@ -84,7 +84,7 @@ struct KeepingTests {
         let writer = bench.begin(at: newYear + 5)
         writer?.append(ByteBuffer(string: "hel"))
         writer?.abandon()
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.body() == "hello")
         #expect(try await bench.isConsistent())
     }

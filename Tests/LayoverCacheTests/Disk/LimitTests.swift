@@ -54,7 +54,7 @@ struct LimitTests {
             $0.ageMax = 100
             $0.entryCountMax = 3
         }
-        await second.cache.threads.settle()
+        await second.cache.threads.waitUntilIdle()
         #expect(second.cache.usage.entryCount == 3)
         #expect(await second.miss(.to("/old"), at: newYear + 60) == .absent)
         #expect(try await second.isConsistent())
@@ -66,7 +66,7 @@ struct LimitTests {
         let endless = bench.begin(length: nil)
         for _ in 0..<3 {
             endless?.append(ByteBuffer(string: "four"))
-            await bench.cache.threads.settle()
+            await bench.cache.threads.waitUntilIdle()
         }
         endless?.commit()
         await bench.store(.to("/ten"), body: "0123456789")
@@ -80,7 +80,7 @@ struct LimitTests {
         let writer = bench.begin(length: nil)
         writer?.append(ByteBuffer(string: "0123456789a"))
         writer?.commit()
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.miss() == .absent)
         #expect(try await bench.isConsistent())
     }
@@ -92,7 +92,7 @@ struct LimitTests {
         two?.append(ByteBuffer(string: "0123"))
         one?.commit()
         two?.commit()
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.body(.to("/1")) == "01234567")
         #expect(await bench.miss(.to("/2")) == .absent)
         await bench.store(.to("/2"), body: "0123456789")

@@ -22,7 +22,7 @@ struct OutdatingTests {
         unsafe(bench)
         // At once, although the rows may still be there.
         #expect(await bench.miss(.to("/a")) == .absent)
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(bench.cache.usage.entryCount == 1)
         #expect(bench.files.count == 1)
         #expect(await bench.body(.to("/b")) == "hello")
@@ -59,7 +59,7 @@ struct OutdatingTests {
         writer?.append(ByteBuffer(string: "hello"))
         unsafe(bench, at: newYear + 5)
         writer?.commit()
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.miss() == .absent)
         #expect(bench.files.isEmpty)
         await bench.store(at: newYear + 6)
@@ -73,7 +73,7 @@ struct OutdatingTests {
         await bench.store(.to("/a", ["Authorization: x"]))
         await bench.store()
         #expect(bench.begin(.to(), status, fields, at: newYear + 5) == nil)
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.miss() == .absent)
         // Of others the origin has said nothing.
         #expect(await bench.body(.to("/a", ["Authorization: x"])) == "hello")
@@ -85,7 +85,7 @@ struct OutdatingTests {
         let bench = try CacheBench()
         await bench.store()
         #expect(bench.begin(.to(), status, at: newYear + 5) == nil)
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.body() == "hello")
     }
 
@@ -93,7 +93,7 @@ struct OutdatingTests {
         let bench = try CacheBench()
         await bench.store(at: newYear + 5)
         #expect(bench.begin(.to(), 404, at: newYear + 4) == nil)
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.body() == "hello")
     }
 
@@ -102,7 +102,7 @@ struct OutdatingTests {
         await bench.store(.to(), 200, ["ETag: \"v\"", "Cache-Control: max-age=60", "X-A: 1"])
         let head = ResponseHead.made(304, ["ETag: \"v\"", "Cache-Control: max-age=90", "X-B: 2"])
         #expect(bench.cache.answered(head, to: .to("/a", ["If-None-Match: \"v\""]), at: .at(newYear + 1000)) == nil)
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         let answer = try #require(await bench.found(at: newYear + 1010))
         #expect((answer.age, answer.freshFor) == (10, 80))
         #expect(answer.head.text("x-a") == "1")
@@ -115,7 +115,7 @@ struct OutdatingTests {
         let bench = try CacheBench()
         await bench.store(.to(), 200, ["ETag: \"v\""])
         _ = bench.cache.answered(.made(304, ["ETag: \"w\""]), to: .to(), at: .at(newYear + 1000))
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.found(at: newYear + 1010)?.age == 1010)
     }
 
@@ -124,7 +124,7 @@ struct OutdatingTests {
         await bench.store(.to(), 200, ["ETag: \"v\""])
         _ = bench.cache.answered(
             .made(304, ["ETag: \"v\"", "Cache-Control: no-store"]), to: .to(), at: .at(newYear + 5))
-        await bench.cache.threads.settle()
+        await bench.cache.threads.waitUntilIdle()
         #expect(await bench.miss() == .absent)
         #expect(try await bench.isConsistent())
     }

@@ -41,7 +41,7 @@ final class CacheBench: Sendable {
         let writer = begin(request, status, fields, length: body.utf8.count, at: seconds)
         if request.method != "HEAD" { writer?.append(ByteBuffer(string: body)) }
         writer?.commit()
-        await cache.threads.settle()
+        await cache.threads.waitUntilIdle()
     }
 
     func begin(
@@ -84,7 +84,7 @@ final class CacheBench: Sendable {
 
     /// What memory says is there equals what is there.
     func isConsistent() async throws -> Bool {
-        await cache.threads.settle()
+        await cache.threads.waitUntilIdle()
         let all = try await cache.list(.all, before: nil, limit: 1_000_000)
         let usage = cache.usage
         let known = try cache.withDatabase { opened in

@@ -48,14 +48,14 @@ struct CacheCommandTests {
         try await Self.with(MemoryCache([MemoryCache.facts(1)])) { admin in
             for arguments in [["list", "--host", "a:80"], ["purge", "--host", "a:80"], ["purge", "--url", "/cart"]] {
                 await #expect { try await run(["cache"] + arguments + ["--admin-url", admin.url]) } throws: {
-                    Layover.telling($0) == 1
+                    Layover.report($0) == 1
                 }
             }
         }
         try await LiveAdmin.with { admin in
             for arguments in [["list"], ["list", "--json"], ["purge", "--all"]] {
                 await #expect { try await run(["cache"] + arguments + ["--admin-url", admin.url]) } throws: {
-                    Layover.telling($0) == 3
+                    Layover.report($0) == 3
                 }
             }
         }

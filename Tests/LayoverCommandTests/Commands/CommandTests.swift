@@ -35,7 +35,7 @@ struct CommandTests {
                 ["incidents", "cancel", "ff"], ["reload"], ["drain"],
             ] {
                 await #expect { try await run(arguments + ["--admin-url", admin.url]) } throws: {
-                    Layover.telling($0) == 3
+                    Layover.report($0) == 3
                 }
             }
         }
@@ -79,7 +79,7 @@ struct CommandTests {
     func nobodyThereExitsWithTwo(arguments: [String]) async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
         await #expect { try await run(arguments + ["--admin-url", "http://127.0.0.1:1"]) } throws: {
-            Layover.telling($0) == 2
+            Layover.report($0) == 2
         }
     }
 

@@ -25,7 +25,7 @@ struct DecisionCommandTests {
             await #expect {
                 try await run(["force", "a", "--acknowledge", "yes", "--admin-url", admin.url])
             } throws: {
-                Layover.telling($0) == 1
+                Layover.report($0) == 1
             }
             #expect(await admin.engine.entry(id)?.state == .undecided)
             try await run(["force", "a", "--acknowledge", "duplicate-risk", "--admin-url", admin.url])
@@ -160,7 +160,7 @@ struct DecisionCommandTests {
             }
         }) { admin in
             await #expect { try await run(["reload", "--admin-url", admin.url]) } throws: {
-                Layover.telling($0) == 1
+                Layover.report($0) == 1
             }
         }
     }
@@ -190,7 +190,7 @@ struct DecisionCommandTests {
         try await run(["config", "show", "--sources"])
         try await run(["config", "show", "--json"])
         await #expect { try await run(["config", "show", "--config", "/nonexistent.json"]) } throws: {
-            Layover.telling($0) == 1
+            Layover.report($0) == 1
         }
         try await LiveAdmin.with(sources: { $0.configuration = { values } }) { admin in
             try await run(["config", "show", "--running", "--json", "--admin-url", admin.url])
@@ -199,7 +199,7 @@ struct DecisionCommandTests {
             await #expect {
                 try await run(["config", "show", "--running", "--admin-url", admin.url])
             } throws: {
-                Layover.telling($0) == 3
+                Layover.report($0) == 3
             }
         }
     }

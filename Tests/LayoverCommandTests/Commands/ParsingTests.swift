@@ -17,7 +17,7 @@ struct ParsingTests {
         ] as [[String]])
     func wrongUsageExitsWithOne(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: {
-            Layover.telling($0) == ([[], ["config"], ["store"], ["cache"]].contains(arguments) ? 0 : 1)
+            Layover.report($0) == ([[], ["config"], ["store"], ["cache"]].contains(arguments) ? 0 : 1)
         }
     }
 
@@ -29,7 +29,7 @@ struct ParsingTests {
         ["cache", "--help"], ["cache", "list", "--help"], ["cache", "purge", "--help"],
     ])
     func askingForHelpExitsWithZero(arguments: [String]) async {
-        await #expect { try await run(arguments) } throws: { Layover.telling($0) == 0 }
+        await #expect { try await run(arguments) } throws: { Layover.report($0) == 0 }
     }
 
     @Test func everyCommandOfThisVersionExists() {
@@ -94,7 +94,7 @@ struct ParsingTests {
 
     @Test(arguments: zip([CommandFailure.Code.usage, .unreachable, .refused], [Int32(1), 2, 3]))
     func failuresHaveTheirExitCodes(code: CommandFailure.Code, exitCode: Int32) {
-        #expect(Layover.telling(CommandFailure(code: code, message: "x")) == exitCode)
+        #expect(Layover.report(CommandFailure(code: code, message: "x")) == exitCode)
     }
 
     @Test func connectionComesFromOptionsThenEnvironmentThenDefaults() throws {

@@ -14,7 +14,7 @@ struct StoreCommandTests {
         let folder = try TemporaryFolder()
         let config = try folder.write("{\"store\":{\"path\":\"kept/layover.sqlite\"}}", to: "config.json")
         let rotate = ["store", "rotate-key", "--config", config]
-        await #expect { try await run(rotate) } throws: { Layover.telling($0) == 1 }
+        await #expect { try await run(rotate) } throws: { Layover.report($0) == 1 }
         #expect(!FileManager.default.fileExists(atPath: folder.file("kept/layover.sqlite").path), "it makes no store")
 
         let settings = try ConfigurationOptions.parse(["--config", config]).load().settings
@@ -22,7 +22,7 @@ struct StoreCommandTests {
         let spool = BodySpool(folder: folder.file("kept/spool").path, byteCountMax: 1 << 20, threads: threads)
         let store = try StoreOpening(settings: settings, spool: spool, logger: Logger(label: "test")).open()
         let before = folder.text(of: "kept/store.key")
-        await #expect { try await run(rotate) } throws: { Layover.telling($0) == 3 }
+        await #expect { try await run(rotate) } throws: { Layover.report($0) == 3 }
         #expect(folder.text(of: "kept/store.key") == before)
 
         await store.close()
@@ -38,7 +38,7 @@ struct StoreCommandTests {
         let folder = try TemporaryFolder()
         let config = try folder.write("{\"stroe\":{}}", to: "config.json")
         await #expect { try await run(["store", "rotate-key", "--config", config]) } throws: {
-            Layover.telling($0) == 1
+            Layover.report($0) == 1
         }
     }
 

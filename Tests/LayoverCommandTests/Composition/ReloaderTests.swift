@@ -44,7 +44,7 @@ import Testing
             let newest = Self.round(in: try source.load().settings.routes)
             let engine = parts.engine
             var known = [
-                try await engine.eventLoop.submit { Self.round(in: engine.assumeIsolated { $0.tickets.routes }) }.get()
+                try await engine.eventLoop.submit { Self.round(in: engine.assumeIsolated { $0.routes }) }.get()
             ]
             for loop in parts.loops {
                 known.append(try await loop.eventLoop.submit { Self.round(in: loop.rules.routes) }.get())

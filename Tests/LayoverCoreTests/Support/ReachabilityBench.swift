@@ -20,7 +20,7 @@ struct ReachabilityBench {
         if let links { _ = learn(.links(links)) }
     }
 
-    mutating func learn(_ fact: ReachabilityFact) -> [ReachabilityAction] { machine.learned(fact, now: now) }
+    mutating func learn(_ fact: ReachabilityFact) -> [ReachabilityAction] { machine.observe(fact, now: now) }
 
     mutating func wait(_ duration: Duration) -> [ReachabilityAction] {
         now = now + duration

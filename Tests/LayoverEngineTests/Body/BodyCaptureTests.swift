@@ -196,9 +196,9 @@ struct BodyCaptureTests {
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.ended(.finished)
         _ = capture.writeFailed()
-        #expect(capture.persistenceWanted().cannotPersist)
+        #expect(capture.persistRequested().cannotPersist)
         _ = capture.roomMayBeBack()
-        #expect(!capture.persistenceWanted().cannotPersist)
+        #expect(!capture.persistRequested().cannotPersist)
         #expect(capture.wrote(10).persist?.isInFile == true)
     }
 

@@ -198,7 +198,7 @@ struct EngineTicketTests {
         #expect(await bench.engine.isSaved(id))
         #expect(try await store.record(of: id)?.state == .delivered)
         await bench.engine.unwatchTicket(id, number)
-        #expect(await bench.engine.tickets.watchers.isEmpty)
+        #expect(await bench.engine.watchers.isEmpty)
     }
 
     @Test func anAnswerAfterTheEndIsHandedToTheStoreToBeThrownAway() async throws {
@@ -212,7 +212,7 @@ struct EngineTicketTests {
         try await bench.waitUntilSaved(id)
         #expect(folder.files.isEmpty)
         #expect(try await store.record(of: id)?.state == .cancelled)
-        #expect(await bench.engine.tickets.answers.isEmpty)
+        #expect(await bench.engine.saves.answers.isEmpty)
     }
 
     // MARK: From hold to ticket

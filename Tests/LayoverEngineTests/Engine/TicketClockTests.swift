@@ -77,7 +77,7 @@ struct TicketClockTests {
         store.die()
         let (second, again) = try await run(boot: "b", date: Self.date + Self.day)
         _ = await second.engine.command(.cancel, id)
-        #expect(await second.engine.settled(id))
+        #expect(await second.engine.waitUntilSaved(id))
         let record = try #require(try await again.record(of: id))
         #expect(record.createdAt == created)
         #expect(record.endedAt == second.clock.now() + Self.date + Self.day)

@@ -140,7 +140,7 @@ func withProxy(
     let spool = BodySpool(folder: folder, byteCountMax: tickets?.spoolTotal ?? 1 << 30, threads: .singleton)
     if let tickets {
         spool.countStored(tickets.store.bodyByteCount)
-        tickets.store.tellRemoved { spool.removedStored($0) }
+        tickets.store.notifyRemoved { spool.removedStored($0) }
     }
     let own = OwnAddressGuard()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -58,7 +58,7 @@ extension Referee {
             if isSaved { truth.isCancelTold = true }
             self?.simulation.trace { "the cancel of r\(truth.number) is \(isSaved ? "" : "not ")told" }
         }
-        Task { tell.value(await engine.settled(id)) }
+        Task { tell.value(await engine.waitUntilSaved(id)) }
     }
 
     /// A person has retried an entry: told so once that is on disk.
@@ -71,7 +71,7 @@ extension Referee {
             guard let self, isSaved, simulation.life == life, asked.contains(id) else { return }
             truth.retryTold = id
         }
-        Task { tell.value(await engine.settled(id)) }
+        Task { tell.value(await engine.waitUntilSaved(id)) }
     }
 
     func nothingCancelledIsSent(_ attempt: SimulatedAttempt) {

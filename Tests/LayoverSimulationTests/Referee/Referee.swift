@@ -108,7 +108,7 @@ final class Referee {
     func everybodyGoesByTheLastReload() {
         let newest = simulation.rules.routes
         let known = simulation.lanes.map(\.loop.rules.routes)
-            + (simulation.keepsTickets ? [simulation.engine.assumeIsolated { $0.tickets.routes }] : [])
+            + (simulation.keepsTickets ? [simulation.engine.assumeIsolated { $0.routes }] : [])
         for routes in known where routes.policies != newest.policies || routes.routes != newest.routes {
             breach("everybodyGoesByTheLastReload", "a loop or the engine has kept the rules of an earlier one")
         }

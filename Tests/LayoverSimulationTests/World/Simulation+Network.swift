@@ -89,8 +89,8 @@ extension Simulation {
 
     /// Makes the probe that the engine wants: there is nobody else in a simulation to make it.
     func answerProbe() {
-        guard engine.assumeIsolated({ $0.isProbeOwed }) else { return }
-        engine.assumeIsolated { $0.isProbeOwed = false }
+        guard engine.assumeIsolated({ $0.isProbeDue }) else { return }
+        engine.assumeIsolated { $0.isProbeDue = false }
         probeCount += 1
         let number = probeCount
         later(.milliseconds(Int.random(in: 1...200, using: &generator) * 10)) { [unowned self] in

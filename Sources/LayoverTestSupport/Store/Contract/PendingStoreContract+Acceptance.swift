@@ -59,7 +59,7 @@ extension PendingStoreContract {
                 try require(try store.live().map(\.sequence), is: Array(1...6) + Array(8...2500))
             }
         },
-        Check(name: "a ticket is found by the key of its mark, and is not any more once it is unmarked") { room in
+        Check(name: "a ticket is found by the key of its mark until the key is forgotten") { room in
             let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
             try await room.withStore { store in
                 try require(try await store.ticket(ofKey: mark.key), is: nil)
@@ -68,8 +68,8 @@ extension PendingStoreContract {
                 try require(try await store.ticket(ofKey: mark.key), is: found)
                 try require(try await store.ticket(ofKey: mark.payload), is: nil)
                 let end = StoreChange.update(.fixture(1, revision: 2, state: .cancelled))
-                try require(try await store.commit([end, .unmark(.fixture(1))]), is: [.done, .done])
-                try require(try await store.apply(.unmark(.fixture(9))), is: .stale)
+                try require(try await store.commit([end, .forgetKey(.fixture(1))]), is: [.done, .done])
+                try require(try await store.apply(.forgetKey(.fixture(9))), is: .stale)
             }
             try await room.withStore { store in
                 try require(try await store.ticket(ofKey: mark.key), is: nil)

@@ -54,30 +54,30 @@ extension PendingStoreContract {
                 }
             }
         },
-        Check(name: "a final ticket learns what its last attempt proved, and nothing else") { room in
+        Check(name: "a final ticket takes late evidence, and no other change") { room in
             var end = TicketRecord.everything(1)
             (end.state, end.why, end.revision, end.endedAt) = (.cancelled, nil, 8, end.parkedAt)
-            var lesson = end
-            lesson.revision = 9
-            lesson.counts = AttemptCounts(all: 9, automatic: 8, mayHaveBeenApplied: true)
-            lesson.lastFailure?.message = "The attempt was cut off."
-            lesson.lastFailureAt = end.parkedAt
-            lesson.attempts.append(AttemptRecord(number: 9, trigger: .admin, startedAt: end.parkedAt))
-            let expected = lesson
-            lesson.route = "another"
-            var (older, other, live) = (lesson, lesson, lesson)
+            var evidence = end
+            evidence.revision = 9
+            evidence.counts = AttemptCounts(all: 9, automatic: 8, mayHaveBeenApplied: true)
+            evidence.lastFailure?.message = "The attempt was cut off."
+            evidence.lastFailureAt = end.parkedAt
+            evidence.attempts.append(AttemptRecord(number: 9, trigger: .admin, startedAt: end.parkedAt))
+            let expected = evidence
+            evidence.route = "another"
+            var (older, other, live) = (evidence, evidence, evidence)
             older.revision = 8
             (other.state, live.state, live.endedAt) = (.expired, .waiting, nil)
             try await room.withStore { store in
                 _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
-                try require(try await store.apply(.learned(lesson)), is: .stale)
-                try require(try await store.apply(.learned(live)), is: .stale)
+                try require(try await store.apply(.lateEvidence(evidence)), is: .stale)
+                try require(try await store.apply(.lateEvidence(live)), is: .stale)
                 try require(try await store.apply(.update(end)), is: .done)
                 for refused in [older, other, live] {
-                    try require(try await store.apply(.learned(refused)), is: .stale)
+                    try require(try await store.apply(.lateEvidence(refused)), is: .stale)
                 }
                 try require(try await store.record(of: .fixture(1)), is: end)
-                try require(try await store.apply(.learned(lesson)), is: .done)
+                try require(try await store.apply(.lateEvidence(evidence)), is: .done)
             }
             try await room.withStore { store in
                 try require(try await store.record(of: .fixture(1)), is: expected)

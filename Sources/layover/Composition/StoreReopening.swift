@@ -7,42 +7,42 @@ import Logging
 import NIOPosix
 import ServiceLifecycle
 
-/// Opens a store that could not be opened at the start as soon as the disk lets it: what an earlier run left goes on,
-/// and tickets are accepted from then on.
+/// Opens a store that could not be opened at the start as soon as the disk allows it. Then the tickets of an earlier run
+/// are resumed, and new ones are accepted.
 ///
-/// A process that runs is not ended by what it finds then, such as a damaged file or one that another process has: it
-/// says so, and goes on trying.
-struct LateOpening: Service {
-    /// How long after a failure the store is opened again. Default: 5 s.
+/// An error at that time, such as a damaged file or one that another process has, does not end the running process: it is
+/// logged, and opening is tried again.
+struct StoreReopening: Service {
+    /// Pause before the store is opened again. Default: 5 s.
     private static let pause: Duration = .seconds(5)
 
     let parts: ProxyParts
-    let place: LateStore
+    let standIn: UnavailableStore
 
     func run() async throws {
-        // Ends with the proxy, and not before: a service that is done ends all others.
+        // Runs until the proxy stops: the end of a service ends all others.
         try? await cancelWhenGracefulShutdown {
-            var failure = place.condition.failure
+            var failure = standIn.condition.failure
             while true {
                 try await Task.sleep(for: Self.pause)
                 guard let new = await tryAgain() else { break }
-                if new != failure { tell(new) }
+                if new != failure { log(new) }
                 failure = new
             }
         }
         try await gracefulShutdown()
     }
 
-    /// - Returns: Why it is still not open; nil: it is, or the proxy is being stopped.
+    /// - Returns: Why it is still not open; nil: it is open, or the proxy is being stopped.
     private func tryAgain() async -> StoreFailure? {
         let result = await open()
         switch result {
         case .failure(let failure):
-            place.stillMissing(failure)
+            standIn.openingFailed(failure)
             for loop in parts.loops { loop.acceptTickets(unless: failure) }
             return failure
         case .success(let store):
-            return await takeOver(store)
+            return await restoreTickets(from: store)
         }
     }
 
@@ -54,15 +54,15 @@ struct LateOpening: Service {
         } catch { return .failure(StoreFailure(.closed, "The proxy is stopping.")) }
     }
 
-    private func takeOver(_ store: SQLiteStore) async -> StoreFailure? {
+    private func restoreTickets(from store: SQLiteStore) async -> StoreFailure? {
         do throws(StoreFailure) {
-            guard try await parts.engine.restore(from: store, openedLate: place, bootID: StoreOpening.bootID) else {
+            guard try await parts.engine.restore(from: store, replacing: standIn, bootID: StoreOpening.bootID) else {
                 await close(store)
                 return nil
             }
         } catch {
             await close(store)
-            place.stillMissing(error)
+            standIn.openingFailed(error)
             return error
         }
         for loop in parts.loops { loop.acceptTickets(unless: nil) }
@@ -76,12 +76,12 @@ struct LateOpening: Service {
         parts.spool.removedStored(store.bodyByteCountAtStart)
     }
 
-    private func tell(_ failure: StoreFailure) {
+    private func log(_ failure: StoreFailure) {
         parts.logger.error("the store still cannot be opened", metadata: ["error": "\(failure)"])
     }
 }
 
-extension LateOpening: CustomStringConvertible {
-    /// A name only: what runs services logs them, and the whole struct, settings included, is of no use there.
-    var description: String { "LateOpening" }
+extension StoreReopening: CustomStringConvertible {
+    /// Only the name: ServiceLifecycle logs services, and the whole struct holds the settings.
+    var description: String { "StoreReopening" }
 }

@@ -2,48 +2,48 @@ import Dispatch
 package import LayoverCore
 import Synchronization
 
-/// The place of a store that could not be opened at the start: until it is there, every call fails with the reason.
+/// Stands in for a store that could not be opened at the start: until it opens, every call fails with the reason.
 ///
-/// Once the store is there, it is asked, and nothing takes its place again.
-package final class LateStore: PendingStore {
+/// Once the store is open, every call goes to it, for good.
+package final class UnavailableStore: PendingStore {
     private enum State {
-        case missing(StoreFailure)
-        case there(any PendingStore)
+        case unavailable(StoreFailure)
+        case open(any PendingStore)
         case closed
     }
 
     private let state: Mutex<State>
-    /// What completes calls while the store is missing: never from within the call.
-    private let refusals = DispatchQueue(label: "layover.store.missing")
+    /// Completes calls while the store is unavailable: never from within the call.
+    private let refusals = DispatchQueue(label: "layover.store.unavailable")
 
     /// - Parameter failure: Why it could not be opened.
     package init(_ failure: StoreFailure) {
-        state = Mutex(.missing(failure))
+        state = Mutex(.unavailable(failure))
     }
 
-    /// It could not be opened once more, maybe for another reason.
-    package func stillMissing(_ failure: StoreFailure) {
-        state.withLock { if case .missing = $0 { $0 = .missing(failure) } }
+    /// Another try to open it failed, maybe for another reason.
+    package func openingFailed(_ failure: StoreFailure) {
+        state.withLock { if case .unavailable = $0 { $0 = .unavailable(failure) } }
     }
 
-    /// The store is there.
+    /// The store is open.
     ///
-    /// - Returns: False where it comes too late, because this one was closed.
+    /// - Returns: False if this stand-in was closed before.
     package func opened(_ store: any PendingStore) -> Bool {
         state.withLock { state in
-            guard case .missing = state else { return false }
-            state = .there(store)
+            guard case .unavailable = state else { return false }
+            state = .open(store)
             return true
         }
     }
 
     private static let closed = StoreFailure(.closed, "The store is closed.")
 
-    /// The store, or why there is none.
+    /// The open store, or the reason why there is none.
     private func store() throws(StoreFailure) -> any PendingStore {
         switch state.withLock({ $0 }) {
-        case .missing(let failure): throw failure
-        case .there(let store): return store
+        case .unavailable(let failure): throw failure
+        case .open(let store): return store
         case .closed: throw Self.closed
         }
     }
@@ -111,6 +111,6 @@ package final class LateStore: PendingStore {
             defer { state = .closed }
             return state
         }
-        if case .there(let store) = old { await store.close() }
+        if case .open(let store) = old { await store.close() }
     }
 }

@@ -5,35 +5,35 @@ import Testing
 @testable import LayoverEngine
 
 /// A store that could not be opened at the start.
-struct LateStoreTests {
+struct UnavailableStoreTests {
     private static let readOnly = StoreFailure(.readOnly, "Read-only file system.")
     private let disk = MemoryDisk()
 
     @Test func untilItIsThereEveryCallFailsWithTheReason() async throws {
-        let place = LateStore(Self.readOnly)
+        let place = UnavailableStore(Self.readOnly)
         #expect(!place.isOpen)
         #expect(place.condition.failure == Self.readOnly)
         await #expect(throws: Self.readOnly) { _ = try await place.commit([]) }
         await #expect(throws: Self.readOnly) { _ = try await place.record(of: EntryID(high: 1, low: 1)) }
         #expect(throws: Self.readOnly) { try place.lastSequence() }
         let full = StoreFailure(.full, "Full.")
-        place.stillMissing(full)
+        place.openingFailed(full)
         await #expect(throws: full) { _ = try await place.request(of: EntryID(high: 1, low: 1)) }
     }
 
     @Test func onceItIsThereItIsAsked() async throws {
-        let place = LateStore(Self.readOnly)
+        let place = UnavailableStore(Self.readOnly)
         #expect(place.opened(MemoryStore(on: disk)))
         #expect(place.isOpen)
         #expect(place.condition.failure == nil)
         #expect(try await place.commit([]) == [])
         #expect(!place.opened(MemoryStore(on: disk)), "nothing takes its place again")
-        place.stillMissing(Self.readOnly)
+        place.openingFailed(Self.readOnly)
         #expect(place.isOpen)
     }
 
     @Test func oneThatWasClosedIsNeverOpened() async throws {
-        let place = LateStore(Self.readOnly)
+        let place = UnavailableStore(Self.readOnly)
         await place.close()
         #expect(!place.opened(MemoryStore(on: disk)))
         await #expect(throws: StoreFailure.self) { _ = try await place.commit([]) }
@@ -42,11 +42,11 @@ struct LateStoreTests {
     // MARK: The engine
 
     /// A bench whose store is not there yet, and on the disk what an earlier run accepted.
-    private func benchAfterARun(tickets count: Int) async throws -> (EngineBench, LateStore, [EntryID]) {
+    private func benchAfterARun(tickets count: Int) async throws -> (EngineBench, UnavailableStore, [EntryID]) {
         let first = await EngineBench(store: MemoryStore(on: disk), idSeed: 1)
         var ids: [EntryID] = []
         for _ in 0..<count { ids.append(try await first.ticket()) }
-        let place = LateStore(Self.readOnly)
+        let place = UnavailableStore(Self.readOnly)
         return (await EngineBench(store: place, idSeed: 2), place, ids)
     }
 
@@ -63,7 +63,7 @@ struct LateStoreTests {
         let held = bench.exchange()
         await bench.park(held)
         let store = MemoryStore(on: disk)
-        #expect(try await bench.engine.restore(from: store, openedLate: place, bootID: "boot"))
+        #expect(try await bench.engine.restore(from: store, replacing: place, bootID: "boot"))
         let live = await bench.engine.liveEntries()
         #expect(Set(live.map(\.id)) == Set(ids + [held.id]))
         let new = try await bench.ticket()
@@ -80,7 +80,7 @@ struct LateStoreTests {
             await bench.park(held[held.count - 1])
         }
         let store = MemoryStore(on: disk)
-        #expect(try await bench.engine.restore(from: store, openedLate: place, bootID: "boot"))
+        #expect(try await bench.engine.restore(from: store, replacing: place, bootID: "boot"))
         let page = await bench.engine.page(of: PendingQuery())
         #expect(page.entries.map(\.id) == ids + held.map(\.id), "what was accepted before comes first")
     }
@@ -88,7 +88,7 @@ struct LateStoreTests {
     @Test func oneThatComesAsTheProxyIsStoppedIsNotTaken() async throws {
         let (bench, place, _) = try await benchAfterARun(tickets: 1)
         await bench.engine.drain()
-        #expect(try await bench.engine.restore(from: MemoryStore(on: disk), openedLate: place, bootID: "boot") == false)
+        #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot") == false)
         #expect(await bench.engine.liveEntries().isEmpty)
         #expect(!place.isOpen)
     }

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// A store that cannot be opened at the start, because of its disk, and can be later.
-    @Suite struct LateOpening {
+    @Suite struct StoreReopening {
         @Test func aReadOnlyDiskAtTheStartRefusesTicketsAndNothingElseUntilItIsWritable() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
