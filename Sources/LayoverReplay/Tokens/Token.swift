@@ -11,10 +11,10 @@
 package enum Token: Sendable, Hashable {
     /// A UUID that belongs to the request: the same wherever it stands in it, and for all attempts.
     case uuid
-    /// A part of the answer to another ticket, the parent.
+    /// A part of the response to another ticket, the parent.
     case ticket(id: String, Part)
 
-    /// Which part of a parent's answer.
+    /// Which part of a parent's response.
     package enum Part: Sendable, Hashable {
         /// The URL of its Location field, made absolute.
         case location

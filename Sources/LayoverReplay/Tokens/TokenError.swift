@@ -5,7 +5,7 @@ package struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed
         /// One of `TokenLimits` is exceeded.
         case limit
-        /// The parent's answer lacks what the token asks for.
+        /// The parent's response lacks the value of the token.
         case missing
         /// There is a value, but it must not stand where the token stands.
         case rejected

@@ -16,10 +16,10 @@ package struct TokenLimits: Sendable, Hashable {
     /// refused, because sending the tokens themselves would be worse. Default: 16 MiB.
     package var bodyByteCountMax = 16 << 20
 
-    /// Longest body of a parent's answer that is read for a `json` token. Default: 1 MiB.
+    /// Longest body of a parent's response that is read for a `json` token. Default: 1 MiB.
     package var answerByteCountMax = 1 << 20
 
-    /// How deep objects and arrays may be nested in a parent's answer, and how many keys a token may have. Default: 128.
+    /// How deep objects and arrays may be nested in a parent's response, and how many keys a token may have. Default: 128.
     package var jsonDepthMax = 128
 
     package init() {}

@@ -153,7 +153,7 @@ extension EndToEnd {
         }
 
         private static func words(_ result: Result) -> String {
-            if result.isCutOff { return "an answer that is cut off" }
+            if result.isCutOff { return "a response that is cut off" }
             guard let status = result.status else { return "nothing" }
             return status == 200 ? "200" : "\(status), `\(result.evidence ?? "neverSent")`"
         }

@@ -8,8 +8,8 @@ struct TroubleCase: Sendable, Hashable {
         case readsAndCloses = "reads it and closes"
         case resets = "reads it and resets"
         case stalls = "reads it and stalls"
-        case diesInHead = "dies in the head of its answer"
-        case diesInBody = "dies in the body of its answer"
+        case diesInHead = "dies in the head of its response"
+        case diesInBody = "dies in the body of its response"
         case closesIdle = "had closed the kept-alive connection"
 
         /// The connection can only have been closed before if there was one.

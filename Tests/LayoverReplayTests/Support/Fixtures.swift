@@ -39,7 +39,7 @@ extension ParentAnswer {
 }
 
 extension Substitution {
-    /// To `https://api.example.com`, with an answer to ticket `one`.
+    /// To `https://api.example.com`, with a response to ticket `one`.
     init(_ answer: ParentAnswer, limits: TokenLimits = .init()) {
         self.init(
             values: TokenValues(parents: [one: answer], uuid: uuid, limits: limits), origin: "https://api.example.com")

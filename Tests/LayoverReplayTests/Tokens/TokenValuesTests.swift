@@ -27,7 +27,7 @@ struct TokenValuesTests {
         #expect(try value(.field("x"), answer) == "1, 2")
         #expect(try value(.field("y"), answer) == "")
         #expect(refusal(.field("set-cookie"), answer)?.code == .missing)
-        #expect(refusal(.field("z"), answer)?.description == "The answer to ticket \(one) (status 201) has no field z.")
+        #expect(refusal(.field("z"), answer)?.description == "The response to ticket \(one) (status 201) has no field z.")
     }
 
     @Test func numbersAndBooleansAreTheirText() throws {
@@ -39,12 +39,12 @@ struct TokenValuesTests {
 
     @Test func whatIsMissingIsSaid() {
         let answer = ParentAnswer.created(body: #"{"o":{},"n":null}"#)
-        #expect(refusal(.json(["a", "b.c"]), answer)?.description == "The answer to ticket \(one) has nothing at json.a.b%2Ec.")
-        #expect(refusal(.json(["o"]), answer)?.description == "The answer to ticket \(one) has an object or array at json.o, not a value.")
-        #expect(refusal(.json(["n"]), answer)?.description == "The answer to ticket \(one) has null at json.n.")
-        #expect(refusal(.json(["n"]), .created(body: "<html>"))?.description == "The answer to ticket \(one) has a body that is not valid JSON.")
+        #expect(refusal(.json(["a", "b.c"]), answer)?.description == "The response to ticket \(one) has nothing at json.a.b%2Ec.")
+        #expect(refusal(.json(["o"]), answer)?.description == "The response to ticket \(one) has an object or array at json.o, not a value.")
+        #expect(refusal(.json(["n"]), answer)?.description == "The response to ticket \(one) has null at json.n.")
+        #expect(refusal(.json(["n"]), .created(body: "<html>"))?.description == "The response to ticket \(one) has a body that is not valid JSON.")
         #expect(refusal(.json(["n"]), .created())?.code == .missing)
-        #expect(refusal(.location, .created())?.description == "The answer to ticket \(one) (status 201) has no Location field.")
+        #expect(refusal(.location, .created())?.description == "The response to ticket \(one) (status 201) has no Location field.")
         #expect(refusal(.location, .created(answerLines("Location: ")))?.code == .missing)
         #expect(refusal(.location, .created(answerLines("Location: /a", "Location: /a")))?.code == .missing)
         #expect(refusal(.location, nil)?.description == "The response of ticket \(one) is not available.")
@@ -60,7 +60,7 @@ struct TokenValuesTests {
 
     @Test func aCompressedBodyIsNotRead() throws {
         let answer = ParentAnswer.created(answerLines("Content-Encoding: gzip"), body: #"{"id":1}"#)
-        #expect(refusal(.json(["id"]), answer)?.description == "The answer to ticket \(one) is compressed, so no value can be read from its body.")
+        #expect(refusal(.json(["id"]), answer)?.description == "The response to ticket \(one) is compressed, so no value can be read from its body.")
         var decompressed = answer
         decompressed.coding = .undone
         #expect(try value(.json(["id"]), decompressed) == "1")
@@ -85,7 +85,7 @@ struct TokenValuesTests {
         var limits = TokenLimits()
         limits.answerByteCountMax = 20
         limits.jsonDepthMax = 2
-        #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[[0]]}"#), limits: limits)?.description == "The answer to ticket \(one) is nested deeper than 2 levels.")
+        #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[[0]]}"#), limits: limits)?.description == "The response to ticket \(one) is nested deeper than 2 levels.")
         #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[0]}    "#), limits: limits) == nil)
         #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[0]}     "#), limits: limits)?.code == .missing)
     }

@@ -1,14 +1,14 @@
 import LayoverHTTP
 package import NIOCore
 
-/// How the body of an answer is compressed, as far as it can be undone here (RFC 9110 section 8.4.1).
+/// How the body of a response is compressed, if it can be decompressed here (RFC 9110 section 8.4.1).
 package enum ContentCoding: Sendable, Hashable {
     /// RFC 1952.
     case gzip
     /// RFC 1950; many send RFC 1951 under this name.
     case deflate
 
-    /// What an answer says about its body.
+    /// The codings of a response body.
     package enum List: Sendable, Hashable {
         /// In the order in which they were applied; empty when there are none.
         case known([ContentCoding])

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The final answer to a parent, as far as tokens need it.
+/// The final response to a parent, as far as tokens need it.
 package struct ParentAnswer: Sendable, Hashable {
     package var status: Int
     /// Field lines, each with its CRLF.

@@ -16,15 +16,15 @@ extension TokenValues {
         case .success(.scalar(let text)):
             return text
         case .success(.absent):
-            throw TokenError(.missing, "The answer to ticket \(id) has nothing at \(part).")
+            throw TokenError(.missing, "The response to ticket \(id) has nothing at \(part).")
         case .success(.null):
-            throw TokenError(.missing, "The answer to ticket \(id) has null at \(part).")
+            throw TokenError(.missing, "The response to ticket \(id) has null at \(part).")
         case .success(.container):
-            throw TokenError(.missing, "The answer to ticket \(id) has an object or array at \(part), not a value.")
+            throw TokenError(.missing, "The response to ticket \(id) has an object or array at \(part), not a value.")
         case .failure(.malformed):
-            throw TokenError(.missing, "The answer to ticket \(id) has a body that is not valid JSON.")
+            throw TokenError(.missing, "The response to ticket \(id) has a body that is not valid JSON.")
         case .failure(.tooDeep):
-            throw TokenError(.missing, "The answer to ticket \(id) is nested deeper than \(limits.jsonDepthMax) levels.")
+            throw TokenError(.missing, "The response to ticket \(id) is nested deeper than \(limits.jsonDepthMax) levels.")
         }
     }
 
@@ -35,7 +35,7 @@ extension TokenValues {
         }
         guard body.readableBytes <= limits.answerByteCountMax else {
             throw TokenError(
-                .missing, "The body of the answer to ticket \(id) is longer than \(limits.answerByteCountMax) bytes.")
+                .missing, "The body of the response to ticket \(id) is longer than \(limits.answerByteCountMax) bytes.")
         }
         return body
     }
@@ -49,13 +49,13 @@ extension TokenValues {
         case (.tooLong, .known):
             throw TokenError(
                 .missing,
-                "The body of the answer to ticket \(id) is longer than \(limits.answerByteCountMax) bytes when it is decompressed.")
+                "The body of the response to ticket \(id) is longer than \(limits.answerByteCountMax) bytes when it is decompressed.")
         case (_, .unknown(let name?)):
-            throw TokenError(.missing, "The answer to ticket \(id) is compressed with \(name), which is not supported.")
+            throw TokenError(.missing, "The response to ticket \(id) is compressed with \(name), which is not supported.")
         case (_, .unknown(nil)):
-            throw TokenError(.missing, "The answer to ticket \(id) is compressed in an unsupported way.")
+            throw TokenError(.missing, "The response to ticket \(id) is compressed in an unsupported way.")
         case (.asItCame, .known):
-            throw TokenError(.missing, "The answer to ticket \(id) is compressed, so no value can be read from its body.")
+            throw TokenError(.missing, "The response to ticket \(id) is compressed, so no value can be read from its body.")
         }
     }
 }

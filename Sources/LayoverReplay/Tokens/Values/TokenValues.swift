@@ -22,7 +22,7 @@ package struct TokenValues: Sendable {
 
     /// The value, not yet encoded for any place.
     ///
-    /// - Throws: `missing` when the answer lacks it, or is none of success (a 4xx or 5xx brings nothing);
+    /// - Throws: `missing` when the response lacks it, or is not a success (a 4xx or 5xx provides nothing);
     ///   `rejected` when it is longer than `valueByteCountMax`.
     package func value(of token: Token) throws(TokenError) -> [UInt8] {
         let value: [UInt8]
@@ -54,7 +54,7 @@ package struct TokenValues: Sendable {
         return answer
     }
 
-    /// The Location of an answer: as the field has it, and resolved (RFC 9110 section 10.2.2).
+    /// The Location of a response: as in the field, and resolved (RFC 9110 section 10.2.2).
     func location(of id: String) throws(TokenError) -> URLReference {
         try location(of: try answer(to: id), id).resolved
     }
@@ -65,7 +65,7 @@ package struct TokenValues: Sendable {
         let values = FieldLines(answer.fields, end: .lineBreak).values(of: "location")
         guard let value = values.first, value.readableBytes > 0, values.count == 1 else {
             let what = values.count > 1 ? "more than one Location field" : "no Location field"
-            throw TokenError(.missing, "The answer to ticket \(id) (status \(answer.status)) has \(what).")
+            throw TokenError(.missing, "The response to ticket \(id) (status \(answer.status)) has \(what).")
         }
         let text = Array(value.readableBytesView)
         let reference = URLReference(text)
@@ -76,11 +76,11 @@ package struct TokenValues: Sendable {
     private func field(_ name: String, of answer: ParentAnswer, _ id: String) throws(TokenError) -> [UInt8] {
         let values = FieldLines(answer.fields, end: .lineBreak).values(of: name)
         guard !values.isEmpty else {
-            throw TokenError(.missing, "The answer to ticket \(id) (status \(answer.status)) has no field \(name).")
+            throw TokenError(.missing, "The response to ticket \(id) (status \(answer.status)) has no field \(name).")
         }
         // RFC 9110 section 5.3: lines of one name are one list. Set-Cookie is the exception.
         guard values.count == 1 || name != "set-cookie" else {
-            throw TokenError(.missing, "The answer to ticket \(id) has several Set-Cookie fields, which cannot be joined.")
+            throw TokenError(.missing, "The response to ticket \(id) has several Set-Cookie fields, which cannot be joined.")
         }
         return Array(values.map { Array($0.readableBytesView) }.joined(separator: ", ".utf8))
     }
