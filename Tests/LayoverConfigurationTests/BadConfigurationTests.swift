@@ -288,7 +288,7 @@ import Testing
             "config.json: routes.r.allowAddresses[0]: \"169.254.0.0/33\" is not an address (write 169.254.169.254 or fd00::/8)."
         ),
     ])
-    func isRefusedInOneLine(text: String, line: String) {
+    func badConfigurationIsRefusedInOneLine(text: String, line: String) {
         #expect(complaints(text) == [line])
     }
 
@@ -352,7 +352,7 @@ import Testing
                 ])
     }
 
-    @Test func aMessageIsOneLineThatATerminalDoesNotObey() {
+    @Test func messageIsOneLineWithoutControlCharacters() {
         let lines = complaints(#"{"log": {"level": "a\n\u001b[2Jb", "x\n\u001b[2Jy": 1}}"#)
         #expect(lines.count == 2)
         #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })

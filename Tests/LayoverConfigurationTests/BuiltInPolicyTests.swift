@@ -7,12 +7,12 @@ import Testing
 /// The policies that are there without a file, and what a file can do to them.
 @Suite struct BuiltInPolicyTests {
     @Test(arguments: Policy.builtIns)
-    func eachIsInTheFilesTermsWhatItIsInTheCore(policy: Policy) {
+    func eachHasTheSameValuesInTheFileAndInTheCore(policy: Policy) {
         #expect(PolicySettings(policy).policy(named: policy.name) == policy)
     }
 
     @Test(arguments: Policy.builtIns)
-    func eachIsThereWithoutAFile(policy: Policy) throws {
+    func eachExistsWithoutAFile(policy: Policy) throws {
         #expect(try load("{}").settings.routes.policies[policy.name] == policy)
     }
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: Policy.builtIns)
-    func whatAFileLeavesUnsaidComesFromTheBuiltInOne(policy: Policy) throws {
+    func missingKeysComeFromTheBuiltInPolicy(policy: Policy) throws {
         let text = #"{"policies": {"default": {"lifetime": "9h"}, "\#(policy.name)": {"holdMax": "7s"}}}"#
         guard policy.name != "default" else { return }
         var expected = policy

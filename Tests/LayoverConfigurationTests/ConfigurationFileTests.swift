@@ -16,7 +16,7 @@ import Testing
         #expect(error?.description == "/: cannot be read: Is a directory.")
     }
 
-    @Test func aFileWithoutEndIsGivenUp() {
+    @Test func endlessFileIsRefused() {
         let error = #expect(throws: ConfigurationErrors.self) {
             try ConfigurationLoader.load(file: "/dev/zero")
         }

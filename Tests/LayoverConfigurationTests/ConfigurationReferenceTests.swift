@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func thePageOfPoliciesSpeaksOfEveryKeyAndEveryBuiltInPolicy() throws {
+    @Test func policiesPageNamesEveryKeyAndEveryBuiltInPolicy() throws {
         let page = try String(contentsOf: repository.appending(path: "docs/policies.md"), encoding: .utf8)
         for key in Schema.policy {
             let name = try #require(key.path.last)

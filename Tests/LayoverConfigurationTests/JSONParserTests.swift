@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Mutations of a good text: whatever our parser takes, Foundation's takes too.
-    @Test func whatIsAcceptedIsAlsoAcceptedByFoundation() {
+    @Test func acceptedTextIsAcceptedByFoundation() {
         let seed: UInt64 = 20_250_101
         var generator = LinearGenerator(state: seed)
         let good = Array(#"{"a":[1,-2.5e3,true,null,"x\u00e9\"y"],"b":{"c":"","d":[]}}"#.utf8)

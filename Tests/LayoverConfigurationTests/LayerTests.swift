@@ -34,7 +34,7 @@ import Testing
         #expect(loaded.sources["limits.perOriginAttempts"] == .standard)
     }
 
-    @Test func aBadValueOfALowerLayerIsForgottenWhenAHigherOneSpeaks() {
+    @Test func badValueIsIgnoredIfAHigherLayerSetsTheKey() {
         #expect(complaints(#"{"log": {"level": "x"}}"#, overrides: ["log.level": "debug"]) == [])
     }
 
@@ -85,7 +85,7 @@ import Testing
             ])
     }
 
-    @Test func aVariableThatMeansTwoPoliciesIsRefused() {
+    @Test func ambiguousVariableIsRefused() {
         #expect(
             complaints(
                 #"{"policies": {"a-b": {}, "a_b": {}}}"#, environment: ["LAYOVER_POLICIES_A_B_HOLD_MAX": "1s"]

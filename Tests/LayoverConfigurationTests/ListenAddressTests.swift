@@ -30,7 +30,7 @@ import Testing
         "[127.0.0.1]:80", "*:80", "a b:80", "-a:80", "http://127.0.0.1:80", "unix:", "unix:/run/",
         "127.0.0.1:٨٠",
     ])
-    func whatIsNoAddressIsRefused(text: String) {
+    func invalidAddressIsRefused(text: String) {
         let refusal = #expect(throws: Refusal.self) {
             try Codec<ListenAddress>.listen(unixAllowed: true).read(.text(text))
         }

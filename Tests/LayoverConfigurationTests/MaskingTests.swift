@@ -78,7 +78,7 @@ import Testing
         #expect(lines.contains(#"policies.ask.delay.every = "3s" (default)"#))
     }
 
-    @Test func whatIsShownCanBeLoadedAgain() throws {
+    @Test func shownConfigurationCanBeLoadedAgain() throws {
         let text = """
             {"policies": {"a": {"delay": {"type": "constant", "every": "3s"}}},
              "routes": {"r.1": {"host": "*.example.com", "policy": "a", "upstream": "http://a.example/b"}}}

@@ -92,7 +92,7 @@ import Testing
         (#"{"dropOn": [], "askOn": ["404"]}"#, "HEAD", [], [404]),
         (#"{"method": "OPTIONS", "dropOn": ["405"], "askOn": []}"#, "OPTIONS", [405], []),
     ])
-    func whatAPreflightLeavesUnsaidIsTheDefault(
+    func missingKeysOfAPreflightHaveDefaults(
         text: String, method: String, dropOn: [Int], askOn: [Int]
     ) throws {
         let preflight = try #require(try policy(#""preflight": \#(text)"#).preflight)
@@ -152,11 +152,11 @@ import Testing
             "preflight: dropOn or askOn must list at least one status."
         ),
     ])
-    func aQuestionThatMakesNoSenseIsRefused(text: String, line: String) {
+    func invalidPreflightIsRefused(text: String, line: String) {
         #expect(refusals(#""preflight": \#(text)"#) == ["config.json: policies.a.\(line)"])
     }
 
-    @Test func variablesSayTheSame() throws {
+    @Test func variablesSetTheSameValues() throws {
         let policy = try load(
             "{}",
             environment: [

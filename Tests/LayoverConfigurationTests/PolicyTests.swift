@@ -49,7 +49,7 @@ import Testing
         #expect(policy == expected)
     }
 
-    @Test func whatANewPolicyLeavesUnsaidComesFromTheEffectiveDefault() throws {
+    @Test func missingKeysOfAPolicyComeFromTheEffectiveDefault() throws {
         let made = try policies(
             #"{"a": {"priority": 1}, "default": {"holdMax": "1m", "priority": 5, "automaticAttemptsMax": 9}}"#
         )
@@ -59,13 +59,13 @@ import Testing
         #expect(made["default"]?.priority == 5)
     }
 
-    @Test func nullTakesAnInheritedLimitAway() throws {
+    @Test func nullRemovesAnInheritedLimit() throws {
         let made = try policies(
             #"{"a": {"automaticAttemptsMax": null}, "default": {"automaticAttemptsMax": 9}}"#)
         #expect(made["a"]?.automaticAttemptsMax == nil)
     }
 
-    @Test func nullTakesTheBudgetAndTheRuleAway() throws {
+    @Test func nullRemovesTheBudgetAndTheRule() throws {
         let made = try policies(
             #"{"default": {"onMaybeApplied": "ask"}, "a": {"budget": null, "onMaybeApplied": null}}"#)
         #expect(made["a"]?.budget == nil)
@@ -93,11 +93,11 @@ import Testing
         (#"{"ratio": 1000, "minimum": 1000000}"#, Policy.Budget(ratio: 1000, minimum: 1_000_000)),
         ("{}", Policy.Budget()),
     ])
-    func whatABudgetLeavesUnsaidIsTheDefault(budget: String, expected: Policy.Budget) throws {
+    func missingKeysOfABudgetHaveDefaults(budget: String, expected: Policy.Budget) throws {
         #expect(try policies(#"{"default": {"budget": \#(budget)}}"#)["default"]?.budget == expected)
     }
 
-    @Test func aLongestWaitOfZeroDeliversEveryAnswerThatAsksForOne() throws {
+    @Test func retryAfterMaxOfZeroDeliversEveryResponseWithRetryAfter() throws {
         #expect(try policies(#"{"a": {"retryAfterMax": "0s"}}"#)["a"]?.retryAfterMax == .zero)
     }
 
@@ -136,7 +136,7 @@ import Testing
         #expect(made["a"]?.delay == expected)
     }
 
-    @Test func anotherTypeForgetsWhatWasInherited() throws {
+    @Test func otherDelayTypeDropsInheritedKeys() throws {
         let made = try policies(
             """
             {"default": {"delay": {"type": "constant", "every": "9s", "jitter": "equal"}},

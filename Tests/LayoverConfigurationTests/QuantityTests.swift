@@ -17,7 +17,7 @@ import Testing
         "12 parsecs",
         "0.0000000001s", "1us",
     ])
-    func whatIsNoDurationIsRefused(text: String) {
+    func invalidDurationIsRefused(text: String) {
         let refusal = #expect(throws: Refusal.self) { try Codec<Duration>.lifetime.read(.text(text)) }
         #expect(
             refusal?.message == "\(JSONValue.text(text).text) is not a duration (write 250ms, 10s, 5m or 24h)"
@@ -30,7 +30,7 @@ import Testing
         #expect(refusal?.message == "\"\(text)\" is longer than 3650d")
     }
 
-    @Test func aDurationOfNothingIsRefusedWhereItMakesNoSense() throws {
+    @Test func zeroDurationIsRefusedWhereItMakesNoSense() throws {
         let refusal = #expect(throws: Refusal.self) { try Codec<Duration>.lifetime.read(.text("0s")) }
         #expect(refusal?.message == "\"0s\" is shorter than 1ms")
         #expect(try Codec<Duration>.duration(from: .zero, to: .days(1)).read(.text("0s")) == .zero)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["", "64", "64KB", "64kib", "-1B", "1 KiB", "GiB"])
-    func whatIsNoSizeIsRefused(text: String) {
+    func invalidSizeIsRefused(text: String) {
         let refusal = #expect(throws: Refusal.self) { try Codec<Int>.byteCount().read(.text(text)) }
         #expect(refusal?.message == "\"\(text)\" is not a size (write 512B, 64KiB, 64MiB or 1GiB)")
     }

@@ -124,7 +124,7 @@ import Testing
         #expect(found.atOnce == ["policies.a.holdMax", "policies.default.holdMax"])
     }
 
-    @Test func whatNeedsARestartStaysInForceAndIsSaidAgain() throws {
+    @Test func keysThatNeedARestartStayInForceAndAreReportedAgain() throws {
         let old = try load(#"{"proxy": {"identity": "one"}, "timeouts": {"connect": "1s"}}"#)
         let new = try load(
             """
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// The listener stays where it is until a restart, and so does who can reach it.
-    @Test func aRouteIsHeldAgainstTheListenerThatIsOpen() throws {
+    @Test func routeIsCheckedAgainstTheOpenListener() throws {
         let old = try load(#"{"proxy": {"listen": "0.0.0.0:8080", "insecureOpen": true}}"#)
         let routes = #""routes": {"api": {"upstream": "https://a.example", "setFields": {"Authorization": "hush"}}}"#
         let new = try load(#"{"proxy": {"listen": "127.0.0.1:8080"}, \#(routes)}"#)

@@ -3,7 +3,7 @@ import Testing
 @testable import LayoverConfiguration
 
 @Suite struct SchemaTests {
-    @Test func noKeyAndNoEnvironmentNameStandsTwice() {
+    @Test func keysAndEnvironmentNamesAreUnique() {
         let addresses =
             Schema.global.map { KeyAddress(section: .global, key: $0.path) }
             + Schema.policy.map { KeyAddress(section: .policy("default"), key: $0.path) }

@@ -26,7 +26,7 @@ import Testing
                 body: "[]")
         ),
     ])
-    func anAnswerReachesThePolicy(rule: String, expected: StandInResponse) throws {
+    func standInReachesThePolicy(rule: String, expected: StandInResponse) throws {
         #expect(try policy(rule)?.onExhausted == .standIn(expected))
     }
 
@@ -64,7 +64,7 @@ import Testing
         ),
         (#"{"fields": {"X": 1}}"#, ".fields.X: expected a string, not a number."),
     ])
-    func anImpossibleAnswerIsRefused(rule: String, rest: String) {
+    func invalidStandInIsRefused(rule: String, rest: String) {
         #expect(
             complaints(#"{"policies": {"a": {"onExhausted": \#(rule)}}}"#)
                 == ["config.json: policies.a.onExhausted\(rest)"])
@@ -100,7 +100,7 @@ import Testing
             ])
     }
 
-    @Test func aPolicyWithAnAnswerIsShownAsAFileSpellsIt() throws {
+    @Test func standInIsShownAsInAFile() throws {
         let text = """
             {"policies": {"a": {"automaticAttemptsMax": 2,
               "onExhausted": {"status": 203, "fields": {"X-A": "1"}, "body": "later"}}}}

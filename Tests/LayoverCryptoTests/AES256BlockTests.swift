@@ -15,7 +15,7 @@ struct AES256BlockTests {
     }
 
     @Test(arguments: [0, 1, 15, 17, 32])
-    func whatIsNoBlockIsRefused(byteCount: Int) throws {
+    func wrongBlockLengthIsRefused(byteCount: Int) throws {
         let cipher = try AES256Block(key: .random(byteCount: 32))
         for turn in [cipher.encrypt, cipher.decrypt] {
             #expect {

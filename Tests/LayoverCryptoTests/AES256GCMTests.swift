@@ -58,7 +58,7 @@ struct AES256GCMTests {
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func whatIsSealedOpens(seed: UInt64) throws {
+    func sealedBytesOpen(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let key = try SymmetricKey.random(byteCount: 32)
         func some(_ range: ClosedRange<Int>) -> [UInt8] {
@@ -86,7 +86,7 @@ struct AES256GCMTests {
         }
     }
 
-    @Test func whatIsCutOffIsRefused() throws {
+    @Test func truncatedBytesAreRefused() throws {
         let key = try SymmetricKey.random(byteCount: 32)
         let sealed = try AES256GCM.seal(Array("hunter2".utf8), using: key, authenticating: [])
         for count in 0..<sealed.count {

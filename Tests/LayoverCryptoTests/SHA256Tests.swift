@@ -43,7 +43,7 @@ struct SHA256Tests {
         #expect(try digest.digest() == SHA256.digest(of: message))
     }
 
-    @Test func aCopyGoesOnByItself() throws {
+    @Test func copyIsIndependent() throws {
         var first = try SHA256()
         try first.update(Array("a".utf8))
         var second = first

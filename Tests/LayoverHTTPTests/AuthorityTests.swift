@@ -26,7 +26,7 @@ struct AuthorityTests {
     }
 
     @Test(arguments: ["a", "a:80", "[::1]", "[::1]:80"])
-    func descriptionIsTheTextAgain(text: String) {
+    func descriptionIsTheOriginalText(text: String) {
         #expect(Authority(parsing: text)?.description == text)
     }
 }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheResolversFolderLinksAreWatchedAllTheSame() async throws {
+    @Test func linksAreWatchedWithoutTheResolversFolder() async throws {
         try await withNetwork { pair in
             let monitor = try await RunningMonitor(in: pair, resolverPath: "/nonexistent/folder/resolv.conf")
             try await monitor.links("the first picture") { $0.isUsable }

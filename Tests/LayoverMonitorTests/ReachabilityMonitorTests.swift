@@ -21,7 +21,7 @@ struct ReachabilityMonitorTests {
         try await running.value
     }
 
-    @Test func itStopsWhenTheServicesAreToldTo() async throws {
+    @Test func monitorStopsWithTheServices() async throws {
         let facts = Watched<[ReachabilityFact]>([])
         let monitor = ReachabilityMonitor(logger: Logger(label: "test")) { fact in facts.update { $0.append(fact) } }
         let group = ServiceGroup(

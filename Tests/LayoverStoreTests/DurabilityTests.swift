@@ -40,7 +40,7 @@ import Testing
         return mode.withLock { $0 }
     }
 
-    @Test func whatWasAcknowledgedIsInTheFilesAtOnce() async throws {
+    @Test func acknowledgedChangeIsInTheFilesAtOnce() async throws {
         let folder = try TemporaryFolder()
         let copy = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
@@ -56,7 +56,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aStoreThatWasClosedHasNoLogLeft() async throws {
+    @Test func closedStoreLeavesNoLog() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...10)
@@ -125,7 +125,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "\(path)/spool/\(name)"))
     }
 
-    @Test func filesAndFoldersAreForNobodyElse() async throws {
+    @Test func filesAndFoldersAreReadableByTheirOwnerOnly() async throws {
         let folder = try TemporaryFolder()
         let before = try mode(of: folder.url.path)
         let path = folder.url.path + "/new/deeper"

@@ -48,7 +48,7 @@ struct EarlierSecretsTests {
         return try #require(try StoreKeyFile(path: folder.file("store.key").path).read())
     }
 
-    @Test func keyFileIsReadAndWrittenAsItWas() throws {
+    @Test func keyFileKeepsItsFormat() throws {
         let folder = try TemporaryFolder()
         let keys = try keys(folder)
         #expect(keys.newestNumber == 2)
@@ -85,7 +85,7 @@ struct EarlierSecretsTests {
         #expect(sealed?.bytes.prefix(3) == Self.sealedRequest.prefix(3))
     }
 
-    @Test func rowOpensAndIsSealedAnewByARotation() async throws {
+    @Test func rowOpensAndIsResealedByARotation() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Self.keyFile, to: "store.key")
         var options = StoreOptions.quiet(folder.url.path)
@@ -107,7 +107,7 @@ struct EarlierSecretsTests {
         await store.close()
     }
 
-    @Test func idsAreShownAsTheyWere() throws {
+    @Test func shownIDsStayTheSame() throws {
         let naming = try EntryNaming(secret: Array(0..<16))
         let one = EntryID(high: 0, low: 1)
         #expect(Self.text(naming.shown(Self.id).bytes) == "d988e83c6a2d7aaf7f4a6ca01b4513f6")

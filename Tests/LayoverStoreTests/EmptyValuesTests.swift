@@ -104,7 +104,7 @@ import Testing
     }
 
     /// Equal expectations are equal text, whatever version wrote it down.
-    @Test func preconditionsOfVersion7AreThoseOfToday() async throws {
+    @Test func preconditionsOfVersion7StayTheSame() async throws {
         let folder = try await seventh()
         let store = try await opened(folder)
         #expect(try store.live().map(\.preconditions) == ["If-Match: \nIf-Match: \"a;\"\nIf-None-Match: "])

@@ -48,7 +48,7 @@ import Testing
     }
 
     /// Cut off anywhere it is refused; changed anywhere it is refused or read as something, and never traps.
-    @Test func aDamagedTimelineDoesNoHarm() throws {
+    @Test func damagedTimelineIsEmpty() throws {
         let bytes = AttemptLogBytes.encode(.fixture)
         for count in 1..<bytes.count {
             #expect(throws: ByteReader.Malformed.self) {

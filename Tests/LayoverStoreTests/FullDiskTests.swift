@@ -23,7 +23,7 @@ struct FullDiskTests {
 
     private static let request = StoredRequest.fixture(.inline(ByteBuffer(repeating: 7, count: 20_000)))
 
-    @Test func aFullDiskRefusesTakesWhatMakesRoomAndRecovers() async throws {
+    @Test func fullDiskTakesOnlyChangesThatFreeSpaceAndRecovers() async throws {
         try await withSmallDisk { path in
             let store = try SQLiteStore.open(options: .quiet(path))
             try await store.insert(1...5, Self.request)
@@ -73,7 +73,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test func aFullDiskAtTheStartIsSaid() async throws {
+    @Test func fullDiskAtTheStartIsReported() async throws {
         try await withSmallDisk { path in
             fillUp(path + "/ballast")
             #expect(await failure { try SQLiteStore.open(options: .quiet(path + "/new")) }?.kind == .full)
@@ -82,7 +82,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test func aReadOnlyDiskAtTheStartIsSaidAndLeftAlone() async throws {
+    @Test func readOnlyDiskAtTheStartIsReportedAndUnchanged() async throws {
         try await withSmallDisk { path in
             let store = try SQLiteStore.open(options: .quiet(path))
             try await store.insert(1...5)

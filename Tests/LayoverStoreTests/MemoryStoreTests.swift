@@ -53,7 +53,7 @@ import Testing
         #expect(try self.store().live().map(\.sequence) == (mayBeKept ? [1, 2] : [1]))
     }
 
-    @Test func whatMayBeKeptIsNotAfterTheNextCommit() throws {
+    @Test func uncertainChangeIsGoneAfterTheNextCommit() throws {
         let store = store(MemoryFaults(failures: [1: StoreFailure(.io, "Broken.", mayBeKept: true)]))
         for number in 1...2 {
             insert(number, in: store)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [(1, [], []), (2, [], [1, 2]), (3, [1], [1, 2]), (4, [1, 2], [1, 2]), (9, [1, 2, 3], [1, 2, 3])])
-    func itDiesAtItsPoint(point: Int, heard: [Int], kept: [Int]) throws {
+    func storeStopsAtItsCrashPoint(point: Int, heard: [Int], kept: [Int]) throws {
         let died = Mutex(0)
         let store = store(MemoryFaults(crashPoint: point) { died.withLock { $0 += 1 } })
         insert(1, in: store)

@@ -7,7 +7,7 @@ import LayoverTestSupport
 import Testing
 
 @Suite struct OpeningTests {
-    @Test func oneProcessHasTheStore() async throws {
+    @Test func onlyOneProcessHasTheStore() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         let failure = await failure { try SQLiteStore.open(options: .quiet(folder.url.path)) }
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// flock(1) is another process.
-    @Test func anotherProcessIsNoticed() async throws {
+    @Test func storeOfAnotherProcessIsLocked() async throws {
         let folder = try TemporaryFolder()
         await (try SQLiteStore.open(options: .quiet(folder.url.path))).close()
         let holder = Process()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["", "S", "not a database at all, but long enough to be one", "SQLite format 3\0 and then nonsense"])
-    func whatIsNoDatabaseIsRefusedAndLeftAlone(text: String) async throws {
+    func otherFileIsRefusedAndUnchanged(text: String) async throws {
         let folder = try TemporaryFolder()
         try folder.write(text, to: "layover.sqlite")
         if text.isEmpty {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseOfSomebodyElseIsRefused() async throws {
+    @Test func databaseOfAnotherProgramIsRefused() async throws {
         let folder = try TemporaryFolder()
         let database = try DatabaseQueue(path: folder.file("layover.sqlite").path)
         try await database.write { try $0.execute(sql: "CREATE TABLE theirs (a)") }
@@ -122,7 +122,7 @@ import Testing
 
     /// Issue 10, A 1. What version 5 wrote does not say what people decided: nothing counts as forced, so what may have been
     /// applied asks again, and a deadline that a person may have set is not moved.
-    @Test func aStoreThatDoesNotKnowWhatPeopleDecidedIsMigrated() async throws {
+    @Test func storeWithoutDecisionsIsMigrated() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("layover.sqlite").path
         let fifth = try StoreConnections.open(path)
@@ -169,7 +169,7 @@ import Testing
         #expect(failure?.message.contains("newer version") == true)
     }
 
-    @Test func aRowThatWasNeverWrittenIsNotReadAsSomethingElse() async throws {
+    @Test func invalidRowIsAnError() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...1)
@@ -196,7 +196,7 @@ import Testing
 
     /// As somebody may write them by hand: an addition to them must not end the process.
     @Test(arguments: ["revision", "attemptCount", "automaticCount", "requestByteCount", "sequence"])
-    func numbersThatNobodyCountedToAreDamage(column: String) async throws {
+    func impossibleCountsAreDamage(column: String) async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         try await store.insert(1...1)
@@ -218,7 +218,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aBodyThatIsLongerThanAnyIsDamage() async throws {
+    @Test func impossibleBodyLengthIsDamage() async throws {
         let folder = try TemporaryFolder()
         var store = try SQLiteStore.open(options: .quiet(folder.url.path))
         var request = StoredRequest.fixture()

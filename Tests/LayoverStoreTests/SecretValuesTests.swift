@@ -29,14 +29,14 @@ import Testing
         #expect(!String(buffer: clear).contains("a=b"))
     }
 
-    @Test func whatIsNotSecretIsNotCopied() {
+    @Test func otherFieldsAreNotCopied() {
         let fields = ByteBuffer(string: "A: 1\0B: 2\0")
         let (clear, secrets) = requests.split(fields)
         #expect(clear == fields)
         #expect(secrets.isEmpty)
     }
 
-    @Test func proxyAuthorizationGoesWithItsLine() {
+    @Test func proxyAuthorizationIsRemovedWithItsLine() {
         let (clear, secrets) = requests.split(
             ByteBuffer(string: "proxy-AUTHORIZATION: x\0Cookie: a\0Proxy-Authorization: \0B: 2\0"))
         #expect(String(buffer: requests.join(clear, secrets)) == "Cookie: a\0B: 2\0")

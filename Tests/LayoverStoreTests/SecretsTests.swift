@@ -35,7 +35,7 @@ import Testing
         return store
     }
 
-    @Test func secretsStandInNoFileAndComeBackWhole() async throws {
+    @Test func secretsAreInNoFileAndAreReadBack() async throws {
         let folder = try TemporaryFolder()
         let store = try await fill(folder)
         #expect(try await store.request(of: .fixture(2)) == Self.request)
@@ -122,7 +122,7 @@ import Testing
         await store.close()
     }
 
-    @Test func withoutSecretsAMissingKeyIsMadeAnew() async throws {
+    @Test func missingKeyIsCreatedIfThereAreNoSecrets() async throws {
         let folder = try TemporaryFolder()
         var store = try SQLiteStore.open(options: options(folder))
         try await store.insert(1...1)
@@ -136,7 +136,7 @@ import Testing
         #expect(folder.text(of: "store.key").hasPrefix("2 "))
     }
 
-    @Test func afterARotationOnlyTheNewKeyIsNeededAndThere() async throws {
+    @Test func rotationLeavesOnlyTheNewKey() async throws {
         let folder = try TemporaryFolder()
         await (try await fill(folder)).close()
         let old = folder.text(of: "store.key")
@@ -178,7 +178,7 @@ import Testing
         #expect(try mode(of: folder.file("store.key").path) == 0o600)
     }
 
-    @Test func aFileInThePlaceOfTheKeyThatIsNoneKeepsItsPermissions() async throws {
+    @Test func invalidKeyFileKeepsItsPermissions() async throws {
         let folder = try TemporaryFolder()
         await (try await fill(folder)).close()
         try folder.write("nonsense\n", to: "store.key")
@@ -190,7 +190,7 @@ import Testing
     private struct BrokenOff: Error {}
 
     @Test(arguments: KeyRotation.Point.allCases)
-    func aRotationMayBreakOffAnywhere(point: KeyRotation.Point) async throws {
+    func interruptedRotationCanBeRepeated(point: KeyRotation.Point) async throws {
         let folder = try TemporaryFolder()
         var store = try await fill(folder)
         // More than one portion, so that some rows have the old key and some the new one.
@@ -211,7 +211,7 @@ import Testing
     }
 
     /// Whoever asks must not try it for ever.
-    @Test func whatDoesNotOpenCountsAsDamaged() async throws {
+    @Test func valueThatDoesNotOpenCountsAsDamaged() async throws {
         let folder = try TemporaryFolder()
         let store = try await fill(folder)
         try await store.pool.write { try $0.execute(sql: "UPDATE request SET sealed = zeroblob(length(sealed))") }

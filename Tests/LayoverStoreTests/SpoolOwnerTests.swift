@@ -47,7 +47,7 @@ import Testing
         await first.close()
     }
 
-    @Test func norOfOneThatIsNot() async throws {
+    @Test func spoolOfAClosedStoreIsNotTaken() async throws {
         await (try await store("a.sqlite")).close()
         let failure = await failure { try open("b.sqlite") }
         #expect(failure?.message.contains("belongs to the store") == true)
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Its database was moved away, maybe to be mended: what it may still name stays, however often another one starts.
-    @Test func bodiesOfAStoreThatIsGoneAreLeftAlone() async throws {
+    @Test func bodiesOfARemovedStoreAreKept() async throws {
         await (try await store("a.sqlite")).close()
         try FileManager.default.moveItem(at: folder.file("a.sqlite"), to: folder.file("damaged"))
         for _ in 0..<3 {
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["", "nonsense", "one\ntwo", "\n\n\n"])
-    func anOwnerFileThatSaysNothingSparesEverything(text: String) async throws {
+    func unreadableOwnerFileKeepsAllBodies(text: String) async throws {
         await (try open("a.sqlite")).close()
         try folder.write("body", to: "spool/" + Self.body)
         try folder.write(text, to: "spool/owner")

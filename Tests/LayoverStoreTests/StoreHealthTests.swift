@@ -11,7 +11,7 @@ struct StoreHealthTests {
     private static let full = StoreFailure(.full, "Full.")
     private static let broken = StoreFailure(.io, "Broken.")
 
-    @Test func aTroubleIsSaidOnceWhenItBeginsAndOnceWhenItIsOver() async throws {
+    @Test func failureIsLoggedAtItsBeginningAndItsEnd() async throws {
         let log = RecordedLog()
         let health = StoreHealth(logger: log.logger, pause: .milliseconds(1))
         for _ in 0..<50 { health.note([.failure(Self.full), .failure(Self.full)]) }
@@ -24,7 +24,7 @@ struct StoreHealthTests {
     }
 
     /// On a full disk what needs no room goes through.
-    @Test func aSuccessInBetweenEndsNothing() async throws {
+    @Test func successInBetweenDoesNotEndTheFailure() async throws {
         let log = RecordedLog()
         let health = StoreHealth(logger: log.logger, pause: .seconds(3600))
         for _ in 0..<50 {
@@ -35,7 +35,7 @@ struct StoreHealthTests {
         #expect(log.lines.value.count == 1)
     }
 
-    @Test func anotherKindIsSaidOnce() {
+    @Test func otherKindOfFailureIsLoggedOnce() {
         let log = RecordedLog()
         let health = StoreHealth(logger: log.logger, pause: .seconds(3600))
         for _ in 0..<3 {
@@ -49,7 +49,7 @@ struct StoreHealthTests {
             ])
     }
 
-    @Test func whatWasNeverInTroubleSaysNothing() {
+    @Test func healthyStoreLogsNothing() {
         let log = RecordedLog()
         let health = StoreHealth(logger: log.logger, pause: .milliseconds(1))
         for _ in 0..<3 { health.note([.success([])]) }

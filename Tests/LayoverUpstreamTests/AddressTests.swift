@@ -17,7 +17,7 @@ struct AddressTests {
     }
 
     @Test(arguments: ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433"])
-    func refusalIsNoOutage(host: String) async throws {
+    func refusedAddressIsNotAnOutage(host: String) async throws {
         let origin = try MisbehavingOrigin { _ in }
         defer { origin.stop() }
         let rig = try UpstreamRig(guard: PortGuard(port: origin.port))
@@ -34,7 +34,7 @@ struct AddressTests {
         try await rig.stop()
     }
 
-    @Test func routeMayAllow() async throws {
+    @Test func routeCanAllowAnAddress() async throws {
         let origin = try MisbehavingOrigin { connection in
             if connection.readRequest() != nil { connection.answer() }
         }
@@ -47,7 +47,7 @@ struct AddressTests {
     }
 
     /// The connection stands already, made for a route that may; the other route must not get it.
-    @Test func connectionOfARouteThatMayIsNotUsedByOneThatMayNot() async throws {
+    @Test func connectionToAnAllowedAddressIsNotReusedWhereItIsNotAllowed() async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer() }
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import LayoverUpstream
 
 struct BasicTransferTests {
-    @Test func getReachesTheOriginAsItStandsAndItsAnswerComesBack() async throws {
+    @Test func getReachesTheOriginUnchangedAndItsResponseComesBack() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
             connection.answer("hello", fields: "X-One: 1\r\nx-ONE: 2\r\n")

@@ -50,7 +50,7 @@ struct BrokenOriginTests {
         try await rig.stop()
     }
 
-    @Test func connectionThatIsNotMadeInTimeWasNeverSent() async throws {
+    @Test func connectTimeoutIsNeverSent() async throws {
         let origin = try DeafOrigin()
         defer { origin.stop() }
         let rig = try UpstreamRig()
@@ -63,7 +63,7 @@ struct BrokenOriginTests {
         try await rig.stop()
     }
 
-    @Test(arguments: ["close", "reset"]) func originThatReadsAndEndsMayHaveApplied(how: String) async throws {
+    @Test(arguments: ["close", "reset"]) func closeAfterReadingIsMaybeApplied(how: String) async throws {
         let (facts, failure) = try await failure(method: "POST") { connection in
             _ = connection.readRequest()
             if how == "reset" { connection.reset() }
@@ -78,7 +78,7 @@ struct BrokenOriginTests {
         #expect(failure?.shutsGate == false)
     }
 
-    @Test func originThatClosesInTheHeadMayHaveApplied() async throws {
+    @Test func closeDuringTheHeadIsMaybeApplied() async throws {
         let (facts, failure) = try await failure { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 200 OK\r\nContent-Le")
@@ -88,7 +88,7 @@ struct BrokenOriginTests {
         #expect(failure?.kind == .httpResponseIncomplete, "worth another attempt, where that does no harm")
     }
 
-    @Test func interimHeadAloneIsNoAnswer() async throws {
+    @Test func interimHeadAloneIsNotAResponse() async throws {
         let (facts, failure) = try await failure { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
@@ -161,7 +161,7 @@ struct BrokenOriginTests {
     }
 
     @Test(arguments: ["a b", "a\nb", "", "a\0b"])
-    func targetThatWouldBreakTheHeadIsNotSent(target: String) async throws {
+    func targetWithForbiddenBytesIsNotSent(target: String) async throws {
         let (_, failure) = try await failure(adjust: { $0.target = target }) { _ in }
         #expect(failure?.kind == .httpRequestError)
         #expect(failure?.evidence == .neverSent)
@@ -169,7 +169,7 @@ struct BrokenOriginTests {
     }
 
     @Test(arguments: ["127.0.0.1/", "a@127.0.0.1", "%31", "a b", "[::1]", "", "a?b", "::1%lo"])
-    func hostThatIsNoneIsNotConnectedTo(host: String) async throws {
+    func invalidHostIsNotConnectedTo(host: String) async throws {
         let (_, failure) = try await failure(adjust: {
             $0.origin = Origin(scheme: .http, host: host, port: 1)
         }) { _ in }

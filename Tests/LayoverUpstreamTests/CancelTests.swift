@@ -10,7 +10,7 @@ import Testing
 /// Aborting in every phase: one last event, with the evidence, and a connection that nobody uses again.
 struct CancelTests {
     @Test(arguments: [true, false])
-    func whileConnectingNothingWasSent(onlyIfConnecting: Bool) async throws {
+    func cancelWhileConnectingIsNeverSent(onlyIfConnecting: Bool) async throws {
         let origin = try DeafOrigin()
         defer { origin.stop() }
         let rig = try UpstreamRig()
@@ -32,7 +32,7 @@ struct CancelTests {
         }
     }
 
-    @Test func whileTheAnswerIsAwaitedItMayHaveBeenApplied() async throws {
+    @Test func cancelWhileAwaitingTheResponseIsMaybeApplied() async throws {
         let received = Signal()
         let origin = try Self.silentOrigin(received)
         defer { origin.stop() }
@@ -51,7 +51,7 @@ struct CancelTests {
         try await rig.stop()
     }
 
-    @Test func connectionThatStandsIsNotAbortedByCancelIfConnecting() async throws {
+    @Test func openConnectionIsNotAbortedByCancelIfConnecting() async throws {
         let received = Signal()
         let asked = Signal()
         let origin = try MisbehavingOrigin { connection in
@@ -71,7 +71,7 @@ struct CancelTests {
         try await rig.stop()
     }
 
-    @Test func inTheBodyItWasAnswered() async throws {
+    @Test func cancelDuringTheResponseBodyIsAnswered() async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -91,7 +91,7 @@ struct CancelTests {
         try await rig.stop()
     }
 
-    @Test func whileTheBodyIsAwaitedItMayHaveBeenApplied() async throws {
+    @Test func cancelWhileAwaitingTheBodyIsMaybeApplied() async throws {
         let headCame = Signal()
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
@@ -113,7 +113,7 @@ struct CancelTests {
         try await rig.stop()
     }
 
-    @Test func afterTheEndNothingHappens() async throws {
+    @Test func cancelAfterTheEndDoesNothing() async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer() }
         }
@@ -127,7 +127,7 @@ struct CancelTests {
         try await rig.stop()
     }
 
-    @Test func shuttingDownAbortsWhatRunsAndRefusesWhatComes() async throws {
+    @Test func shutdownAbortsAttemptsAndRefusesNewOnes() async throws {
         let received = Signal()
         let origin = try Self.silentOrigin(received)
         defer { origin.stop() }

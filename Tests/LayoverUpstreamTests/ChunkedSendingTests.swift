@@ -98,7 +98,7 @@ struct ChunkedSendingTests {
     }
 
     @Test(arguments: [UpstreamRequest.BodyFraming.length(3), .chunked])
-    func errorAnswersToWholeBodiesAreDelivered(framing: UpstreamRequest.BodyFraming) async throws {
+    func errorResponsesToCompleteBodiesAreDelivered(framing: UpstreamRequest.BodyFraming) async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer("no", status: "404 Not Found") }
         }
@@ -114,7 +114,7 @@ struct ChunkedSendingTests {
     }
 
     /// An origin that answers early and reads no further must not make the attempt wait for it.
-    @Test func errorAnswerBeforeTheEndOfAChunkedBodyEndsTheAttempt() async throws {
+    @Test func errorResponseBeforeTheEndOfAChunkedBodyEndsTheAttempt() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
             connection.answer("no", status: "413 Too Large")

@@ -13,7 +13,7 @@ struct ConnectionEndTests {
         }
     }
 
-    @Test func connectionOfAnUnrepeatableRequestIsClosedAfterItsAnswer() async throws {
+    @Test func connectionOfAnUnrepeatableRequestIsClosedAfterItsResponse() async throws {
         let ended = Watched(0)
         let origin = try Self.countingOrigin(ended)
         defer { origin.stop() }
@@ -68,7 +68,7 @@ struct ConnectionEndTests {
 
     /// The age is 55 s here: what ends these is what the origin did.
     @Test(arguments: Remains.allCases)
-    func idleConnectionThatTheOriginEndsOrSpoilsIsClosed(by remains: Remains) async throws {
+    func idleConnectionIsClosedAfterAnEndOrBytesOfTheOrigin(by remains: Remains) async throws {
         let closed = Watched(false)
         let answered = Signal()
         let origin = try MisbehavingOrigin { connection in
@@ -89,7 +89,7 @@ struct ConnectionEndTests {
     }
 
     /// A transfer that its client makes wait is not idle: its connection has bytes to read all the time.
-    @Test func pausedTransferIsNotTakenForIdle() async throws {
+    @Test func pausedTransferDoesNotCountAsIdle() async throws {
         let closed = Signal()
         let text = String(repeating: "0123456789abcdef", count: 1 << 16)
         let origin = try MisbehavingOrigin { connection in

@@ -86,7 +86,7 @@ struct DoubleSendTests {
 
     /// libcurl answers a 417 by sending the request again without `Expect`.
     @Test(arguments: [true, false])
-    func answer417ToAnExpectIsTheAnswer(mayBeSentTwice: Bool) async throws {
+    func response417ToAnExpectIsDelivered(mayBeSentTwice: Bool) async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
             connection.answer("no", status: "417 Expectation Failed")

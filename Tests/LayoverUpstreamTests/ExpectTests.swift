@@ -44,7 +44,7 @@ struct ExpectTests {
         try await rig.stop()
     }
 
-    @Test func bodyFollowsAfterAWhileWithoutA100() async throws {
+    @Test func bodyIsSentAfterADelayWithoutA100() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
             connection.answer()
@@ -58,7 +58,7 @@ struct ExpectTests {
     }
 
     @Test(arguments: ["417 Expectation Failed", "401 Unauthorized", "307 Temporary Redirect", "200 OK"])
-    func finalAnswerInsteadOfA100IsDeliveredWithoutTheBody(status: String) async throws {
+    func finalResponseInsteadOfA100IsDeliveredWithoutTheBody(status: String) async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readHead() != nil { connection.answer("no", status: status) }
         }
@@ -76,7 +76,7 @@ struct ExpectTests {
         try await rig.stop()
     }
 
-    @Test func errorAnswerInChunksEndsWhileTheClientStillWaits() async throws {
+    @Test func chunkedErrorResponseEndsWhileTheClientWaitsForThe100() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
             connection.write(

@@ -50,7 +50,7 @@ struct FramingTests {
     ]
 
     @Test(arguments: brokenHeads)
-    func brokenHeadIsNoAnswerAndItsConnectionIsDropped(_ example: Example) async throws {
+    func brokenHeadIsNotAResponseAndItsConnectionIsClosed(_ example: Example) async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(example.answer) }
         }
@@ -82,7 +82,7 @@ struct FramingTests {
 
     /// RFC 9112 section 6.3: nothing follows their heads, whatever the fields say. What does follow is nobody's.
     @Test(arguments: bodilessAnswers, [false, true])
-    func bytesBehindAnAnswerWithoutABodyGoWithTheirConnection(_ example: Example, hasBody: Bool) async throws {
+    func bytesAfterAResponseWithoutABodyAreDroppedWithTheConnection(_ example: Example, hasBody: Bool) async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(example.answer) }
         }
@@ -103,7 +103,7 @@ struct FramingTests {
     }
 
     /// The length is there, the bytes are not, or not yet: they must not meet the next request.
-    @Test func answerThatAnnouncesABodyWhereNoneMayBeEndsItsConnection() async throws {
+    @Test func responseWithAForbiddenBodyEndsItsConnection() async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil {
                 connection.write("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nX-A: 1\r\n\r\n")

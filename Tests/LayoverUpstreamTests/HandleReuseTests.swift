@@ -13,7 +13,7 @@ struct HandleReuseTests {
     }
 
     @Test(arguments: End.allCases)
-    func handleIsReusedOnlyAfterAGoodEnd(_ end: End) async throws {
+    func handleIsReusedOnlyAfterACompleteTransfer(_ end: End) async throws {
         let rig = try UpstreamRig()
         let options = UpstreamOptions(addressGuard: OpenGuard())
         let loop = try WorkerLoop(

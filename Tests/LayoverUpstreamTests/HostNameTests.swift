@@ -8,7 +8,7 @@ struct HostNameTests {
         "127.0.0.1", "127.1", "0x7f000001", "2130706433", "0", "017700000001", "::1", "fe80::1",
         "::ffff:127.0.0.1",
     ])
-    func addressesInAnySpellingAreNotAskedFor(host: String) {
+    func addressesInAnySpellingAreNotResolved(host: String) {
         #expect(HostName(host) == .literal)
     }
 
@@ -21,7 +21,7 @@ struct HostNameTests {
         "", ".", "..", "a..b", ".a", String(repeating: "a", count: 64),
         Array(repeating: "abc", count: 64).joined(separator: "."),
     ])
-    func whatTheDNSCannotHoldIsNotAskedFor(host: String) {
+    func namesThatTheDNSCannotHoldAreNotResolved(host: String) {
         #expect(HostName(host) == .impossible)
     }
 
@@ -31,11 +31,11 @@ struct HostNameTests {
         ("1.2.3.4.5", "1.2.3.4.5"), ("256.256.256.256", "256.256.256.256"), ("08.1", "08.1"),
         ("0xyz", "0xyz"), ("single", "single"),
     ])
-    func namesAreAskedForInLowerCase(host: String, name: String) {
+    func namesAreResolvedInLowerCase(host: String, name: String) {
         #expect(HostName(host) == .name(name))
     }
 
-    @Test func longestNameIsAskedFor() {
+    @Test func longestNameIsResolved() {
         let name = [63, 63, 63, 61].map { String(repeating: "a", count: $0) }.joined(separator: ".")
         #expect(name.utf8.count == 253)
         #expect(HostName(name) == .name(name))

@@ -16,7 +16,7 @@ struct IdleConnectionTests {
     }
 
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "x"])
-    func bytesOnAnIdleConnectionNeverBecomeAnAnswer(poison: String) async throws {
+    func bytesOnAnIdleConnectionNeverBecomeAResponse(poison: String) async throws {
         let answered = Signal()
         let poisoned = Signal()
         let origin = try MisbehavingOrigin { connection in
@@ -65,7 +65,7 @@ struct IdleConnectionTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
     ])
-    func connectionOfADubiousAnswerIsNotUsedAgain(answer: String) async throws {
+    func connectionOfADubiousResponseIsNotUsedAgain(answer: String) async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.write(answer) }
         }

@@ -122,7 +122,7 @@ struct LifetimeTests {
         try await rig.stop()
     }
 
-    @Test func codesStandAtTheirNumbers() {
+    @Test func curlCodesHaveTheirNumbers() {
         for (number, row) in CurlCode.table.enumerated() { #expect(row.number == Int32(number)) }
         #expect(CurlCode.named(200).kind == .proxyInternalError)
         #expect(CurlCode.named(-1).kind == .proxyInternalError)

@@ -15,7 +15,7 @@ struct MarkTests {
         return await rig.start(request, needsFreshConnection: true, beforeSending: mark).ended()
     }
 
-    @Test func whereNothingListensNothingIsNoted() async throws {
+    @Test func startIsNotRecordedIfTheConnectionIsRefused() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin { _ in }
         origin.stop()
@@ -28,7 +28,7 @@ struct MarkTests {
     }
 
     /// It takes the connection and closes it in the middle of the handshake.
-    @Test func whereTheHandshakeFailsNothingIsNoted() async throws {
+    @Test func startIsNotRecordedIfTheHandshakeFails() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin { connection in _ = connection.read(1) }
         defer { origin.stop() }
@@ -43,7 +43,7 @@ struct MarkTests {
         try await rig.stop()
     }
 
-    @Test func itIsNotedOnceBeforeTheFirstByte() async throws {
+    @Test func startIsRecordedOnceBeforeTheFirstByte() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
@@ -61,7 +61,7 @@ struct MarkTests {
         try await rig.stop()
     }
 
-    @Test func whatCannotBeNotedIsNotSent() async throws {
+    @Test func requestIsNotSentIfItsStartCannotBeRecorded() async throws {
         let rig = try UpstreamRig()
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }

@@ -45,7 +45,7 @@ struct ReceivingTests {
         #expect(facts.head.contains("Content-Encoding: gzip\r\n"))
     }
 
-    @Test func redirectsAndErrorsAreAnswers() async throws {
+    @Test func redirectsAndErrorsAreResponses() async throws {
         let redirect = try await facts(
             "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
         #expect(redirect.status == 302)
@@ -64,7 +64,7 @@ struct ReceivingTests {
         ("POST", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         ("GET", "HTTP/1.0 200 OK\r\n\r\n"),
     ])
-    func answerWithoutABodyEndsAtOnce(method: String, answer: String) async throws {
+    func responseWithoutABodyEndsAtOnce(method: String, answer: String) async throws {
         let facts = try await facts(answer, method: method)
         #expect(facts.events == ["head", "end"])
     }
@@ -75,7 +75,7 @@ struct ReceivingTests {
         #expect(facts.bodyText == "all of it")
     }
 
-    @Test func answerThatComesByteByByteIsWhole() async throws {
+    @Test func responseByteByByteIsComplete() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
             for byte

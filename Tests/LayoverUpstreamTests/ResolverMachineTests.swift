@@ -23,7 +23,7 @@ struct ResolverMachineTests {
         NameAnswer(outcome: outcome, askedAt: askedAt, usableUntil: endedAt + 100)
     }
 
-    @Test mutating func manyWhoAskForANameShareOneLookup() {
+    @Test mutating func attemptsForANameShareOneLookup() {
         #expect(machine.asked("a", by: 1, notBefore: 0, now: 1) == [.start(lookup: 1, name: "a")])
         for asker in 2...100 {
             #expect(machine.asked("a", by: asker, notBefore: 0, now: 2) == [])
@@ -55,7 +55,7 @@ struct ResolverMachineTests {
         #expect(machine.asked("a", by: 1, notBefore: 0, now: 3) == [.start(lookup: 2, name: "a")])
     }
 
-    @Test mutating func answersToQuestionsOfAnOlderNetworkAreNotUsed() {
+    @Test mutating func addressesFromAnOlderNetworkAreNotUsed() {
         _ = machine.asked("a", by: 1, notBefore: 0, now: 1)
         _ = machine.ended(1, with: found, now: 2)
         #expect(machine.asked("a", by: 1, notBefore: 3, now: 4) == [.start(lookup: 2, name: "a")])
@@ -64,7 +64,7 @@ struct ResolverMachineTests {
         #expect(machine.asked("a", by: 2, notBefore: 0, now: 6).first?.isDelivery == true)
     }
 
-    @Test mutating func aRunningLookupOfAnOlderNetworkIsWrittenOff() {
+    @Test mutating func runningLookupOfAnOlderNetworkIsAbandoned() {
         _ = machine.asked("a", by: 1, notBefore: 0, now: 1)
         _ = machine.asked("a", by: 2, notBefore: 0, now: 1)
         #expect(machine.asked("a", by: 1, notBefore: 5, now: 6) == [.start(lookup: 2, name: "a")])
@@ -86,7 +86,7 @@ struct ResolverMachineTests {
         #expect(machine.waitingCount == 0)
     }
 
-    @Test mutating func aNameTooManyIsRefusedAtOnce() {
+    @Test mutating func nameOverTheLimitIsRefusedAtOnce() {
         for name in ["a", "b", "c", "d"] { _ = machine.asked(name, by: 1, notBefore: 0, now: 1) }
         let busy = NameAnswer(outcome: .failed(.busy), askedAt: 2, usableUntil: 2)
         #expect(machine.asked("e", by: 1, notBefore: 0, now: 2) == [.deliver(busy, name: "e", to: [1])])
@@ -95,7 +95,7 @@ struct ResolverMachineTests {
         #expect(machine.nameCount == 4)
     }
 
-    @Test mutating func aNameThatNobodyWaitsForLeavesTheLine() {
+    @Test mutating func abandonedNameIsRemovedFromTheWaitingNames() {
         for name in ["a", "b", "c"] { _ = machine.asked(name, by: 1, notBefore: 0, now: 1) }
         _ = machine.asked("c", by: 2, notBefore: 0, now: 1)
         #expect(machine.withdrawn(["c"], by: 1, now: 2) == [])
@@ -105,7 +105,7 @@ struct ResolverMachineTests {
         #expect(machine.nameCount == 2)
     }
 
-    @Test mutating func aLookupThatNobodyWaitsForTakesNoPlaceButAThread() {
+    @Test mutating func abandonedLookupTakesNoPlaceButAThread() {
         for name in ["a", "b", "c", "d"] { _ = machine.asked(name, by: 1, notBefore: 0, now: 1) }
         #expect(machine.withdrawn(["a"], by: 1, now: 2) == [.start(lookup: 3, name: "c")])
         // Three threads are all there are.
@@ -116,12 +116,12 @@ struct ResolverMachineTests {
         #expect(machine.asked("a", by: 1, notBefore: 0, now: 5).first?.isDelivery == true)
     }
 
-    @Test mutating func placesAreNotGivenToNamesThatAreWithdrawnAtTheSameTime() {
+    @Test mutating func withdrawnNamesGetNoPlace() {
         for name in ["a", "b", "c", "d"] { _ = machine.asked(name, by: 1, notBefore: 0, now: 1) }
         #expect(machine.withdrawn(["a", "b", "c"], by: 1, now: 2) == [.start(lookup: 4, name: "d")])
     }
 
-    @Test mutating func aLookupThatNobodyWaitedForCanBeJoined() {
+    @Test mutating func abandonedLookupCanBeJoined() {
         _ = machine.asked("a", by: 1, notBefore: 0, now: 1)
         _ = machine.withdrawn(["a"], by: 1, now: 2)
         #expect(machine.asked("a", by: 2, notBefore: 0, now: 3) == [])
@@ -131,7 +131,7 @@ struct ResolverMachineTests {
             ])
     }
 
-    @Test mutating func whoLeavesWaitsForNothing() {
+    @Test mutating func cancelledAttemptDoesNotWait() {
         for name in ["a", "b", "c", "d"] { _ = machine.asked(name, by: 1, notBefore: 0, now: 1) }
         _ = machine.asked("b", by: 2, notBefore: 0, now: 1)
         #expect(machine.left(1, now: 2).allSatisfy { !$0.isDelivery })

@@ -90,7 +90,7 @@ struct ResolvingEndsTests {
         #expect(resolver.threadCount == 0)
     }
 
-    @Test func aNameTooManyIsRefusedAtOnce() async throws {
+    @Test func nameOverTheLimitIsRefusedAtOnce() async throws {
         let gate = Signal()
         let lookup = ScriptedLookup(.failed(.noResolver), gate: gate)
         var limits = ResolverLimits(nameAgeMax: .seconds(10))

@@ -39,7 +39,7 @@ struct ResolvingTests {
         for rig in rigs { try await rig.stop() }
     }
 
-    @Test func aKnownNameIsNotAskedForAgain() async throws {
+    @Test func knownNameIsNotResolvedAgain() async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let lookup = ScriptedLookup(Self.here, .failed(.unknown))
@@ -71,7 +71,7 @@ struct ResolvingTests {
         try await rig.stop()
     }
 
-    @Test func aDeadConnectionAsksForTheNameInMidAttempt() async throws {
+    @Test func deadConnectionResolvesTheNameDuringTheAttempt() async throws {
         // The second request on a connection is read and not answered.
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
@@ -116,7 +116,7 @@ struct ResolvingTests {
         (.noResolver, .dnsError, false), (.refused, .dnsError, false), (.system(24), .dnsError, false),
         (.busy, .dnsTimeout, false),
     ])
-    func failuresAreToldApart(failure: NameFailure, kind: FailureKind, isUnknown: Bool) async throws {
+    func failuresAreDistinguished(failure: NameFailure, kind: FailureKind, isUnknown: Bool) async throws {
         let rig = try UpstreamRig(resolver: ScriptedLookup(.failed(failure)).resolver())
         for purpose in [UpstreamRequest.Purpose.transfer, .dial] {
             for method in ["GET", "POST"] {
@@ -152,7 +152,7 @@ struct ResolvingTests {
     }
 
     @Test(arguments: ["a..b", String(repeating: "a", count: 64)])
-    func whatIsNoNameIsNotAskedFor(host: String) async throws {
+    func invalidNameIsNotResolved(host: String) async throws {
         let lookup = ScriptedLookup(Self.here)
         let rig = try UpstreamRig(resolver: lookup.resolver())
         let failure = try #require(await rig.send(rig.request("GET", port: 80, host: host)).failure)
@@ -164,7 +164,7 @@ struct ResolvingTests {
     // MARK: Addresses
 
     @Test(arguments: ["localhost", "a.localhost", "localhost.", "127.0.0.1", "127.1", "0x7f000001"])
-    func addressesAndLocalhostAreNotAskedFor(host: String) async throws {
+    func addressesAndLocalhostAreNotResolved(host: String) async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let lookup = ScriptedLookup(.failed(.unknown))
@@ -179,7 +179,7 @@ struct ResolvingTests {
     @Test(arguments: [
         "origin.test", "origin.test.", "Origin.Test", "-a.test", "_a.test", "1.2.3.4.5", "256.256.256.256",
     ])
-    func namesAreAskedForOnceAndReached(host: String) async throws {
+    func namesAreResolvedOnceAndReached(host: String) async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let lookup = ScriptedLookup(Self.here)
@@ -200,7 +200,7 @@ struct ResolvingTests {
         try await rig.stop()
     }
 
-    @Test func addressThatIsRefusedIsNoOutage() async throws {
+    @Test func refusedAddressIsNotAnOutage() async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let rig = try UpstreamRig(
@@ -214,7 +214,7 @@ struct ResolvingTests {
 
     // MARK: Network changes
 
-    @Test func afterANetworkChangeNamesAreAskedForAnew() async throws {
+    @Test func namesAreResolvedAgainAfterANetworkChange() async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let lookup = ScriptedLookup(.addresses("127.0.0.2"), Self.here)
@@ -227,7 +227,7 @@ struct ResolvingTests {
         try await rig.stop()
     }
 
-    @Test func whoWaitsForAnAnswerOfAnOlderNetworkAsksAgain() async throws {
+    @Test func attemptWaitingForAnOlderNetworksLookupResolvesAgain() async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let gate = Signal()
@@ -256,7 +256,7 @@ struct ResolvingTests {
         func refusal(ofLiteral host: String, port: Int, allow: [String]) -> FailureKind? { nil }
     }
 
-    @Test func anAnswerOfAnOlderNetworkThatIsUnderWayIsNotUsed() async throws {
+    @Test func addressesFromALookupBeforeANetworkChangeAreNotUsed() async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }
         let gate = Signal()

@@ -13,7 +13,7 @@ struct SystemLookupTests {
     ]
 
     @Test(arguments: results)
-    func resultsAreToldApart(code: Int32, failure: NameFailure) {
+    func resultsAreDistinguished(code: Int32, failure: NameFailure) {
         #expect(SystemLookup.failure(of: code, osError: 24) == failure)
     }
 
@@ -25,7 +25,7 @@ struct SystemLookupTests {
         ("refused.layover.test.", .failed(.noResolver)),
         ("silent.layover.test.", .failed(.noResolver)),
     ])
-    func aNameThatDoesNotExistIsToldFromAServerThatDoesNotAnswer(
+    func unknownNameIsDistinguishedFromASilentServer(
         name: String, outcome: NameOutcome
     ) async throws {
         let server = try ScriptedNameServer()
@@ -38,7 +38,7 @@ struct SystemLookupTests {
         #expect(found == outcome)
     }
 
-    @Test func aServerThatIsNotThereIsNoWordAboutTheName() async throws {
+    @Test func missingServerDoesNotMeanAnUnknownName() async throws {
         let server = try ScriptedNameServer()
         let port = server.port
         server.stop()
@@ -58,7 +58,7 @@ struct SystemLookupTests {
     }
 
     /// The whole way: real lookups on the resolver's threads, real attempts.
-    @Test func attemptsEndAsTheirServerAnswers() async throws {
+    @Test func attemptsEndByTheAnswerOfTheNameServer() async throws {
         let origin = try MisbehavingOrigin { connection in
             while connection.readRequest() != nil { connection.answer() }
         }

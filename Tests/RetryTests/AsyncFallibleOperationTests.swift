@@ -20,7 +20,7 @@ struct AsyncFallibleOperationTests {
         #expect(await operation.result(of: .success("a")) == .failure(.refused))
     }
 
-    @Test func onlyWhatWasWrappedIsRepeated() async throws {
+    @Test func onlyTheWrappedOperationIsRepeated() async throws {
         let (first, second) = (ScriptedOperation.failing(1), ScriptedOperation(.failure(.status(500))))
         let chain = wrapped(first).retrying(everyThreeSeconds, clock: clock)
             .map { $0.count }
@@ -55,7 +55,7 @@ struct AsyncFallibleOperationTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func everyCallListensForItself() async throws {
+    @Test func everyCallHasItsOwnListener() async throws {
         let (signal, server) = (WakeSignal(), ScriptedServer())
         let load = AsyncFallibleOperation { (path: String) async throws in try await server.get(path) }
             .retrying(everyThreeSeconds, clock: clock) { signal }
@@ -85,7 +85,7 @@ struct AsyncFallibleOperationTests {
         #expect(clock.sleepCount == 0)
     }
 
-    @Test func aCancelledDelayFailsAsItWasToldAndTheFunctionDoesNotRun() async throws {
+    @Test func cancelledDelayFailsWithTheGivenErrorAndTheFunctionDoesNotRun() async throws {
         let script = ScriptedOperation(.success("done"))
         let typed = wrapped(script).delayed(by: .seconds(5), clock: clock, failingWith: .refused)
         let untyped = AsyncFallibleOperation<String, String, any Error> { _ in try script() }

@@ -41,7 +41,7 @@ struct RetryBudgetTests {
         #expect(budget.retryRequested() == .minimum)
     }
 
-    @Test func theBucketHasABrim() {
+    @Test func tokensAreLimited() {
         var budget = RetryBudget(ratio: 1, minimum: 0, tokenCountMax: 2)
         for _ in 1...50 { budget.operationStarted() }
         #expect(budget.tokenCount == 2)
@@ -50,7 +50,7 @@ struct RetryBudgetTests {
     }
 
     @Test(arguments: [-1, Double.nan, -Double.infinity, 0])
-    func ratiosThatMakeNoSenseEarnNothing(ratio: Double) {
+    func invalidRatiosEarnNothing(ratio: Double) {
         var budget = RetryBudget(ratio: ratio, minimum: -3, tokenCountMax: .max)
         for _ in 1...10 { budget.operationStarted() }
         #expect(budget.tokenCount == 0)

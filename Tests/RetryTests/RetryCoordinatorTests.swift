@@ -73,7 +73,7 @@ struct RetryCoordinatorTests {
         #expect(!coordinator.isVisible)
     }
 
-    @Test func anotherErrorAfterTheWaitEndsTheTrouble() async throws {
+    @Test func otherErrorAfterTheWaitEndsTheIncident() async throws {
         let coordinator = RetryCoordinator { $0 as? Trouble == .offline }
         var reader = coordinator.failures.makeAsyncIterator()
         let task = start("a", on: coordinator)
@@ -84,7 +84,7 @@ struct RetryCoordinatorTests {
         #expect(!coordinator.isVisible)
     }
 
-    @Test func whoseTaskIsCancelledLeavesAloneAndTheOthersWaitOn() async throws {
+    @Test func cancelledTaskLeavesAndTheOthersKeepWaiting() async throws {
         let coordinator = RetryCoordinator(countdown: .seconds(3), clock: clock)
         var reader = coordinator.failures.makeAsyncIterator()
         let (first, second) = (start("a", on: coordinator), start("b", on: coordinator))
@@ -180,7 +180,7 @@ struct RetryCoordinatorTests {
     }
 
     /// Retry, cancel and the cancellation of the task at the same moment: each operation ends once.
-    @Test func racingCallsLeaveNobodyBehind() async throws {
+    @Test func racingCallsLeaveNoOperationWaiting() async throws {
         for _ in 1...1000 {
             let coordinator = RetryCoordinator(countdown: .seconds(3), clock: clock)
             let tasks = (1...4).map { start("\($0)", on: coordinator) }

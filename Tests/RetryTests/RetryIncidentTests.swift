@@ -42,7 +42,7 @@ struct RetryIncidentTests {
         #expect(incident.retryRequested() == [])
     }
 
-    @Test func theMessageGoesWithTheLastMember() throws {
+    @Test func messageDisappearsWithTheLastMember() throws {
         var (incident, members, _) = try Self.open(2)
         _ = incident.retryRequested()
         #expect(incident.operationEnded(members[1]) == [])
@@ -51,14 +51,14 @@ struct RetryIncidentTests {
         #expect(!incident.isVisible)
     }
 
-    @Test func whoLeavesWhileAllWaitStopsTheCountdownWithTheLastOne() throws {
+    @Test func countdownStopsWhenTheLastWaitingOperationLeaves() throws {
         var (incident, members, _) = try Self.open(2)
         #expect(incident.operationEnded(members[0]) == [])
         #expect(incident.isCountingDown)
         #expect(incident.operationEnded(members[1]) == [.stopCountdown, .hide])
     }
 
-    @Test func theCountdownStopsWhenNobodyWaitsThoughSomeRun() throws {
+    @Test func countdownStopsWhenNoOperationWaits() throws {
         var (incident, members, _) = try Self.open(1)
         _ = incident.retryRequested()
         let late = incident.makeMemberID()
@@ -77,7 +77,7 @@ struct RetryIncidentTests {
         #expect(incident.cancelRequested() == [])
     }
 
-    @Test func whatRunsDuringACancelMaySucceedButDoesNotWaitAgain() throws {
+    @Test func operationRunningDuringACancelMaySucceedButDoesNotWaitAgain() throws {
         var (incident, members, _) = try Self.open(2)
         _ = incident.retryRequested()
         #expect(incident.cancelRequested() == [.hide])

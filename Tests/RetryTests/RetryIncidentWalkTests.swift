@@ -79,7 +79,7 @@ struct RetryIncidentWalkTests {
     }
 
     @Test(arguments: 1...200)
-    func nobodyIsForgottenWhateverHappens(seed: UInt64) {
+    func noOperationIsForgotten(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var walk = Walk(incident: RetryIncident(countdown: .seconds(3), automaticRetryCountMax: 3))
         for _ in 1...300 { walk.step(&generator) }

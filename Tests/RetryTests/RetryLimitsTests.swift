@@ -66,7 +66,7 @@ struct RetryLimitsTests {
         #expect(operation.attempts.value == 1)
     }
 
-    @Test func whoFindsTheBudgetEmptyFailsWithoutWaiting() async throws {
+    @Test func emptyBudgetFailsWithoutWaiting() async throws {
         let budget = SharedRetryBudget(RetryBudget(ratio: 0, minimum: 1))
         let patient = policy(every: 5, deadline: 1000, budget: budget)
         let first = Task { [clock] in

@@ -52,7 +52,7 @@ struct RetryWakeUpTests {
         #expect(try await task.value == "done")
     }
 
-    @Test func signalsBetweenTheCallAndTheFirstWaitAreHeardAlways() async throws {
+    @Test func signalsBetweenTheCallAndTheFirstWaitAreNotMissed() async throws {
         for _ in 1...500 {
             let (clock, signal, hourly) = (SteppedClock(), WakeSignal(), hourly)
             let operation = ScriptedOperation.failing(1)
@@ -89,7 +89,7 @@ struct RetryWakeUpTests {
         #expect(try await task.value == "done")
     }
 
-    @Test func oneSignalWakesEverybodyWhoWaits() async throws {
+    @Test func oneSignalWakesAllWaitingOperations() async throws {
         let (signal, server) = (WakeSignal(), ScriptedServer())
         let tasks = (1...20).map { number in
             Task { [clock, hourly] in

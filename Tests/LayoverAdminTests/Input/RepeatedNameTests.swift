@@ -13,7 +13,7 @@ struct RepeatedNameTests {
     ]
 
     @Test(arguments: texts)
-    func nameThatStandsTwiceInOneObjectIsFound(text: String, name: String?) {
+    func repeatedNameInAnObjectIsFound(text: String, name: String?) {
         #expect(RepeatedName.first(in: Array(text.utf8)) == name)
     }
 
@@ -25,7 +25,7 @@ struct RepeatedNameTests {
     ]
 
     @Test(arguments: bodies)
-    func nothingIsDoneWhereANameStandsTwice(path: String, body: String, detail: String) async throws {
+    func repeatedNameIsRefusedAndChangesNothing(path: String, body: String, detail: String) async throws {
         try await AdminHarness.with { harness in
             harness.park(1)
             let answer = try await harness.post(path, body)

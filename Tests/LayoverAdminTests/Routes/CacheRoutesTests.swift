@@ -16,7 +16,7 @@ struct CacheRoutesTests {
 
     // MARK: List
 
-    @Test func answersHaveEveryFieldAndNoSecrets() async throws {
+    @Test func listHasEveryFieldAndNoSecrets() async throws {
         let cache = MemoryCache([
             MemoryCache.facts(1, method: "HEAD", freshUntil: .max),
             MemoryCache.facts(2, target: "/cart?token=hunter2&page=3"),
@@ -161,7 +161,7 @@ struct CacheRoutesTests {
 
     // MARK: No cache
 
-    @Test func withoutACacheBothSaySo() async throws {
+    @Test func bothRoutesAre404WithoutACache() async throws {
         try await AdminHarness.with { harness in
             let answers = [
                 try await harness.send("GET", "/v1/cache"), try await harness.post("/v1/cache/purge", "{\"all\":true}"),

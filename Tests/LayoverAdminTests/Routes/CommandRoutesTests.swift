@@ -31,7 +31,7 @@ struct CommandRoutesTests {
         }
     }
 
-    @Test func commandsHeedTheRevision() async throws {
+    @Test func commandsCheckTheRevision() async throws {
         try await AdminHarness.with { harness async throws in
             let id = harness.park(1).id
             let held = try await harness.post("/v1/pending/\(id)/hold", fields: ["If-Match": "\"1\""])
@@ -46,7 +46,7 @@ struct CommandRoutesTests {
         }
     }
 
-    @Test func forceSendsWhatMayHaveBeenAppliedOnceTheRiskIsAcknowledged() async throws {
+    @Test func forceWithAcknowledgementSendsAMaybeAppliedRequest() async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.parkUndecided(1)
             let entry = try await harness.send("GET", "/v1/pending/\(id)").json
@@ -80,7 +80,7 @@ struct CommandRoutesTests {
         }
     }
 
-    @Test func otherRevisionBeatsTheAcknowledgement() async throws {
+    @Test func wrongRevisionIsRefusedBeforeTheAcknowledgementIsChecked() async throws {
         try await AdminHarness.with { harness async throws in
             let id = harness.parkUndecided(1).id
             let answer = try await harness.post(
@@ -89,7 +89,7 @@ struct CommandRoutesTests {
         }
     }
 
-    @Test func retryOfWhatMayHaveBeenAppliedIsAConflictThatNamesForce() async throws {
+    @Test func retryOfAMaybeAppliedRequestIsAConflictThatNamesForce() async throws {
         try await AdminHarness.with { harness in
             let id = harness.parkUndecided(1).id
             let answer = try await harness.post("/v1/pending/\(id)/retry")

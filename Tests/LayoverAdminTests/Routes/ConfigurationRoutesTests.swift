@@ -40,7 +40,7 @@ struct ConfigurationRoutesTests {
         }
     }
 
-    @Test func goodReloadSaysWhatIsInForce() async throws {
+    @Test func successfulReloadListsTheChangedKeys() async throws {
         let count = Mutex(0)
         try await AdminHarness.with(sources: { sources in
             sources.reload = {

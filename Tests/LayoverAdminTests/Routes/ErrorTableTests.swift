@@ -354,7 +354,7 @@ struct ErrorTableTests {
             ("Bearer ", 401),
             ("Basic secret", 401), ("secret", 401), ("Bearer secret", 200), ("bearer  secret", 200),
         ] as [(String?, Int)])
-    func tokenIsAskedFor(authorization: String?, status: Int) async throws {
+    func missingTokenIsRefused(authorization: String?, status: Int) async throws {
         var options = AdminOptions()
         options.token = "secret"
         try await AdminHarness.with(options: options) { harness in
@@ -374,7 +374,7 @@ struct ErrorTableTests {
         ["Origin": "http://localhost:8081"], ["Origin": "https://localhost:8081"],
         ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], [:],
     ])
-    func ourOwnPagesAndProgramsMayAsk(fields: [String: String]) async throws {
+    func ownPagesAndProgramsAreAllowed(fields: [String: String]) async throws {
         try await AdminHarness.with { harness in
             let answer = try await harness.send("GET", "/v1/status", host: "localhost:8081", fields: fields)
             #expect(answer.status == 200)

@@ -145,7 +145,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func reloadIsTold() async throws {
+    @Test func reloadIsAnEvent() async throws {
         try await AdminHarness.with { harness in
             try await follow(harness) { blocks in
                 _ = try await blocks.nextEvent()
@@ -210,7 +210,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func streamEndsWhenTheEngineSaysSo() async throws {
+    @Test func streamEndsWithTheEngine() async throws {
         try await AdminHarness.with { harness in
             try await follow(harness) { blocks in
                 _ = try await blocks.nextEvent()
@@ -244,7 +244,7 @@ struct EventStreamTests {
         func finish(_ trailingHeaders: HTTPFields?) async throws { written.update { $0.isFinished = true } }
     }
 
-    @Test func readerThatIsTooSlowIsToldSoAndGetsASnapshot() async throws {
+    @Test func slowReaderGetsASnapshotThatSaysSo() async throws {
         try await AdminHarness.with { harness in
             let response = try await harness.respond("GET", "/v1/events")
             let writer = SlowWriter()

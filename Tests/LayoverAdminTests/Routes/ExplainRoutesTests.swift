@@ -63,7 +63,7 @@ struct ExplainRoutesTests {
         }
     }
 
-    @Test func answerHasItsStatusAndItsConnection() async throws {
+    @Test func responseHasItsStatusAndItsConnection() async throws {
         try await AdminHarness.with { harness in
             let answered = Self.record(
                 1, .arrival, .park(.init(delay: .seconds(1), shutsGate: false, rule: .status))
@@ -104,7 +104,7 @@ struct ExplainRoutesTests {
 
     // MARK: Now
 
-    @Test func waitingSaysForWhatAndUntilWhen() async throws {
+    @Test func waitingNamesItsReasonAndItsEnd() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             let now = try await now(harness, id)
@@ -148,7 +148,7 @@ struct ExplainRoutesTests {
         }
     }
 
-    @Test func attemptHeldAndUndecidedSayWhoGoesOn() async throws {
+    @Test func attemptingHeldAndUndecidedNameTheNextStep() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             _ = try await harness.post("/v1/pending/\(id)/hold")
@@ -167,7 +167,7 @@ struct ExplainRoutesTests {
 
     /// One word for all that wait in an outage, also for who has attempts left of its own.
     @Test(arguments: [(0, "No automatic attempts are left."), (3, "No automatic attempts are left for this outage.")])
-    func exhaustedSaysWhoseAttemptsAreUsedUp(left: Int, words: String) async throws {
+    func exhaustedNamesTheRequestOrTheOutage(left: Int, words: String) async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(
                 1, parking: .init(delay: .zero, shutsGate: true, asks: .exhausted, rule: .onExhausted),
@@ -179,7 +179,7 @@ struct ExplainRoutesTests {
     }
 
     @Test(arguments: AdoptionObstacle.allCases)
-    func whatCouldNotGoOnWithoutItsClientSaysWhy(obstacle: AdoptionObstacle) async throws {
+    func cancelledAdoptionNamesItsReason(obstacle: AdoptionObstacle) async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             harness.engine.post(.notAdopted(id, obstacle))

@@ -41,7 +41,7 @@ struct IncidentRoutesTests {
         }
     }
 
-    @Test func outageThatNobodyHasTriedHasNulls() async throws {
+    @Test func outageWithoutAttemptsHasNulls() async throws {
         try await AdminHarness.with { harness in
             _ = await harness.engine.setMode(.offline, reason: nil)
             harness.park(1, failure: nil, parking: .init(delay: .zero, shutsGate: false, rule: .gate))
@@ -53,7 +53,7 @@ struct IncidentRoutesTests {
         }
     }
 
-    @Test func nothingAwayIsAnEmptyList() async throws {
+    @Test func noOutageIsAnEmptyList() async throws {
         try await AdminHarness.with { harness async throws in
             harness.parkUndecided(1)
             #expect(
@@ -61,7 +61,7 @@ struct IncidentRoutesTests {
         }
     }
 
-    @Test func outOfAttemptsItIsManualOnlyAndRetrySendsIt() async throws {
+    @Test func exhaustedIncidentIsManualAndRetrySendsItsEntries() async throws {
         var policy = Policy(name: "ask")
         policy.onExhausted = .ask
         try await AdminHarness.with { harness in
@@ -85,7 +85,7 @@ struct IncidentRoutesTests {
         }
     }
 
-    @Test func cancelGivesUpEverythingAndAnswersTheClosedIncident() async throws {
+    @Test func cancelEndsAllEntriesAndReturnsTheClosedIncident() async throws {
         try await AdminHarness.with { harness in
             let exchanges = [harness.park(1).exchange, harness.park(2).exchange]
             let other = harness.park(3, host: "b.example").exchange

@@ -40,7 +40,7 @@ struct OpenAPITests {
     // MARK: What it takes
 
     @Test(arguments: [("/v1/pending", PendingQuery.parameterNames), ("/v1/cache", CacheQuery.parameterNames)])
-    func parametersAreThoseThatAreRead(path: String, names: Set<String>) {
+    func describedParametersAreRead(path: String, names: Set<String>) {
         let listed = Self.block("paths", path, "get", "parameters").filter { $0.contains("- name: ") }
             .compactMap { $0.split(separator: " ").last.map(String.init) }
         #expect(listed.count == names.count && Set(listed) == names)
@@ -53,7 +53,7 @@ struct OpenAPITests {
         #expect(Self.list(Array(sort)) == names + names.map { "-" + $0 })
     }
 
-    @Test func everyListOfWordsIsThatOfTheCode() {
+    @Test func everyEnumHasTheValuesOfTheCode() {
         #expect(Self.list(Self.block("components", "schemas", "State")) == EntryState.allCases.map(\.rawValue))
         let entry = Self.block("components", "schemas", "Entry", "properties")
         #expect(Self.list(entry.filter { $0.hasPrefix("actions:") }) == EntryCommand.allCases.map(\.rawValue))
@@ -95,7 +95,7 @@ struct OpenAPITests {
 
     /// What the description allows is carried out or is a matter of the entry; what it forbids is a 400.
     @Test(arguments: bodies)
-    func bodyIsTakenExactlyWhereTheDescriptionAllowsIt(method: String, path: String, body: String, isAllowed: Bool) async throws {
+    func bodiesAreAcceptedExactlyWhereDescribed(method: String, path: String, body: String, isAllowed: Bool) async throws {
         try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
             let id = harness.park(1).id
             let answer = try await harness.send(
@@ -113,7 +113,7 @@ struct OpenAPITests {
     ]
 
     @Test(arguments: paths)
-    func parameterIsTakenExactlyWhereTheDescriptionAllowsIt(path: String, isAllowed: Bool) async throws {
+    func parametersAreAcceptedExactlyWhereDescribed(path: String, isAllowed: Bool) async throws {
         try await AdminHarness.with(sources: { $0.cache = { MemoryCache() } }) { harness in
             let answer = try await harness.send("GET", path)
             #expect(answer.status == (isAllowed ? 200 : 400), "\(answer.text)")
@@ -122,7 +122,7 @@ struct OpenAPITests {
 
     // MARK: What it gives
 
-    @Test func answersHaveExactlyTheKeysThatAreDescribed() async throws {
+    @Test func responsesHaveExactlyTheDescribedKeys() async throws {
         try await AdminHarness.with(store: MemoryStore(on: MemoryDisk())) { harness in
             let parent = try await harness.accept(1)
             let child = try await harness.accept(2, parents: [parent])
@@ -147,13 +147,13 @@ struct OpenAPITests {
         }
     }
 
-    @Test func everyOperationSaysThatItMayFail() {
+    @Test func everyOperationDescribesErrors() {
         let paths = Self.block("paths")
         let operations = paths.filter { ["get:", "put:", "post:", "patch:", "delete:"].contains($0.drop { $0 == " " }) }
         #expect(operations.count == paths.filter { $0 == "      default: { $ref: \"#/components/responses/Problem\" }" }.count)
     }
 
-    @Test func examplesOfIDsAreThoseOfWhatThereIs() async throws {
+    @Test func examplesOfIDsHaveTheRightForm() async throws {
         try await AdminHarness.with { harness in
             let empty = try await harness.send("GET", "/openapi.yaml").text
             #expect(empty.contains("example: \"00000000000000000000000000000001\""))

@@ -15,7 +15,7 @@ struct PatchRoutesTests {
         return try await harness.send("PATCH", "/v1/pending/\(id)", fields: fields, body: body)
     }
 
-    @Test func whatIsNamedChangesAndTheRestStays() async throws {
+    @Test func onlyTheNamedKeysChange() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             let before = try await harness.send("GET", "/v1/pending/\(id)").json
@@ -61,7 +61,7 @@ struct PatchRoutesTests {
         }
     }
 
-    @Test func laneIsKeptWhileAnAttemptIsUnderWayAndPriorityIsNot() async throws {
+    @Test func laneCannotChangeDuringAnAttemptButPriorityCan() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             _ = try await harness.post("/v1/pending/\(id)/retry")
@@ -75,7 +75,7 @@ struct PatchRoutesTests {
     }
 
     /// If-Match is looked at before the engine is asked, and the entry may change in between.
-    @Test func engineRefusesARevisionThatIsNotThereAnyMore() async throws {
+    @Test func engineRefusesAnOldRevision() async throws {
         try await AdminHarness.with { harness in
             let id = harness.park(1).id
             let (result, entry) = await harness.engine.patch(id, EntryPatch(priority: 1), revision: 77)

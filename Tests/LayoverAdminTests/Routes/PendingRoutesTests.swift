@@ -107,7 +107,7 @@ struct PendingRoutesTests {
         }
     }
 
-    @Test func retryStartsAnAttemptAndAnswersTheEntry() async throws {
+    @Test func retryStartsAnAttemptAndReturnsTheEntry() async throws {
         try await AdminHarness.with { harness in
             let (id, exchange) = harness.park(1)
             let answer = try await harness.post("/v1/pending/\(id)/retry", fields: ["If-Match": "\"1\""])

@@ -87,7 +87,7 @@ struct ProcessRoutesTests {
         }
     }
 
-    @Test func metricsAreTextWithOurPrefix() async throws {
+    @Test func metricsAreTextWithThePrefixLayover() async throws {
         let metrics = [LoopMetrics(), LoopMetrics()]
         metrics[0].countAnswer(status: 204)
         metrics[1].countAnswer(status: 200)

@@ -100,7 +100,7 @@ struct RequestBodyRoutesTests {
         }
     }
 
-    @Test func adminTokenShowsBodiesTooAndTheOtherOneDoesNot() async throws {
+    @Test func onlyTheAdminTokenShowsBodiesIfItIsSet() async throws {
         var options = Self.options
         options.token = "all"
         try await with(options: options) { harness, _ in
@@ -121,7 +121,7 @@ struct RequestBodyRoutesTests {
             spool: BodySpool(folder: folder, byteCountMax: 1 << 30, threads: .singleton), clientResumed: {})
     }
 
-    @Test func heldRequestsBodyIsShownAsFarAsItHasCome() async throws {
+    @Test func bodyOfAHeldRequestIsShownAsFarAsItHasArrived() async throws {
         try await with { harness, folder in
             let body = held(in: folder)
             let fields: RequestFields = ["Content-Type": "text/plain", "Authorization": "Bearer x"]
@@ -167,7 +167,7 @@ struct RequestBodyRoutesTests {
         }
     }
 
-    @Test func bodyThatNobodyHasInHandIsOnItsWay() async throws {
+    @Test func bodyWithoutAnExchangeIsOnItsWay() async throws {
         try await with { harness, _ in
             let id = harness.park(1).id
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
@@ -190,7 +190,7 @@ struct RequestBodyRoutesTests {
         }
     }
 
-    @Test func missingFileIsSaidBeforeAnythingElseIs() async throws {
+    @Test func missingFileIsAProblem() async throws {
         try await with { harness, folder in
             let body = try file("text", of: 1, in: folder)
             let id = try await harness.accept(1, body: body)
@@ -200,7 +200,7 @@ struct RequestBodyRoutesTests {
         }
     }
 
-    @Test func fileThatIsCutOffBreaksTheAnswer() async throws {
+    @Test func cutOffFileBreaksTheResponse() async throws {
         try await with { harness, folder in
             let text = String(repeating: "x", count: 1 << 20)
             let id = try await harness.accept(1, body: try file(text, of: 1, in: folder))

@@ -41,7 +41,7 @@ struct TicketRoutesTests {
         }
     }
 
-    @Test func whatKeepsItWaitingIsSaidInWords() async throws {
+    @Test func waitReasonIsExplained() async throws {
         try await AdminHarness.with(store: MemoryStore(on: MemoryDisk())) { harness in
             let parent = try await harness.accept(1)
             let child = try await harness.accept(2, parents: [parent])
@@ -59,7 +59,7 @@ struct TicketRoutesTests {
         }
     }
 
-    @Test func placeTakenByANewerRequestAndExpiredCredentialsAreSaidInWords() async throws {
+    @Test func supersededAndExpiredCredentialsAreExplained() async throws {
         var policy = Policy.standard
         policy.coalesce = .lastPut
         try await AdminHarness.with(store: MemoryStore(on: MemoryDisk())) { harness in
@@ -82,7 +82,7 @@ struct TicketRoutesTests {
         }
     }
 
-    @Test func documentNamesEveryWord() async throws {
+    @Test func documentNamesEveryEnumValue() async throws {
         try await AdminHarness.with { harness in
             let text = try await harness.send("GET", "/openapi.yaml").text
             for words in [
@@ -98,7 +98,7 @@ struct TicketRoutesTests {
         }
     }
 
-    @Test func endedTicketIsKnownAsLongAsTheStoreKnowsIt() async throws {
+    @Test func endedTicketIsShownAsLongAsTheStoreKeepsIt() async throws {
         var limits = PendingLimits()
         limits.rememberedCountMax = 1
         let store = MemoryStore(on: MemoryDisk())
@@ -134,7 +134,7 @@ struct TicketRoutesTests {
         }
     }
 
-    @Test func unreadableStoreIsNoUnknownEntry() async throws {
+    @Test func unreadableStoreIsAProblemAndNotAnUnknownEntry() async throws {
         let store = MemoryStore(on: MemoryDisk())
         try await AdminHarness.with(store: store) { harness in
             await store.close()
@@ -167,7 +167,7 @@ struct TicketRoutesTests {
         }
     }
 
-    @Test func diskThatTakesNothingIsShown() async throws {
+    @Test func fullDiskIsShownInStatusAndMetrics() async throws {
         let isFull = Watched(false)
         let faults = MemoryFaults(trouble: { isFull.value ? Self.full : nil })
         try await AdminHarness.with(store: MemoryStore(on: MemoryDisk(), faults: faults)) { harness in

@@ -38,7 +38,7 @@ struct TicketSecretTests {
         try await threads.shutdownGracefully()
     }
 
-    @Test func nothingThatIsOpenSaysWhatATicketIsCalled() async throws {
+    @Test func noOpenRouteShowsTicketIDs() async throws {
         try await with { harness in
             let parent = try await harness.accept(0x51, lane: "one")
             let child = try await harness.accept(0x52, lane: Self.lane(of: parent), parents: [parent])
@@ -71,7 +71,7 @@ struct TicketSecretTests {
         }
     }
 
-    @Test func eventsSayNothingEither() async throws {
+    @Test func eventsDoNotShowTicketIDs() async throws {
         try await with { harness in
             let first = try await harness.accept(1)
             let response = try await harness.respond("GET", "/v1/events")
@@ -89,7 +89,7 @@ struct TicketSecretTests {
         }
     }
 
-    @Test func searchFindsWhatIsShownAndNothingElse() async throws {
+    @Test func searchMatchesShownTextOnly() async throws {
         try await with { harness in
             let id = try await harness.accept(0xBEEF)
             _ = harness.park(2, url: "http://shop.example/~ticket.\(id).location~")
@@ -127,7 +127,7 @@ struct TicketSecretTests {
         }
     }
 
-    @Test func whatTookItsPlaceIsShownByItsOtherID() async throws {
+    @Test func supersedingTicketIsShownByItsShownID() async throws {
         var policy = Policy.standard
         policy.coalesce = .lastPut
         try await with { harness in
@@ -140,7 +140,7 @@ struct TicketSecretTests {
     }
 
     @Test(arguments: [nil, "b0d1e5"])
-    func whoHasTheTokenSeesWhatATicketIsCalled(token: String?) async throws {
+    func tokenShowsTicketIDs(token: String?) async throws {
         try await with(token: token) { harness in
             let id = try await harness.accept(1)
             let entry = try await harness.send("GET", "/v1/pending", fields: Self.token).data.first
@@ -149,7 +149,7 @@ struct TicketSecretTests {
         }
     }
 
-    @Test func entryIsMeantByEitherOfItsIDs() async throws {
+    @Test func entryIsFoundByBothOfItsIDs() async throws {
         try await with { harness in
             let (first, second) = (try await harness.accept(1), try await harness.accept(2))
             for id in [first, Self.turned(first)] {
@@ -169,7 +169,7 @@ struct TicketSecretTests {
 
     // MARK: Answers
 
-    @Test func answerIsShownToWhoeverHasTheToken() async throws {
+    @Test func responseIsShownWithTheToken() async throws {
         let store = MemoryStore(on: MemoryDisk())
         var record = TicketRecord.fixture(1)
         _ = try await store.commit([.insert(record, .fixture(), nil)])
@@ -197,7 +197,7 @@ struct TicketSecretTests {
         }
     }
 
-    @Test func answerThatIsNotThereIsAProblem() async throws {
+    @Test func missingResponseIsAProblem() async throws {
         try await with { harness in
             let waiting = Self.turned(try await harness.accept(1))
             #expect(try await harness.send("GET", "/v1/pending/\(waiting)/response", fields: Self.token).status == 409)

@@ -37,7 +37,7 @@ struct UnsavedRoutesTests {
         }
     }
 
-    @Test func namedOnesAreToldApart() async throws {
+    @Test func namedEntriesHaveTheirOwnStatus() async throws {
         try await withFullDisk { harness, id in
             let held = harness.park(9).id
             let answer = try await harness.post("/v1/pending/cancel", "{\"ids\":[\"\(id)\",\"\(held)\"]}")
@@ -48,7 +48,7 @@ struct UnsavedRoutesTests {
         }
     }
 
-    @Test func allOfThemAreA507ThatCountsThem() async throws {
+    @Test func bulkCommandIsA507ThatCountsUnsavedEntries() async throws {
         try await withFullDisk { harness, id in
             harness.park(9)
             let answer = try await harness.post("/v1/pending/cancel", "{\"all\":true}")

@@ -48,7 +48,7 @@ struct UnreadableRequestsTests {
     ]
 
     @Test(arguments: rows)
-    func getAProblem(row: Row) async throws {
+    func unreadableRequestsGetAProblem(row: Row) async throws {
         try await AdminHarness.with { harness in
             try await AdminServiceTests.serving(harness) { port in
                 let text = try await onOwnThread {

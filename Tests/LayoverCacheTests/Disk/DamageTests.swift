@@ -22,7 +22,7 @@ struct DamageTests {
     }
 
     @Test(arguments: [("nonsense", 1), ("SQLite format 3\0and then nonsense", 1), ("x", 10_000)])
-    func anIndexThatIsNoneIsMadeAnew(text: String, times: Int) async throws {
+    func invalidIndexIsReplaced(text: String, times: Int) async throws {
         let bench = try await closed()
         // SQLite would mend the file from its log.
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: bench.options.path + suffix) }
@@ -35,7 +35,7 @@ struct DamageTests {
         #expect(await again.body() == "hello")
     }
 
-    @Test func anIndexOfAnotherVersionIsMadeAnew() async throws {
+    @Test func indexOfAnotherVersionIsReplaced() async throws {
         let bench = try await closed()
         let index = try CacheDatabase(path: bench.options.path)
         try await index.pool.write { try $0.execute(sql: "PRAGMA user_version = 99") }
@@ -45,7 +45,7 @@ struct DamageTests {
         #expect(await again.miss() == .absent)
     }
 
-    @Test func aForeignDatabaseIsMadeAnew() async throws {
+    @Test func foreignDatabaseIsReplaced() async throws {
         let bench = try await closed()
         let index = try CacheDatabase(path: bench.options.path)
         try await index.pool.write { try $0.execute(sql: "DROP TABLE cache") }
@@ -55,7 +55,7 @@ struct DamageTests {
         #expect(await again.miss() == .absent)
     }
 
-    @Test func anIndexThatIsDamagedWhileInUseIsMadeAnew() async throws {
+    @Test func indexDamagedWhileInUseIsReplaced() async throws {
         let bench = try CacheBench()
         for number in 0..<200 { await bench.store(.to("/\(number)"), 200, ["X: \(String(repeating: "y", count: 400))"]) }
         _ = try bench.cache.withDatabase { opened in
@@ -74,7 +74,7 @@ struct DamageTests {
     }
 
     @Test(arguments: [Data("jello".utf8), Data("hell".utf8), Data("hello!".utf8), Data(), nil])
-    func aBodyThatIsNotWhatItWasIsNeverGiven(bytes: Data?) async throws {
+    func changedBodyIsNeverUsed(bytes: Data?) async throws {
         let bench = try CacheBench()
         await bench.store()
         let path = "\(bench.options.folder)/\(bench.files[0])"
@@ -84,7 +84,7 @@ struct DamageTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func filesThatNobodyKnowsAreSweptAway() async throws {
+    @Test func unknownFilesAreRemoved() async throws {
         let bench = try await closed()
         let stray = String(repeating: "a", count: 32)
         for name in [stray, stray + ".part", "notes.txt", "README", stray + "0"] {
@@ -103,7 +103,7 @@ struct DamageTests {
         #expect(await bench.body() == "hello")
     }
 
-    @Test func aDiskThatTakesNothingIsAFailureOfNobody() async throws {
+    @Test func fullDiskFailsNoExchange() async throws {
         let bench = try CacheBench()
         await bench.store(.to("/old"), body: "")
         let moved = bench.options.folder + ".away"

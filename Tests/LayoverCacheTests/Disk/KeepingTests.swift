@@ -8,7 +8,7 @@ import Testing
 
 /// Answers go in and come out.
 struct KeepingTests {
-    @Test func aKeptAnswerComesBackAsItWas() async throws {
+    @Test func keptResponseComesBackUnchanged() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 200, ["X-A: 1", "Cache-Control: max-age=30", "Set-Cookie: s=1"], body: "hello")
         let answer = try #require(await bench.found())
@@ -25,7 +25,7 @@ struct KeepingTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func itOutlivesTheProcess() async throws {
+    @Test func keptResponseSurvivesARestart() async throws {
         let first = try CacheBench()
         await first.store(.to("/a", ["Authorization: x"]), body: "secret")
         await first.cache.close()
@@ -78,7 +78,7 @@ struct KeepingTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func aBrokenRefreshLeavesTheOldAnswer() async throws {
+    @Test func brokenRefreshKeepsTheOldResponse() async throws {
         let bench = try CacheBench()
         await bench.store(body: "hello")
         let writer = bench.begin(at: newYear + 5)
@@ -89,7 +89,7 @@ struct KeepingTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func aNewerAnswerTakesThePlaceOfTheOld() async throws {
+    @Test func newerResponseReplacesTheOldOne() async throws {
         let bench = try CacheBench()
         await bench.store(body: "old")
         await bench.store(body: "new", at: newYear + 5)
@@ -100,7 +100,7 @@ struct KeepingTests {
 
     // MARK: HEAD and preconditions
 
-    @Test func headIsAnsweredFromGet() async throws {
+    @Test func headIsServedFromGet() async throws {
         let bench = try CacheBench()
         await bench.store(body: "hello")
         let answer = try #require(await bench.found(.to(method: "HEAD")))
@@ -109,7 +109,7 @@ struct KeepingTests {
         #expect(answer.head.text("content-length") == "5")
     }
 
-    @Test func anAnswerToHeadIsForHeadOnly() async throws {
+    @Test func responseToHeadIsUsedForHeadOnly() async throws {
         let bench = try CacheBench()
         await bench.store(.to(method: "HEAD"), body: "0123456789")
         #expect(await bench.miss() == .absent)
@@ -119,7 +119,7 @@ struct KeepingTests {
         #expect(bench.cache.usage.entryCount == 1)
     }
 
-    @Test func aClientThatHasItGetsA304() async throws {
+    @Test func matchingPreconditionGetsA304() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 200, ["ETag: \"v\""])
         let answer = try #require(await bench.found(.to("/a", ["If-None-Match: \"v\""])))
@@ -130,7 +130,7 @@ struct KeepingTests {
         #expect(await bench.miss(.to("/a", ["If-Match: \"v\""])) == .notCacheable)
     }
 
-    @Test func aRequestForAPartGetsTheWhole() async throws {
+    @Test func rangeRequestGetsTheWholeResponse() async throws {
         let bench = try CacheBench()
         await bench.store()
         let answer = try #require(await bench.found(.to("/a", ["Range: bytes=0-1", "If-Range: \"v\""])))
@@ -138,7 +138,7 @@ struct KeepingTests {
         #expect(await answer.body?.text() == "hello")
     }
 
-    @Test func noContentIsAnAnswerToo() async throws {
+    @Test func noContentIsKept() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 204, body: "")
         let answer = try #require(await bench.found())
@@ -148,7 +148,7 @@ struct KeepingTests {
 
     // MARK: What is given when
 
-    @Test func whatNobodyAskedTheCacheForIsNotGiven() async throws {
+    @Test func responsesForOtherRequestsAreNotUsed() async throws {
         let bench = try CacheBench()
         await bench.store()
         #expect(await bench.miss(.to("/a", ["Cache-Control: no-cache"])) == .forbidden)
@@ -163,13 +163,13 @@ struct KeepingTests {
         #expect(await bench.found(at: newYear + 30 * 24 * 3600) != nil)
     }
 
-    @Test func tunnelsAreNoneOfItsBusiness() async throws {
+    @Test func tunnelsAreIgnored() async throws {
         let bench = try CacheBench()
         #expect(bench.begin(.to(scheme: .tunnel)) == nil)
         #expect(await bench.miss(.to(scheme: .tunnel)) == .notCacheable)
     }
 
-    @Test func aRefreshAsksForTheWholeAndOnlyOnceAtATime() async throws {
+    @Test func refreshRequestsTheWholeResponseOnceAtATime() async throws {
         let bench = try CacheBench { $0.refreshCountMax = 2 }
         await bench.store(.to("/a"))
         await bench.store(.to("/b"))

@@ -34,7 +34,7 @@ struct LimitTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func whatIsTooOldGoes() async throws {
+    @Test func tooOldResponseIsRemoved() async throws {
         let bench = try CacheBench {
             $0.ageMax = 100
             $0.stepCount = 2
@@ -45,7 +45,7 @@ struct LimitTests {
         #expect(bench.files.count == 1)
     }
 
-    @Test func whatGrewTooOldOrTooMuchBetweenTwoRunsGoes() async throws {
+    @Test func responsesOverTheLimitsAreRemovedAtTheStart() async throws {
         let first = try CacheBench()
         await first.store(.to("/old"))
         for number in 0..<5 { await first.store(.to("/\(number)"), at: newYear + 50) }
@@ -60,7 +60,7 @@ struct LimitTests {
         #expect(try await second.isConsistent())
     }
 
-    @Test func anAnswerThatIsTooLongIsNotKept() async throws {
+    @Test func tooLongResponseIsNotKept() async throws {
         let bench = try CacheBench { $0.answerByteCountMax = 10 }
         #expect(bench.begin(length: 11) == nil)
         let endless = bench.begin(length: nil)
@@ -75,7 +75,7 @@ struct LimitTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func aDiskThatIsTooSlowIsNotWaitedFor() async throws {
+    @Test func slowDiskIsNotWaitedFor() async throws {
         let bench = try CacheBench { $0.unwrittenByteCountMax = 10 }
         let writer = bench.begin(length: nil)
         writer?.append(ByteBuffer(string: "0123456789a"))
@@ -100,7 +100,7 @@ struct LimitTests {
         #expect(try await bench.isConsistent())
     }
 
-    @Test func whatIsReadStaysReadable() async throws {
+    @Test func responseBeingReadStaysReadable() async throws {
         let bench = try CacheBench()
         await bench.store(body: body)
         let read = try #require(await bench.found()?.body)

@@ -37,7 +37,7 @@ struct ListTests {
         (.url(Origin(scheme: .https, host: "other.test"), target: "/0"), 1),
         (.url(Origin(scheme: .https, host: "other.test"), target: "/"), 0),
     ])
-    func whatIsSelectedGoes(selection: CacheSelection, count: Int) async throws {
+    func selectedResponsesAreRemoved(selection: CacheSelection, count: Int) async throws {
         let bench = try await filled()
         #expect(try await bench.cache.purge(selection) == count)
         #expect(bench.cache.usage.entryCount == 7 - count)
@@ -56,7 +56,7 @@ struct ListTests {
     }
 
     @Test(arguments: ["", "/1", "example.com/1", "ftp://example.com/", "tunnel://a:1/", "https://u@a/", "https://a b/", "https:/a"])
-    func whatIsNoUrlSelectsNothing(url: String) {
+    func invalidURLSelectsNothing(url: String) {
         #expect(CacheSelection(url: url) == nil)
     }
 }

@@ -14,7 +14,7 @@ struct OutdatingTests {
         #expect(writer == nil)
     }
 
-    @Test func aSuccessfulChangeTakesAllVariantsAway() async throws {
+    @Test func successfulChangeRemovesAllVariants() async throws {
         let bench = try CacheBench()
         await bench.store(.to("/a", ["Authorization: x"]))
         await bench.store(.to("/a"))
@@ -28,7 +28,7 @@ struct OutdatingTests {
         #expect(await bench.body(.to("/b")) == "hello")
     }
 
-    @Test func betweenTheChangeAndTheRemovalNobodyIsGivenTheOldOne() async throws {
+    @Test func oldResponseIsNotUsedBetweenChangeAndRemoval() async throws {
         let bench = try CacheBench()
         await bench.store()
         let url = CacheURL(origin: CacheRequest.to().origin, target: "/a")
@@ -37,14 +37,14 @@ struct OutdatingTests {
         #expect(bench.cache.usage.entryCount == 1)
     }
 
-    @Test func aRefusedChangeTakesNothingAway() async throws {
+    @Test func refusedChangeRemovesNothing() async throws {
         let bench = try CacheBench()
         await bench.store()
         unsafe(bench, 409)
         #expect(await bench.body() == "hello")
     }
 
-    @Test func whatTheAnswerNamesGoesToo() async throws {
+    @Test func urlsNamedByTheResponseAreRemovedToo() async throws {
         let bench = try CacheBench()
         await bench.store(.to("/list"))
         await bench.store(.to("/list", host: "other.test"))
@@ -53,7 +53,7 @@ struct OutdatingTests {
         #expect(await bench.body(.to("/list", host: "other.test")) == "hello")
     }
 
-    @Test func anAnswerThatWasUnderWayDuringTheChangeIsNotKept() async throws {
+    @Test func responseUnderWayDuringAChangeIsNotKept() async throws {
         let bench = try CacheBench()
         let writer = bench.begin(at: newYear + 5)
         writer?.append(ByteBuffer(string: "hello"))
@@ -68,7 +68,7 @@ struct OutdatingTests {
     }
 
     @Test(arguments: [(404, []), (410, []), (200, ["Cache-Control: no-store"]), (200, ["Vary: *"]), (302, [])])
-    func anAnswerThatMustNotBeKeptTakesTheOldOneAway(status: Int, fields: [String]) async throws {
+    func responseThatMustNotBeKeptRemovesTheOldOne(status: Int, fields: [String]) async throws {
         let bench = try CacheBench()
         await bench.store(.to("/a", ["Authorization: x"]))
         await bench.store()
@@ -81,7 +81,7 @@ struct OutdatingTests {
     }
 
     @Test(arguments: [401, 403, 429, 500, 502, 503, 504])
-    func anErrorLeavesTheOldOneThere(status: Int) async throws {
+    func errorKeepsTheOldResponse(status: Int) async throws {
         let bench = try CacheBench()
         await bench.store()
         #expect(bench.begin(.to(), status, at: newYear + 5) == nil)
@@ -89,7 +89,7 @@ struct OutdatingTests {
         #expect(await bench.body() == "hello")
     }
 
-    @Test func anAnswerToAnOlderRequestTakesNothingAway() async throws {
+    @Test func responseToAnOlderRequestRemovesNothing() async throws {
         let bench = try CacheBench()
         await bench.store(at: newYear + 5)
         #expect(bench.begin(.to(), 404, at: newYear + 4) == nil)
@@ -97,7 +97,7 @@ struct OutdatingTests {
         #expect(await bench.body() == "hello")
     }
 
-    @Test func aConfirmationMakesItYoungAgain() async throws {
+    @Test func confirmationRenewsTheAge() async throws {
         let bench = try CacheBench()
         await bench.store(.to(), 200, ["ETag: \"v\"", "Cache-Control: max-age=60", "X-A: 1"])
         let head = ResponseHead.made(304, ["ETag: \"v\"", "Cache-Control: max-age=90", "X-B: 2"])

@@ -16,7 +16,7 @@ struct VariantTests {
         #expect(await bench.miss(.to("/a")) == .absent)
     }
 
-    @Test func ofSeveralThatMatchTheNewestIsGiven() async throws {
+    @Test func newestMatchingVariantIsUsed() async throws {
         let bench = try CacheBench()
         await bench.store(.to("/a", ["X: 1"]), 200, ["Vary: X", "Date: Thu, 01 Jan 2026 00:00:09 GMT"], body: "newer")
         await bench.store(.to("/a", ["X: 1"]), 200, ["Date: Thu, 01 Jan 2026 00:00:05 GMT"], body: "older")
@@ -36,7 +36,7 @@ struct VariantTests {
     }
 
     @Test(arguments: ["public", "s-maxage=9"])
-    func whatIsPublicIsForEverybody(value: String) async throws {
+    func publicResponseIsForAllClients(value: String) async throws {
         let bench = try CacheBench()
         await bench.store(.to("/a", ["Authorization: alice"]), 200, ["Cache-Control: \(value)"], body: "first")
         #expect(await bench.body(.to("/a", ["Authorization: bob"])) == "first")
@@ -66,7 +66,7 @@ struct VariantTests {
         #expect(digests[0] != digests[1])
     }
 
-    @Test func nobodyElseMayReadIt() async throws {
+    @Test func filesAreReadableByTheirOwnerOnly() async throws {
         let bench = try CacheBench()
         await bench.store()
         func mode(_ path: String) throws -> Int {

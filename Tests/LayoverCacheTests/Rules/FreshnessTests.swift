@@ -50,12 +50,12 @@ struct FreshnessTests {
         #expect(Freshness.initialAge(of: .made(200, fields), at: times) == expected)
     }
 
-    @Test func aHugeAgeIsHeldAtItsLimit() {
+    @Test func hugeAgeIsLimited() {
         let answer = AnswerFacts.made(200, ["Age: 99999999999999999999999"])
         #expect(Freshness.initialAge(of: answer, at: .at(newYear)) == 1 << 31)
     }
 
-    @Test func aClockSetBackMakesNothingYounger() {
+    @Test func clockSetBackDoesNotReduceTheAge() {
         #expect(Freshness.age(initialAge: 10, answeredAt: newYear, now: newYear + 5) == 15)
         #expect(Freshness.age(initialAge: 10, answeredAt: newYear, now: newYear - 3600) == 10)
     }

@@ -23,7 +23,7 @@ struct InvalidationRuleTests {
         #expect(outdated(method, 200, ["Location: /x"]) == [])
     }
 
-    @Test func whatTheAnswerNamesOnTheSameOriginIsOutdatedToo() {
+    @Test func urlsNamedByTheResponseOnTheSameOriginAreOutdatedToo() {
         #expect(
             outdated("POST", 201, ["Location: /x", "Content-Location: e", "Location: https://A.test:443/y"])
                 == ["https://a.test/b/c/d?q", "https://a.test/x", "https://a.test/y", "https://a.test/b/c/e"])

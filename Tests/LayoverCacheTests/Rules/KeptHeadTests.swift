@@ -14,7 +14,7 @@ struct KeptHeadTests {
         String(buffer: head ?? ByteBuffer()).split(separator: "\r\n").map { String($0) }
     }
 
-    @Test func whatWasForOneReceptionIsNotKept() {
+    @Test func fieldsOfOneConnectionAreNotKept() {
         let kept = Self.kept([
             "Set-Cookie: secret=1", "set-cookie2: x", "Age: 5", "Trailer: X", "X-A: 1", "Via: 1.1 b", "X-B: 2",
             "Cache-Control: no-cache=\"x-b\"",
@@ -29,7 +29,7 @@ struct KeptHeadTests {
         #expect(lines(head.bytes) == ["HTTP/1.1 200 Word", "X-A: \u{FF}b", "Age: 7"])
     }
 
-    @Test func anAnswerToHeadStatesTheLength() throws {
+    @Test func responseToHeadStatesTheLength() throws {
         let head = try #require(KeptHead.assembled(Self.kept(["X-A: 1"]), age: 0, .headOnly(byteCount: 12)))
         #expect(head.framing == .none)
         #expect(head.text("content-length") == "12")
@@ -43,7 +43,7 @@ struct KeptHeadTests {
         #expect(head.contentLength == nil)
     }
 
-    @Test func notModifiedSaysWhatItMust() throws {
+    @Test func notModifiedHasItsRequiredFields() throws {
         let kept = Self.kept([
             "ETag: \"v\"", "Content-Type: text/plain", "Cache-Control: max-age=1", "X-A: 1", "Vary: Accept",
             "Date: Thu, 01 Jan 2026 00:00:00 GMT",
@@ -71,7 +71,7 @@ struct KeptHeadTests {
         return KeptHead.renewed(Self.kept(kept), by: AnswerFacts(head), bytes: head.bytes).map { lines($0) }
     }
 
-    @Test func aConfirmationReplacesWhatItSays() {
+    @Test func confirmationReplacesItsFields() {
         #expect(
             renewed(
                 ["ETag: \"v\"", "X-A: 1", "Cache-Control: max-age=1", "Content-Type: a/b"],

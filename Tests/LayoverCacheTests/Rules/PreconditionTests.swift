@@ -21,7 +21,7 @@ struct PreconditionTests {
         #expect(verdict(["If-None-Match: \(value)"], answer: ["ETag: W/\"v1\""]) == expected)
     }
 
-    @Test func aTagThatIsNotThereMatchesNothingButTheStar() {
+    @Test func missingTagMatchesOnlyTheStar() {
         #expect(verdict(["If-None-Match: \"v1\""], answer: []) == .whole)
         #expect(verdict(["If-None-Match: *"], answer: []) == .notModified)
     }
@@ -39,7 +39,7 @@ struct PreconditionTests {
         #expect(verdict(["If-None-Match: \"v2\"", dates]) == .whole)
     }
 
-    @Test func withoutALastModificationTheDateStandsIn() {
+    @Test func dateReplacesAMissingLastModified() {
         let since = ["If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT"]
         #expect(verdict(since, answer: ["Date: Thu, 01 Jan 2026 00:00:01 GMT"]) == .whole)
         #expect(verdict(since, answer: ["Date: Thu, 01 Jan 2026 00:00:00 GMT"]) == .notModified)

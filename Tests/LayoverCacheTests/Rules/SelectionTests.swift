@@ -25,12 +25,12 @@ struct SelectionTests {
         // What one field says must not pass for another's.
         (["Accept: a", "Accept-Language:"], ["Accept:", "Accept-Language: a"], false),
     ])
-    func requestsMatchByWhatTheyNamed(one: [String], other: [String], isEqual: Bool) {
+    func requestsMatchByTheFieldsInVary(one: [String], other: [String], isEqual: Bool) {
         let selection = VarySelection(names: ["accept", "accept-language"])
         #expect((selection.canonical(of: .made(one)) == selection.canonical(of: .made(other))) == isEqual)
     }
 
-    @Test func bytesThatAreNoTextStillDiffer() {
+    @Test func valuesThatAreNotUTF8Differ() {
         let selection = VarySelection(names: ["x"])
         func canonical(_ byte: UInt8) -> [UInt8] {
             var request = CacheRequest.to("/a")
@@ -50,7 +50,7 @@ struct SelectionTests {
         #expect(with == Credentials.canonical(of: .made(["Accept: z", field])))
     }
 
-    @Test func withoutCredentialsThereIsNothingToKeepApart() {
+    @Test func requestsWithoutCredentialsShareResponses() {
         #expect(Credentials.canonical(of: .made(["Accept: a"])) == nil)
     }
 
@@ -58,7 +58,7 @@ struct SelectionTests {
         ("public", true), ("s-maxage=5", true), ("max-age=5", false), ("private", false), ("must-revalidate", false),
         ("public, private", false), ("s-maxage=5, private=\"X-A\"", false),
     ])
-    func onlyWhatASharedCacheMightKeepIsForEveryone(value: String, expected: Bool) {
+    func onlySharedResponsesAreForAllClients(value: String, expected: Bool) {
         #expect(AnswerFacts.made(200, ["Cache-Control: \(value)"]).isForEveryone == expected)
     }
 }

@@ -15,7 +15,7 @@ struct ServingRuleTests {
     }
 
     @Test(arguments: [(0, 100), (99, 1), (100, 0), (101, -1), (1_000_000, -999_900)])
-    func whileTheOriginIsAwayStaleWillDo(age: Int, freshFor: Int) {
+    func staleResponseIsUsedWhileTheOriginIsAway(age: Int, freshFor: Int) {
         #expect(verdict(age) == .serve(freshFor: freshFor))
     }
 
@@ -37,7 +37,7 @@ struct ServingRuleTests {
         ("max-stale", 10_000, -9900), ("max-stale=50", 150, -50), ("max-stale=50", 151, nil),
         ("stale-if-error=50", 150, -50), ("stale-if-error=50", 151, nil),
     ] as [(String, Int, Int?)])
-    func theClientSaysHowOldIsTooOld(asked: String, age: Int, freshFor: Int?) {
+    func clientLimitsTheAge(asked: String, age: Int, freshFor: Int?) {
         let expected = freshFor.map { ServingRule.Verdict.serve(freshFor: $0) } ?? .refuse(.tooStale)
         #expect(verdict(age, asked: ["Cache-Control: \(asked)"]) == expected)
     }
@@ -53,11 +53,11 @@ struct ServingRuleTests {
         ("stale-if-error=0", 101, .refuse(.tooStale)), ("stale-if-error=x", 101, .refuse(.tooStale)),
         ("stale-while-revalidate=1", 500, .serve(freshFor: -400)),
     ])
-    func theOriginSaysWhenItMustBeAsked(answer: String, age: Int, expected: ServingRule.Verdict) {
+    func originCanRequireRevalidation(answer: String, age: Int, expected: ServingRule.Verdict) {
         #expect(verdict(age, answer: answer) == expected)
     }
 
-    @Test func noClientTalksThatAway() {
+    @Test func mustRevalidateOverridesTheClient() {
         #expect(
             verdict(101, answer: "must-revalidate", asked: ["Cache-Control: max-stale"]) == .refuse(.mustRevalidate))
         #expect(
@@ -65,7 +65,7 @@ struct ServingRuleTests {
                 == .refuse(.mustRevalidate))
     }
 
-    @Test func aClientThatAsksForStaleMoreThanTheOriginOffersGetsIt() {
+    @Test func maxStaleOfTheClientIsUsed() {
         #expect(
             verdict(200, answer: "stale-if-error=50", asked: ["Cache-Control: max-stale=100"]) == .serve(freshFor: -100))
     }

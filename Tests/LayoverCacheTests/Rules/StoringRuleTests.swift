@@ -23,7 +23,7 @@ struct StoringRuleTests {
         #expect(verdict(200, [Self.fresh], method: method) == expected)
     }
 
-    @Test func aRequestWithABodyIsNoneOfOurs() {
+    @Test func requestWithABodyIsIgnored() {
         let request = RequestFacts(.to("/a", hasBody: true))
         #expect(StoringRule.verdict(on: .made(), framing: .none, to: request) == .pass(.method))
     }
@@ -35,19 +35,19 @@ struct StoringRuleTests {
         (201, .pass(.status)), (400, .pass(.status)), (401, .pass(.status)), (403, .pass(.status)),
         (405, .pass(.status)), (429, .pass(.status)), (500, .pass(.status)), (503, .pass(.status)),
     ])
-    func statusesWithoutAnyWordOnCaching(status: Int, expected: StoringRule.Verdict) {
+    func statusesWithoutCacheControl(status: Int, expected: StoringRule.Verdict) {
         #expect(verdict(status) == expected)
     }
 
     @Test(
         arguments: [302, 303, 307],
         ["Cache-Control: max-age=0", "Cache-Control: private", "Cache-Control: public", "Expires: 0"])
-    func aTemporaryRedirectIsKeptIfItSaysSo(status: Int, field: String) {
+    func temporaryRedirectIsKeptWithExplicitFreshness(status: Int, field: String) {
         #expect(verdict(status, [field]) == .keep)
     }
 
     @Test(arguments: [206, 400, 404, 500, 503])
-    func noExplicitWordMakesAnErrorOrAPartGood(status: Int) {
+    func explicitFreshnessDoesNotKeepErrorsOrParts(status: Int) {
         #expect(verdict(status, ["Cache-Control: public, max-age=60"]) != .keep)
     }
 
@@ -59,7 +59,7 @@ struct StoringRuleTests {
         ("proxy-revalidate", .keep), ("s-maxage=0", .keep), ("immutable", .keep),
         ("x=\"no-store\"", .keep), ("x=\", no-store,\"", .keep),
     ])
-    func directivesOfTheAnswer(value: String, expected: StoringRule.Verdict) {
+    func directivesOfTheResponse(value: String, expected: StoringRule.Verdict) {
         #expect(verdict(200, ["Cache-Control: \(value)"]) == expected)
     }
 
@@ -67,14 +67,14 @@ struct StoringRuleTests {
         #expect(verdict(200, ["Cache-Control: max-age=9", "cache-control: no-store"]) == .drop(.noStore))
     }
 
-    @Test func aRequestThatForbidsStoringLeavesNothing() {
+    @Test func noStoreOfTheRequestKeepsNothing() {
         #expect(verdict(asked: ["Cache-Control: no-store"]) == .pass(.requestNoStore))
         #expect(verdict(304, asked: ["Cache-Control: no-store"]) == .pass(.requestNoStore))
         #expect(verdict(asked: ["Cache-Control: no-cache"]) == .keep)
     }
 
     @Test(arguments: ["*", "Accept, *", " * "])
-    func varyAnythingMatchesNobody(value: String) {
+    func varyStarMatchesNoRequest(value: String) {
         #expect(verdict(200, ["Vary: \(value)"]) == .drop(.varyAny))
     }
 

@@ -17,7 +17,7 @@ struct AdminClientTests {
         }
     }
 
-    @Test func problemsBecomeFailuresWithTheirWords() async throws {
+    @Test func problemsBecomeFailuresWithTheirDetail() async throws {
         try await LiveAdmin.with { admin in
             let client = try admin.client()
             let unknown = await #expect(throws: CommandFailure.self) {
@@ -48,7 +48,7 @@ struct AdminClientTests {
         }
     }
 
-    @Test func nobodyThereIsUnreachable() async throws {
+    @Test func closedPortIsUnreachable() async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
         let client = AdminClient(address: try AdminAddress("http://127.0.0.1:1"), token: nil)
         let failure = await #expect(throws: CommandFailure.self) {
@@ -71,7 +71,7 @@ struct AdminClientTests {
         try await server.close()
     }
 
-    @Test func linesComeWhileTheAnswerGoesOn() async throws {
+    @Test func linesComeBeforeTheResponseEnds() async throws {
         try await LiveAdmin.with(heartbeat: .milliseconds(5)) { admin in
             admin.park(1)
             var call = AdminCall("/v1/events")
@@ -103,7 +103,7 @@ struct AdminClientTests {
         }
     }
 
-    @Test func beginningOfAnIDIsEnoughIfItIsTheOnlyOne() async throws {
+    @Test func unambiguousPrefixOfAnIDIsEnough() async throws {
         try await LiveAdmin.with { admin in
             admin.park(0xa)
             admin.park(0xb)
@@ -115,7 +115,7 @@ struct AdminClientTests {
         }
     }
 
-    @Test func beginningOfSeveralIDsIsRefused() async throws {
+    @Test func ambiguousPrefixOfAnIDIsRefused() async throws {
         try await LiveAdmin.with { admin in
             admin.park(0xa1)
             admin.park(0xa2)

@@ -61,7 +61,7 @@ struct CacheCommandTests {
         }
     }
 
-    @Test func tableShowsWhatIsFreshAndWhatIsStale() async throws {
+    @Test func tableShowsFreshAndStaleResponses() async throws {
         let cache = MemoryCache([
             MemoryCache.facts(1, method: "HEAD", freshUntil: 1_767_268_801), MemoryCache.facts(2, target: "/a?key=x"),
         ])
@@ -85,7 +85,7 @@ struct CacheCommandTests {
         }
     }
 
-    @Test func statusSaysHowMuchIsKeptAndWhatAilsTheCache() async throws {
+    @Test func statusShowsUsageAndTheLastCacheFailure() async throws {
         try await Self.with(MemoryCache([MemoryCache.facts(1)], isBroken: true)) { admin in
             let lines = try await Self.status(admin)
             #expect(lines.contains("cache      1/1000 responses, 100/1048576 bytes, the disk is gone"))

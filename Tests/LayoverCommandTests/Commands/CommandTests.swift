@@ -76,7 +76,7 @@ struct CommandTests {
         ["explain", "a"], ["incidents"], ["incidents", "retry", "a"], ["reload"],
         ["config", "show", "--running"], ["drain"],
     ])
-    func nobodyThereExitsWithTwo(arguments: [String]) async throws {
+    func closedPortExitsWithTwo(arguments: [String]) async throws {
         // Port 1 (tcpmux) needs root to listen and has no server on any system of today.
         await #expect { try await run(arguments + ["--admin-url", "http://127.0.0.1:1"]) } throws: {
             Layover.report($0) == 2
@@ -125,7 +125,7 @@ struct CommandTests {
         }
     }
 
-    @Test func laneHasAColumnWhereThereIsOne() async throws {
+    @Test func laneColumnIsShownIfThereIsALane() async throws {
         try await LiveAdmin.with { admin in
             let (id, _) = (admin.park(0xa), admin.park(0xb))
             _ = await admin.engine.patch(id, EntryPatch(priority: 1, lane: "deliveries"))
@@ -141,7 +141,7 @@ struct CommandTests {
         }
     }
 
-    @Test func ticketShowsWhereItsClientFindsItAndWhatItComesAfter() {
+    @Test func ticketShowsItsAddressAndItsParents() {
         let now = Date()
         var entry = EntryDocument.fixture
         #expect(!Show.lines(entry, now: now).contains { $0.hasPrefix("ticket") || $0.hasPrefix("lane") })
@@ -155,7 +155,7 @@ struct CommandTests {
         #expect(lines.contains("client    127.0.0.1:5, disconnected"))
     }
 
-    @Test func drainAsksOnce() async throws {
+    @Test func drainIsSentOnce() async throws {
         let asked = Mutex(0)
         try await LiveAdmin.with(sources: { $0.drain = { asked.withLock { $0 += 1 } } }) { admin in
             try await run(["drain", "--admin-url", admin.url])

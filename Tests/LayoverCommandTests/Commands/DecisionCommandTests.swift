@@ -19,7 +19,7 @@ struct DecisionCommandTests {
         }
     }
 
-    @Test func forceNeedsTheWords() async throws {
+    @Test func forceNeedsTheAcknowledgement() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)
             await #expect {
@@ -81,7 +81,7 @@ struct DecisionCommandTests {
         }
     }
 
-    @Test func attemptsThatAreNotKeptStandWhereTheyWere() throws {
+    @Test func droppedAttemptsAreShownAtTheirPlace() throws {
         let attempts = [1, 2, 4, 45, 46].map { number in
             "{\"number\":\(number),\"trigger\":\"dueTime\",\"startedAt\":\"2026-01-01T00:00:00.000Z\"}"
         }
@@ -108,7 +108,7 @@ struct DecisionCommandTests {
                 with: "\"state\":\"waiting\",\"waitingFor\":null,\"why\":null,\"until\":null")
     }
 
-    @Test func listAndShowSayWhyAPersonIsAsked() async throws {
+    @Test func listAndShowNameTheReasonForUndecided() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)
             let list = try await admin.client().send(
@@ -128,7 +128,7 @@ struct DecisionCommandTests {
         }
     }
 
-    @Test func statusShowsIncidentsAndWhatCameOfTheReload() async throws {
+    @Test func statusShowsIncidentsAndTheLastReload() async throws {
         try await LiveAdmin.with { admin in
             let calm = try await Self.status(admin)
             #expect(calm.contains("incidents  none"))
@@ -153,7 +153,7 @@ struct DecisionCommandTests {
 
     // MARK: Configuration
 
-    @Test func reloadExitsWithOneWhereTheFileIsBad() async throws {
+    @Test func reloadOfABadFileExitsWithOne() async throws {
         try await LiveAdmin.with(sources: { sources in
             sources.reload = {
                 ReloadReport(at: Timestamp(nanoseconds: 0), errors: ["routes.x: unknown key"])
@@ -165,7 +165,7 @@ struct DecisionCommandTests {
         }
     }
 
-    @Test func reloadSaysWhatIsInForce() async throws {
+    @Test func reloadListsTheChangedKeys() async throws {
         try await LiveAdmin.with(sources: { sources in
             sources.reload = {
                 ReloadReport(

@@ -10,7 +10,7 @@ import Testing
 
 /// `layover store`, which works alone.
 struct StoreCommandTests {
-    @Test func keyIsRotatedWhileNobodyHasTheStore() async throws {
+    @Test func keyIsRotatedWhileTheStoreIsNotInUse() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write("{\"store\":{\"path\":\"kept/layover.sqlite\"}}", to: "config.json")
         let rotate = ["store", "rotate-key", "--config", config]
@@ -42,7 +42,7 @@ struct StoreCommandTests {
         }
     }
 
-    @Test func tokenFileIsNewEachTimeAndForItsUserOnly() throws {
+    @Test func tokenFileIsNewInEachRunAndPrivate() throws {
         let folder = try TemporaryFolder()
         let path = folder.file(AdminTokenFile.name).path
         #expect(FileManager.default.createFile(atPath: path, contents: Data("old".utf8), attributes: [.posixPermissions: 0o666]))

@@ -17,14 +17,14 @@ struct ProxyEnvironmentTests {
         #expect(proxy.applied(to: [:])["no_proxy"] == nil)
     }
 
-    @Test func timeoutsAreRaisedUnlessSomebodySetThem() {
+    @Test func timeoutsAreRaisedUnlessTheyAreSet() {
         let environment = proxy.applied(to: ["PIP_DEFAULT_TIMEOUT": "5"])
         #expect(environment["PIP_DEFAULT_TIMEOUT"] == "5")
         #expect(environment["CARGO_HTTP_TIMEOUT"] == "600")
         #expect(environment["npm_config_fetch_timeout"] == "600000")
     }
 
-    @Test func whatIsSetCanBeTakenAway() {
+    @Test func variablesCanBeUnset() {
         #expect(proxy.exports.map(\.name) == ProxyEnvironment.exportedNames)
     }
 
@@ -32,7 +32,7 @@ struct ProxyEnvironmentTests {
         (Shell.bash, "export a='x'\\''y\\z'", "unset a"), (.fish, "set -gx a 'x\\'y\\\\z'", "set -e a"),
         (.pwsh, "$env:a = 'x''y\\z'", "Remove-Item Env:a -ErrorAction SilentlyContinue"),
     ])
-    func shellsAreWrittenTheirWay(shell: Shell, setting: String, unsetting: String) {
+    func eachShellGetsItsSyntax(shell: Shell, setting: String, unsetting: String) {
         #expect(shell.setting("a", to: "x'y\\z") == setting)
         #expect(shell.unsetting("a") == unsetting)
     }

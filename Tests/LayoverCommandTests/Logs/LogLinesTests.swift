@@ -68,7 +68,7 @@ import Testing
         #expect(lines.droppedCount == 10)
     }
 
-    @Test func aReaderThatHasGoneDropsAndCountsEveryLine() throws {
+    @Test func closedReaderDropsAndCountsEveryLine() throws {
         let pipe = try TestPipe()
         pipe.closeReading()
         let lines = LogLines(descriptor: pipe.writing)
@@ -77,7 +77,7 @@ import Testing
         #expect(lines.droppedCount == 10)
     }
 
-    @Test func aStalledReaderBlocksNobodyAndGetsWhatTheBufferHeld() throws {
+    @Test func stalledReaderDoesNotBlockAndGetsTheBuffer() throws {
         let pipe = try TestPipe()
         let filling = try pipe.fill()
         let lines = LogLines(descriptor: pipe.writing, byteCountMax: 10_000)
@@ -93,7 +93,7 @@ import Testing
         #expect(pipe.lines(1) == ["after"])
     }
 
-    @Test func aDescriptorThatSomebodyMadeNonBlockingLosesNoLine() throws {
+    @Test func nonBlockingDescriptorLosesNoLine() throws {
         let pipe = try TestPipe()
         try #require(fcntl(pipe.writing, F_SETFL, O_NONBLOCK) == 0)
         let lines = LogLines(descriptor: pipe.writing)

@@ -22,7 +22,7 @@ struct TableTests {
             ])
     }
 
-    @Test func flexibleColumnGivesWayFirst() {
+    @Test func flexibleColumnIsShortenedFirst() {
         #expect(
             table().lines(width: 30) == [
                 "ID    N  URL              END",

@@ -4,7 +4,7 @@ import Testing
 extension EndToEnd {
     @Suite struct Descriptors {
         /// Half of them leave while they are held, half in the middle of an answer.
-        @Test func aThousandClientsThatLeaveTakeTheirDescriptorsAlong() async throws {
+        @Test func descriptorsOfAThousandDepartedClientsAreClosed() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let away = try ReservedPort()
             let origin = try await scene.startOrigin()

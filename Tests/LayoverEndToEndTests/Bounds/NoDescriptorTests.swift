@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite struct NoDescriptors {
         /// One body is opened from its file, and one request needs only a socket: neither can be had, and neither
         /// ticket is to blame.
-        @Test func ticketsWaitUntilThereAreDescriptorsAgain() async throws {
+        @Test func ticketsWaitUntilDescriptorsAreFree() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let big = try await scene.submit("/sink?big", body: String(repeating: "b", count: 200_000))
             let small = try await scene.submit("/sink?small")

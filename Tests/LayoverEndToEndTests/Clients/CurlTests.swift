@@ -39,7 +39,7 @@ extension EndToEnd {
             #expect(records.map(\.length) == [500_000])
         }
 
-        @Test func aDelayedAnswerSaysHowLongItWaited() async throws {
+        @Test func delayedResponseNamesItsWait() async throws {
             let scene = try await Scene()
             let (result, _) = try await scene.run(
                 scene.layover.curl("--fail", "--include", scene.url("/echo")), origin: .later)
@@ -62,7 +62,7 @@ extension EndToEnd {
             #expect(result.output.contains(#""target": "/echo""#))
         }
 
-        @Test func aConnectThatWaitsIsAnEntryThatNamesHostAndPort() async throws {
+        @Test func waitingConnectIsAnEntryWithHostAndPort() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let waiting = try scene.layover.curl(scene.secureURL("/echo")).start()
             let listing = try await scene.layover.waitForPending { $0.waitingCount == 1 }

@@ -19,7 +19,7 @@ extension EndToEnd {
 
         /// An error of a commit means "not known": no 202, and its address says later what became of it.
         @Test(arguments: [("fsync,fdatasync", "EIO"), ("pwrite64", "EIO"), ("pwrite64", "EROFS"), ("fsync,fdatasync", "ENOSPC")])
-        func whatIsNotKnownToBeStoredIsNotAccepted(calls: String, error: String) async throws {
+        func ticketThatMayNotBeStoredIsNotAccepted(calls: String, error: String) async throws {
             if let refusal = await SystemCallTrace.refusal() { return print("SKIPPED: no broken disk: \(refusal)") }
             let scene = try await DurableScene()
             var tickets = [try await scene.accept("before"), try await scene.accept("before-big", bodyByteCount: 200_000)]
@@ -53,7 +53,7 @@ extension EndToEnd {
             #expect(answer.status == 200 && arrivals == 1 || answer.status == 404 && arrivals == 0, "\(answer.text)")
         }
 
-        @Test func nothingIsSentOfWhichTheStoreCannotTakeNote() async throws {
+        @Test func ticketIsNotSentIfItsStartCannotBeRecorded() async throws {
             if let refusal = await SystemCallTrace.refusal() { return print("SKIPPED: no broken disk: \(refusal)") }
             let scene = try await DurableScene()
             let tickets = [try await scene.accept("one"), try await scene.accept("two")]

@@ -64,7 +64,7 @@ extension EndToEnd {
         }
 
         /// Nothing but the wall clock says how long the machine was off.
-        @Test func aMachineThatStartsWithItsClockAnHourBackDeliversAllTheSame() async throws {
+        @Test func machineWithItsClockAnHourBackDelivers() async throws {
             let folder = try TemporaryFolder()
             guard let clock = try clock(in: folder) else { return }
             if let refusal = await Self.refusalOfNewBoot(folder) {

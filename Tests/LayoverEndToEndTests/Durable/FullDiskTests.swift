@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// What the real binary does when the disk of its store is full, or may not be written.
     @Suite struct FullDisk {
-        @Test func aFullDiskRefusesTicketsAndNothingElseAndTakesThemAgainWithoutARestart() async throws {
+        @Test func fullDiskRefusesOnlyTicketsAndRecoversWithoutARestart() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
             let scene = try await DurableScene(storeIn: disk.path)
@@ -37,7 +37,7 @@ extension EndToEnd {
 
         /// Regression: each ticket was the canary of its origin in turn, and by then the first one was due again, so whoever
         /// waited on a connection was never asked for.
-        @Test func whoWaitsOnAConnectionPassesTicketsThatCannotBeMarked() async throws {
+        @Test func heldRequestsPassTicketsWhoseStartCannotBeRecorded() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             // Room for what so many tries leave in the store.
             let disk = try SmallDisk(byteCount: 32 << 20)
@@ -63,7 +63,7 @@ extension EndToEnd {
         }
 
         /// It was accepted while there was room; a crash while there is none takes nothing of it.
-        @Test func whatWasAcceptedSurvivesACrashOnAFullDisk() async throws {
+        @Test func acceptedTicketSurvivesACrashOnAFullDisk() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
             let first = try await DurableScene(storeIn: disk.path)
@@ -80,7 +80,7 @@ extension EndToEnd {
         }
 
         /// Its client has said how long it wants to wait, and waits longer, because nothing could be promised.
-        @Test func whoWaitsHasItsTicketOnceThereIsRoom() async throws {
+        @Test func waitingClientGetsItsTicketOnceThereIsSpace() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
             let scene = try await DurableScene(storeIn: disk.path)

@@ -46,7 +46,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: ["POST", "PUT"])
-        func aBodyWithoutRoomWaitsWithItsClientAndIsSentWhole(method: String) async throws {
+        func bodyWithoutSpaceWaitsWithItsClientAndIsSentCompletely(method: String) async throws {
             try await withFullDisk { _, scene in
                 let answer = try await hold("large", method: method, bodyByteCount: Self.large, in: scene)
                 let origin = try await scene.startOrigin()
@@ -56,7 +56,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func aBodyIsKeptOnceThereIsRoom() async throws {
+        @Test func bodyIsKeptOnceThereIsSpace() async throws {
             try await withFullDisk { disk, scene in
                 let answer = try await hold("large", method: "PUT", "X-Trouble: reset", bodyByteCount: Self.large, in: scene)
                 try disk.empty()
@@ -67,7 +67,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func whatIsWholeWithoutTheDiskIsSentAgain() async throws {
+        @Test func completeBodyInMemoryIsSentAgain() async throws {
             try await withFullDisk { _, scene in
                 let answer = try await hold(
                     "medium", method: "PUT", "X-Trouble: reset", bodyByteCount: Self.medium, in: scene, replayable: true)
@@ -78,7 +78,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: [medium, large])
-        func whoWaitsWithABodyHasItsTicketOnceThereIsRoom(bodyByteCount: Int) async throws {
+        func waitingClientWithABodyGetsItsTicketOnceThereIsSpace(bodyByteCount: Int) async throws {
             try await withFullDisk { disk, scene in
                 let answer = try await hold(
                     "waiting", "Prefer: respond-async, wait=1", bodyByteCount: bodyByteCount, in: scene,
@@ -93,7 +93,7 @@ extension EndToEnd {
         }
 
         /// What it has sent when it leaves fits into the kernel: behind more than that, no word of its end comes through.
-        @Test func whoLeavesWhileItsBodyHasNoRoomCancels() async throws {
+        @Test func clientThatLeavesWhileItsBodyHasNoSpaceCancels() async throws {
             try await withFullDisk { _, scene in
                 let request = DurableRequest(id: "leaves", port: scene.port.number, fields: [], bodyByteCount: 2_000_000)
                 let (text, layover) = (String(request.text.prefix(400_000)), scene.layover)

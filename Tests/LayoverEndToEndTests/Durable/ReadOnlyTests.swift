@@ -10,7 +10,7 @@ extension EndToEnd {
     @Suite struct ReadOnly {
         private static let writing = "pwrite64,pwritev,fsync,fdatasync,ftruncate,fallocate,linkat,rename,unlink,mkdir"
 
-        @Test func ticketsAreKeptNewOnesRefusedAndAllElseGoesOn() async throws {
+        @Test func ticketsAreKeptNewOnesRefusedAndOtherRequestsServed() async throws {
             if let refusal = await SystemCallTrace.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
             let scene = try await DurableScene()
             let tickets = [try await scene.accept("before"), try await scene.accept("before-big", bodyByteCount: 200_000)]

@@ -8,7 +8,7 @@ extension EndToEnd {
         private static let count = 30
 
         /// What came of it is on disk before the process ends.
-        @Test func everyAnswerThatCameIsOnDisk() async throws {
+        @Test func everyResponseThatArrivedIsOnDisk() async throws {
             let (scene, origin) = try await Self.underWay()
             let ending = await scene.layover.stop()
             #expect(ending.status == 0, "\(ending)")
@@ -19,7 +19,7 @@ extension EndToEnd {
         }
 
         /// What is cut off goes on in the next run, or is a question; it is never thrown away.
-        @Test func whatIsCutOffIsNotThrownAway() async throws {
+        @Test func cutOffResponseIsKept() async throws {
             let (scene, origin) = try await Self.underWay(environment: ["LAYOVER_TIMEOUTS_DRAIN": "1ms"])
             let ending = await scene.layover.stop()
             #expect(ending.status == 0, "\(ending)")

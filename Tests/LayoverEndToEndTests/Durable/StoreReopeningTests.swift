@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// A store that cannot be opened at the start, because of its disk, and can be later.
     @Suite struct StoreReopening {
-        @Test func aReadOnlyDiskAtTheStartRefusesTicketsAndNothingElseUntilItIsWritable() async throws {
+        @Test func readOnlyDiskAtTheStartRefusesOnlyTicketsUntilItIsWritable() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no read-only disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
             let first = try await DurableScene(storeIn: disk.path)
@@ -32,7 +32,7 @@ extension EndToEnd {
         }
 
         /// There was no store before. Who waits for a ticket is the first to have one.
-        @Test func aFullDiskAtTheStartIsUsedOnceThereIsRoom() async throws {
+        @Test func storeOpensOnceTheDiskHasSpace() async throws {
             if let refusal = SmallDisk.refusal() { return print("SKIPPED: no full disk: \(refusal)") }
             let disk = try SmallDisk(byteCount: 4 << 20)
             try disk.fill()

@@ -26,7 +26,7 @@ extension EndToEnd {
             }
             """
 
-        @Test func nothingIsSentTwiceThatMayNotBe() async throws {
+        @Test func unrepeatableRequestsAreNeverSentTwice() async throws {
             let layover = try await RunningLayover.start(Self.configuration)
             var results: [TroubleCase: Result] = [:]
             for cases in Self.portions {
@@ -88,7 +88,7 @@ extension EndToEnd {
         // MARK: Undecided
 
         /// With `onMaybeApplied: ask` the client stays connected while a person decides.
-        @Test func withAskItIsUndecidedAndGoesOutAgainOnlyByForce() async throws {
+        @Test func withAskItIsUndecidedAndResentOnlyByForce() async throws {
             let layover = try await RunningLayover.start(Self.configuration)
             let cases = TroubleCase.all.filter {
                 !$0.isRepeatable && $0.trouble != .diesInBody && $0.trouble != .closesIdle

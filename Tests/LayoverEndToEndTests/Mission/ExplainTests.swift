@@ -37,7 +37,7 @@ extension EndToEnd {
             (#""dropOn":["404"],"askOn":[]"#, "cancelled", "Cancelled by the preflight at "),
             (#""dropOn":[],"askOn":["404"]"#, "undecided", "The request was not sent. Decide with"),
         ])
-        func whatItsPreflightKeptBackNamesTheRule(keys: String, state: String, words: String) async throws {
+        func failedPreflightNamesTheRule(keys: String, state: String, words: String) async throws {
             let scene = try await Scene(preflight(keys))
             let origin = try await scene.startOrigin()
             let ticket = try await scene.submit("/gone", method: "PUT")
@@ -53,7 +53,7 @@ extension EndToEnd {
             #expect(origin.requests == ["HEAD /gone"])
         }
 
-        @Test func anAnswerThatBrokeOffNamesTheRule() async throws {
+        @Test func brokenOffResponseNamesTheRule() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let origin = try await scene.startOrigin()
             let ticket = try await scene.submit("/stalled/1000000")

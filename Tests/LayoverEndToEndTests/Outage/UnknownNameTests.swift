@@ -23,7 +23,7 @@ extension EndToEnd {
 
         /// No attempt falls due by itself: a request that is parked here gets no answer, and the test fails.
         @Test(arguments: NamedOrigin.ServerPlace.allCases)
-        func isRefusedAtOnceWhileTheNetworkIsThere(place: NamedOrigin.ServerPlace) async throws {
+        func unknownNameIsRefusedWhileTheNetworkIsUp(place: NamedOrigin.ServerPlace) async throws {
             try await NamedOrigin.run(place, RunningLayover.noTimedRetries) { scene in
                 for request in [Self.get, Self.connect] {
                     let begin = ContinuousClock.now
@@ -42,7 +42,7 @@ extension EndToEnd {
 
         /// No attempt falls due by itself: what ends the wait is the monitor that saw the link.
         @Test(arguments: NetworkPair.Side.allCases, NamedOrigin.ServerPlace.allCases)
-        func isParkedWithTheOthersWhileTheNetworkIsAway(
+        func unknownNameIsParkedWhileTheNetworkIsAway(
             side: NetworkPair.Side, place: NamedOrigin.ServerPlace
         ) async throws {
             try await NamedOrigin.run(place, RunningLayover.noTimedRetries) { scene in
@@ -68,7 +68,7 @@ extension EndToEnd {
 
         /// The link is up, so the network counts as there; but nobody has said that the name does not exist.
         @Test(arguments: NamedOrigin.ServerPlace.allCases)
-        func isParkedWhileNoNameServerAnswers(place: NamedOrigin.ServerPlace) async throws {
+        func unknownNameIsParkedWhileNoNameServerAnswers(place: NamedOrigin.ServerPlace) async throws {
             try await NamedOrigin.run(place, RunningLayover.quickRetries) { scene in
                 await scene.nameServer.kill()
                 let good = try Self.startGoodClients(of: scene)

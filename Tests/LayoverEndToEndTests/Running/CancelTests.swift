@@ -31,7 +31,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: [false, true])
-        func theAttemptThatIsCutOffIsCounted(isTicket: Bool) async throws {
+        func cutOffAttemptIsCounted(isTicket: Bool) async throws {
             let holds = Signal()
             let origin = try origin(holds)
             defer { origin.stop() }

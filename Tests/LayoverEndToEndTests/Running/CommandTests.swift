@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// The commands that steer a running proxy, and the admin API that they go through.
     @Suite struct Commands {
-        @Test func retryAllSendsWhatWaits() async throws {
+        @Test func retryAllSendsWaitingRequests() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try (1...3).map { try scene.layover.curl("--fail", scene.url("/echo?\($0)")).start() }
             try await scene.layover.waitForPending { $0.waitingCount == 3 }
@@ -20,7 +20,7 @@ extension EndToEnd {
             #expect(origin.records.count == 3)
         }
 
-        @Test func cancelAnswersTheClientWith503() async throws {
+        @Test func cancelRespondsToTheClientWith503() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let client = try scene.layover.curl("--include", scene.url("/echo")).start()
             let entry = try #require(try await scene.layover.waitForPending { $0.waitingCount == 1 }.data.first)
@@ -34,7 +34,7 @@ extension EndToEnd {
             #expect(try await scene.layover.waitForPending { $0.data.isEmpty }.data.isEmpty)
         }
 
-        @Test func pendingListsWhatWaitsAndShowExplainsIt() async throws {
+        @Test func pendingListsWaitingRequestsAndShowExplainsThem() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let client = try scene.layover.curl(scene.url("/echo?wanted")).start()
             let entry = try #require(try await scene.layover.waitForPending { $0.waitingCount == 1 }.data.first)
@@ -49,7 +49,7 @@ extension EndToEnd {
             #expect(client.hasEnded == false)
         }
 
-        @Test func eachRequestThatIsParkedIsAnEventThatNamesIt() async throws {
+        @Test func eachParkedRequestIsAnEventWithItsID() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let (admin, url) = (scene.layover.admin, scene.url("/echo?event"))
             let client = scene.layover.curl(url)
@@ -79,7 +79,7 @@ extension EndToEnd {
             #expect(origin.records.count == 1)
         }
 
-        @Test func healthcheckTellsARunningProxyFromNone() async throws {
+        @Test func healthcheckDetectsARunningProxy() async throws {
             let scene = try await Scene()
             #expect(try await scene.layover.command("healthcheck").run().status == 0)
             await scene.layover.stop()

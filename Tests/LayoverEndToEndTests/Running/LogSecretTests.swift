@@ -65,7 +65,7 @@ extension EndToEnd {
             #expect(log.matches(of: /hush-[a-z-]+/).map { String($0.output) } == [])
         }
 
-        @Test func theKeysThatARunMakesForItselfAreNotInItsLog() async throws {
+        @Test func generatedKeysAreNotInTheLog() async throws {
             let layover = try await RunningLayover.start(
                 #"{"log": {"level": "trace", "format": "json"}, "store": {"path": "layover.sqlite"}}"#)
             let refusing = try ReservedPort()

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     @Suite struct StartAndStop {
-        @Test func sigtermAnswersHeldClientsAndEndsWithZero() async throws {
+        @Test func sigtermRespondsToHeldClientsAndExitsWithZero() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let client = try scene.layover.curl("--include", scene.url("/echo")).start()
             try await scene.layover.waitForPending { $0.waitingCount == 1 }

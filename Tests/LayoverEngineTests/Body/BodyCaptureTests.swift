@@ -24,13 +24,13 @@ struct BodyCaptureTests {
         return (String(decoding: memory[..<count], as: UTF8.self), result, effects)
     }
 
-    @Test func whatFitsIntoMemoryIsNeverWritten() {
+    @Test func bodyThatFitsIntoMemoryIsNeverWritten() {
         var capture = Self.capture()
         #expect(capture.received(Self.bytes("abcd")).write == nil)
         #expect(!capture.isClientWaiting)
     }
 
-    @Test func whatDoesNotFitIsWrittenAndLeavesTheWindow() {
+    @Test func bytesThatDoNotFitAreWrittenAndLeaveTheWindow() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abc"))
         let effects = capture.received(Self.bytes("defgh"))
@@ -40,7 +40,7 @@ struct BodyCaptureTests {
         #expect(capture.tailCount == 0)
     }
 
-    @Test func aFullWindowHoldsTheClientUntilTheFileHasIt() {
+    @Test func fullWindowPausesTheClientUntilItIsWritten() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("0123456789"))
         #expect(capture.isClientWaiting)
@@ -69,7 +69,7 @@ struct BodyCaptureTests {
         #expect(Self.read(&capture, 2).1 == .end)
     }
 
-    @Test func aRequestThatMayNotBeSentTwiceIsNotKeptOnceAByteWasTaken() {
+    @Test func unrepeatableBodyIsNotKeptAfterItsFirstByteWasRead() {
         var capture = Self.capture(twice: false)
         _ = capture.received(Self.bytes("ab"))
         capture.readerOpened(number: 1)
@@ -84,7 +84,7 @@ struct BodyCaptureTests {
         #expect(Self.read(&capture, 2).1 == .brokenOff)
     }
 
-    @Test func aReaderThatTookNothingLeavesTheBodyWhole() {
+    @Test func readerThatTookNothingLeavesTheBodyComplete() {
         var capture = Self.capture(twice: false)
         capture.readerOpened(number: 1)
         #expect(Self.read(&capture, 1).1 == .wait)
@@ -96,7 +96,7 @@ struct BodyCaptureTests {
         #expect(Self.read(&capture, 2).0 == "ab")
     }
 
-    @Test func overTheLimitWhileNobodyReadsTheClientWaitsAndNothingIsLost() {
+    @Test func bodyOverTheLimitPausesTheClientBeforeAReaderBegins() {
         var capture = Self.capture(max: 6, window: 100)
         _ = capture.received(Self.bytes("abcd"))
         let effects = capture.received(Self.bytes("efgh"))
@@ -115,7 +115,7 @@ struct BodyCaptureTests {
         #expect(Self.read(&capture, 1).1 == .end)
     }
 
-    @Test func overTheLimitWhileAReaderHasBegunTheBodyIsLost() {
+    @Test func bodyOverTheLimitIsLostOnceAReaderHasBegun() {
         var capture = Self.capture(max: 6)
         capture.readerOpened(number: 1)
         _ = capture.received(Self.bytes("abcd"))
@@ -125,7 +125,7 @@ struct BodyCaptureTests {
         #expect(Self.read(&capture, 1).0 == "efgh")
     }
 
-    @Test func aSlowReaderHoldsTheClient() {
+    @Test func slowReaderPausesTheClient() {
         var capture = Self.capture(twice: false)
         capture.readerOpened(number: 1)
         _ = capture.received(Self.bytes("a"))
@@ -137,7 +137,7 @@ struct BodyCaptureTests {
         #expect(taken.2.resumesClient)
     }
 
-    @Test func aFullDiskIsTheSameAsALimit() {
+    @Test func fullDiskCountsAsALimit() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.writeFailed()
@@ -149,7 +149,7 @@ struct BodyCaptureTests {
         #expect(!capture.isClientWaiting)
     }
 
-    @Test func whatTheDiskRefusedIsWrittenOnceThereIsRoom() {
+    @Test func refusedBytesAreWrittenOnceThereIsSpace() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abcdefghij"))
         #expect(capture.writeFailed().isStuck)
@@ -164,7 +164,7 @@ struct BodyCaptureTests {
         #expect(capture.received(Self.bytes("k")).write?.offset == 10)
     }
 
-    @Test func roomIsOfNoUseToABodyOverItsLimitNorToOneThatIsLost() {
+    @Test func freeSpaceDoesNotHelpALostBodyOrOneOverItsLimit() {
         var long = Self.capture(max: 6)
         _ = long.received(Self.bytes("abcdefghij"))
         #expect(long.roomMayBeBack().write == nil)
@@ -178,7 +178,7 @@ struct BodyCaptureTests {
         #expect(lost.roomMayBeBack().write == nil)
     }
 
-    @Test func aBodyThatIsWholeIsKeptWithoutTheDisk() {
+    @Test func completeBodyIsKeptWithoutTheDisk() {
         var capture = Self.capture(window: 20)
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.ended(.finished)
@@ -191,7 +191,7 @@ struct BodyCaptureTests {
         }
     }
 
-    @Test func whoWantsItKeptIsToldNoWhileTheDiskIsFullAndYesAfterwards() {
+    @Test func persistIsRefusedWhileTheDiskIsFullAndSucceedsLater() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.ended(.finished)
@@ -202,7 +202,7 @@ struct BodyCaptureTests {
         #expect(capture.wrote(10).persist?.isInFile == true)
     }
 
-    @Test func anUnreadableFileBreaksTheReaderOffAlsoAfterTheEnd() {
+    @Test func unreadableFileEndsTheReaderAlsoAfterTheEndOfTheBody() {
         var capture = Self.capture()
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.wrote(10)
@@ -233,7 +233,7 @@ struct BodyCaptureTests {
         #expect(Self.read(&capture, 2).1 == .end)
     }
 
-    @Test func theFileIsDroppedOnceNobodyCanWantIt() {
+    @Test func fileIsDroppedWhenNoReaderCanNeedIt() {
         var capture = Self.capture(max: 12)
         _ = capture.received(Self.bytes("abcdefghij"))
         _ = capture.wrote(10)

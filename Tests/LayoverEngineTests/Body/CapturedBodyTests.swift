@@ -46,7 +46,7 @@ struct CapturedBodyTests {
         return bytes
     }
 
-    @Test func whoOnlyLooksDisturbsNobody() async throws {
+    @Test func peekingDoesNotAffectTheReader() async throws {
         let body = body()
         let bytes = Self.pattern(90_000)
         #expect(await peeked(body) == [])
@@ -65,7 +65,7 @@ struct CapturedBodyTests {
         #expect(await body.peek(at: 90_000, upTo: 10) == nil)
     }
 
-    @Test func whatIsOnlyPassedOnIsNotThereToLookAt() async throws {
+    @Test func bodyThatIsNotKeptCannotBePeekedAt() async throws {
         let body = body(twice: false)
         _ = body.append(ByteBuffer(bytes: Self.pattern(500)))
         #expect(await peeked(body) == Self.pattern(500))
@@ -91,7 +91,7 @@ struct CapturedBodyTests {
         #expect(folder.files.isEmpty, "spool files have no name")
     }
 
-    @Test func aReaderThatKeepsUpGetsEverythingAndSoDoesTheNextOne() async throws {
+    @Test func fastReaderAndTheNextReaderGetTheCompleteBody() async throws {
         let body = body()
         let bytes = Self.pattern(100_000)
         let first = BodyTaker(body)
@@ -102,7 +102,7 @@ struct CapturedBodyTests {
         #expect(try await BodyTaker(body).whole().bytes == bytes)
     }
 
-    @Test func aReaderThatStopsHoldsTheClientAndNothingIsLost() async throws {
+    @Test func stoppedReaderPausesTheClientAndNothingIsLost() async throws {
         let body = body(twice: false)
         let taker = BodyTaker(body, stopsAfter: 500)
         var sent = 0
@@ -117,7 +117,7 @@ struct CapturedBodyTests {
         #expect(body.summary == .lost)
     }
 
-    @Test func aFolderThatCannotBeMadeIsTheSameAsAFullDisk() async throws {
+    @Test func missingFolderCountsAsAFullDisk() async throws {
         let body = body(spool: folder.spool(below: "/missing/deeper"))
         #expect(body.append(ByteBuffer(bytes: Self.pattern(900))))
         #expect(!body.append(ByteBuffer(bytes: Self.pattern(30_000, from: 900))))
@@ -128,7 +128,7 @@ struct CapturedBodyTests {
         #expect(body.summary == .lost)
     }
 
-    @Test func spoolTotalHoldsForAllBodiesTogetherAndIsGivenBack() async throws {
+    @Test func spoolTotalLimitsAllBodiesTogetherAndIsReleased() async throws {
         let spool = folder.spool(byteCountMax: 50_000)
         do {
             let first = body(spool: spool)
@@ -146,7 +146,7 @@ struct CapturedBodyTests {
         #expect(spool.usedByteCount <= 50_000)
     }
 
-    @Test func theSpaceOfABodyIsGivenBackWithIt() async throws {
+    @Test func spaceOfABodyIsReleasedWithTheBody() async throws {
         let spool = folder.spool()
         var body: CapturedBody? = body(spool: spool)
         if let body { try await send(Self.pattern(80_000), to: body); body.finish() }

@@ -90,7 +90,7 @@ struct PersistenceTests {
         #expect(spool.usedByteCount == 0)
     }
 
-    @Test func whoAsksBeforeTheEndIsToldAtTheEnd() async throws {
+    @Test func persistBeforeTheEndCompletesAtTheEnd() async throws {
         let body = body()
         persist(body)
         try await send(Self.pattern(40_000), to: body)
@@ -100,7 +100,7 @@ struct PersistenceTests {
         #expect(try content() == Self.pattern(40_000))
     }
 
-    @Test func whatAnAttemptReadsMeanwhileIsPersistedWhole() async throws {
+    @Test func bodyReadByAnAttemptIsPersistedCompletely() async throws {
         let body = body()
         let taker = BodyTaker(body)
         persist(body)
@@ -114,7 +114,7 @@ struct PersistenceTests {
         #expect(again.trailers == ["A": "b"])
     }
 
-    @Test func whatMayBeSentOnlyOnceIsLostOnceAnAttemptHasReadOfIt() async throws {
+    @Test func unrepeatableBodyIsLostOnceAnAttemptHasReadIt() async throws {
         let body = body(twice: false)
         _ = body.append(ByteBuffer(bytes: Self.pattern(10)))
         let taker = BodyTaker(body)
@@ -156,7 +156,7 @@ struct PersistenceTests {
         #expect(stuck.value == 0)
     }
 
-    @Test func aFullSpoolSaysNoAndGivesBackWhatItTook() async throws {
+    @Test func fullSpoolRefusesAndReleasesItsBytes() async throws {
         let spool = folder.spool(byteCountMax: 20_000)
         do {
             let body = body(spool: spool)
@@ -176,7 +176,7 @@ struct PersistenceTests {
     }
 
     /// The rest of the body fits, its start, which was kept in memory, does not.
-    @Test func aSpoolThatIsFullForTheStartOnlySaysNoToo() async throws {
+    @Test func spoolWithoutSpaceForThePrefixRefuses() async throws {
         let spool = folder.spool(byteCountMax: 5500)
         let body = body(spool: spool)
         _ = body.append(ByteBuffer(bytes: Self.pattern(800)))
@@ -188,7 +188,7 @@ struct PersistenceTests {
         #expect(try await BodyTaker(body).whole().bytes == Self.pattern(800) + Self.pattern(5000), "it can still be sent")
     }
 
-    @Test func aFolderThatIsNotThereSaysNo() async throws {
+    @Test func missingFolderRefuses() async throws {
         let body = body(spool: folder.spool(below: "/missing/deeper"))
         persist(body)
         _ = body.append(ByteBuffer(bytes: Self.pattern(5000)))
@@ -210,7 +210,7 @@ struct PersistenceTests {
         #expect(try content() == Self.pattern(5000))
     }
 
-    @Test func aDisownedFileIsGoneAndItsBytesWithItsBody() async throws {
+    @Test func disownedFileIsRemovedAndItsBytesAreReleased() async throws {
         let spool = folder.spool()
         do {
             let body = try await persistedBody(50_000, spool)
@@ -226,7 +226,7 @@ struct PersistenceTests {
         #expect(folder.files.isEmpty)
     }
 
-    @Test func aFileThatTheStoreRemovedIsNotGivenBackTwice() async throws {
+    @Test func fileRemovedByTheStoreIsReleasedOnce() async throws {
         let spool = folder.spool()
         do {
             let body = try await persistedBody(50_000, spool)
@@ -262,7 +262,7 @@ struct PersistenceTests {
 
     /// With it go its memory and the descriptor of its file.
     @Test(arguments: [500, 50_000])
-    func aBodyThatWasCollectedIsLetGo(count: Int) async throws {
+    func collectedBodyIsReleased(count: Int) async throws {
         try FileContent.write(Self.pattern(count), to: folder.path + "/" + Self.name)
         let stored: [StoredBody] = [.inline(ByteBuffer(bytes: Self.pattern(count))), .file(name: Self.name, byteCount: count)]
         for stored in stored {
@@ -279,13 +279,13 @@ struct PersistenceTests {
         }
     }
 
-    @Test func aFileThatIsGoneBreaksOffAndIsNeverTakenForAnEmptyBody() async throws {
+    @Test func missingFileBreaksOffAndIsNotAnEmptyBody() async throws {
         let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: .small(), spool: folder.spool())
         #expect(try await BodyTaker(body).whole().end == .brokenOff)
         #expect(await body.collect(upTo: 10_000) == nil)
     }
 
-    @Test func aFileThatIsShorterThanItsRowSaysBreaksOff() async throws {
+    @Test func fileShorterThanItsRowBreaksOff() async throws {
         try FileContent.write(Self.pattern(3000), to: folder.path + "/" + Self.name)
         let body = CapturedBody(.file(name: Self.name, byteCount: 5000), limits: .small(), spool: folder.spool())
         let taken = try await BodyTaker(body).whole()

@@ -46,7 +46,7 @@ struct SpoolNamingTests {
     }
 
     /// The kernel tells of an error once; the names from before it may be lost all the same. `/proc` cannot be synced.
-    @Test func aSyncThatFailedCountsForAllNamesFromBefore() throws {
+    @Test func failedSyncFailsAllEarlierNames() throws {
         let broken = FolderSync(path: "/proc")
         #expect(!broken.sync(failureCount: broken.failureCount))
         #expect(broken.failureCount == 1)

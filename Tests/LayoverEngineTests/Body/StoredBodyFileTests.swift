@@ -17,7 +17,7 @@ struct StoredBodyFileTests {
         CapturedBody(.file(name: name, byteCount: byteCount), limits: .init(), spool: folder.spool())
     }
 
-    @Test func whatIsOpenCannotBeTakenAway() async throws {
+    @Test func openFileStaysReadableAfterItsRemoval() async throws {
         #expect(FileManager.default.createFile(atPath: folder.path + "/" + Self.name, contents: Data(Self.bytes)))
         let body = kept(byteCount: 5000)
         #expect(await body.opened() == nil)
@@ -28,7 +28,7 @@ struct StoredBodyFileTests {
 
     /// A row that somebody wrote by hand must not give other files away.
     @Test(arguments: ["../secret", "secret", "", ".", "0123456789abcdef0123456789abcdef.request/../secret"])
-    func onlyFilesWithNamesOfOursAreOpened(name: String) async throws {
+    func onlyFilesWithNamesOfTheSpoolAreOpened(name: String) async throws {
         let secret = folder.path + "/secret"
         #expect(FileManager.default.createFile(atPath: secret, contents: Data(Self.bytes)))
         let body = kept(name, byteCount: 5000)

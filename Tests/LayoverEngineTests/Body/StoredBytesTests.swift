@@ -26,7 +26,7 @@ struct StoredBytesTests {
         return body
     }
 
-    @Test func aBodyInARowCountsUntilTheStoreHasRemovedIt() async throws {
+    @Test func bodyInARowCountsUntilTheStoreRemovesIt() async throws {
         let spool = folder.spool()
         do { #expect(try await persist(body(500, spool))?.byteCount == 500) }
         #expect(spool.usedByteCount == 500, "the store has it, so it counts without us")
@@ -35,7 +35,7 @@ struct StoredBytesTests {
     }
 
     /// Its tokens are replaced in memory, so it never sees a file, however long it is.
-    @Test func aLongBodyInARowIsRefusedWhereTheSpoolIsFull() async throws {
+    @Test func longBodyInARowIsRefusedWhenTheSpoolIsFull() async throws {
         let spool = folder.spool(byteCountMax: 50_000)
         let bytes = ByteBuffer(repeating: 120, count: 30_000)
         let first = CapturedBody(.inline(bytes), limits: .small(), spool: spool)
@@ -46,7 +46,7 @@ struct StoredBytesTests {
         #expect(spool.usedByteCount == 30_000)
     }
 
-    @Test func askedAgainItCountsOnceAndDisownedNotAtAll() async throws {
+    @Test func repeatedPersistCountsOnceAndDisownedBodiesNotAtAll() async throws {
         let spool = folder.spool()
         let body = body(500, spool)
         _ = try await persist(body)
@@ -58,7 +58,7 @@ struct StoredBytesTests {
         #expect(spool.usedByteCount == 500)
     }
 
-    @Test func aSmallAnswerIsKeptAndCountsWhereTheSpoolIsFull() async throws {
+    @Test func smallResponseIsKeptAndCountedWhenTheSpoolIsFull() async throws {
         let spool = folder.spool(byteCountMax: 100)
         #expect(try await persist(body(500, spool), isForced: true)?.byteCount == 500)
         #expect(spool.usedByteCount == 500)

@@ -22,7 +22,7 @@ struct SyncFailureTests {
 
     /// The kernel says once that it could not write, and may have thrown the bytes away: the next sync of the same file
     /// succeeds, and says nothing (fsync(2)).
-    @Test func aFileWhoseSyncFailedIsNeverSaidToBeOnDisk() async throws {
+    @Test func fileWithAFailedSyncIsNeverReportedAsSaved() async throws {
         let body = CapturedBody(
             length: nil, mayBeSentTwice: true, limits: .small(), spool: folder.spool(), clientResumed: {}, stuck: {})
         _ = body.append(ByteBuffer(repeating: 120, count: 50_000))

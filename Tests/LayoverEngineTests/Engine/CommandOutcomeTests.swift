@@ -19,7 +19,7 @@ struct CommandOutcomeTests {
         return (bench, store, try await bench.ticket())
     }
 
-    @Test func whatACrashWouldUndoIsNotAnsweredAsDone() async throws {
+    @Test func commandThatACrashWouldUndoIsNotReportedAsDone() async throws {
         let disk = MemoryDisk()
         let (bench, store, id) = try await benchOnAFullDisk(disk)
         let (outcome, entry) = await bench.engine.command(.cancel, id)
@@ -30,13 +30,13 @@ struct CommandOutcomeTests {
         #expect(try await next.record(of: id)?.state == .waiting, "and a crash undoes it")
     }
 
-    @Test func whoRepeatsACancellationHearsTheSameUntilItIsOnDisk() async throws {
+    @Test func repeatedCancelIsUnsavedUntilItIsOnDisk() async throws {
         let (bench, _, id) = try await benchOnAFullDisk()
         for _ in 0..<3 { #expect(await bench.engine.command(.cancel, id).0 == .unsaved(Self.full)) }
         #expect(await bench.engine.command(.hold, id).0 == .conflict)
     }
 
-    @Test func onceTheDiskHasItItIsOver() async throws {
+    @Test func repeatedCancelIsAConflictOnceTheFirstIsSaved() async throws {
         var faults = MemoryFaults()
         for number in 2...3 { faults.failures[number] = Self.full }
         let store = MemoryStore(on: MemoryDisk(), faults: faults)
@@ -48,12 +48,12 @@ struct CommandOutcomeTests {
         #expect(try await store.record(of: id)?.state == .cancelled)
     }
 
-    @Test func aChangeThatIsNotOnDiskIsNotAnsweredAsDone() async throws {
+    @Test func unsavedChangeIsNotReportedAsDone() async throws {
         let (bench, _, id) = try await benchOnAFullDisk()
         #expect(await bench.engine.patch(id, EntryPatch(expiresAt: bench.clock.now() + .seconds(7))).0 == .unsaved(Self.full))
     }
 
-    @Test func ofManyEachIsToldApart() async throws {
+    @Test func eachOfSeveralCommandsHasItsOwnOutcome() async throws {
         let (bench, _, id) = try await benchOnAFullDisk()
         let held = bench.exchange()
         await bench.park(held)
@@ -62,7 +62,7 @@ struct CommandOutcomeTests {
         #expect(outcomes == [.unsaved(Self.full), .done, .unknown], "what its client holds is not stored")
     }
 
-    @Test func soItIsForAnIncident() async throws {
+    @Test func unsavedIncidentCommandIsNotReportedAsDone() async throws {
         let (bench, _, id) = try await benchOnAFullDisk()
         bench.engine.post(
             .attemptFailed(

@@ -35,7 +35,7 @@ struct EngineIncidentTests {
         #expect(told == ["incident.opened 1", "incident.updated 2", "incident.closed 0"])
     }
 
-    @Test func retryOfAnIncidentSendsWhatItsGateAdmits() async throws {
+    @Test func retryOfAnIncidentStartsAsManyAsTheGateAdmits() async throws {
         let bench = await EngineBench()
         let exchanges = (0..<3).map { _ in bench.exchange() }
         for exchange in exchanges { await bench.park(exchange) }
@@ -47,7 +47,7 @@ struct EngineIncidentTests {
         #expect(started == [.start(.admin)], "one tests the way, the others follow")
     }
 
-    @Test func cancelOfAnIncidentEndsAllOfItAndNothingElse() async throws {
+    @Test func cancelOfAnIncidentEndsOnlyItsEntries() async throws {
         let bench = await EngineBench()
         let (first, second, other) = (bench.exchange(), bench.exchange(), bench.exchange())
         await bench.park(first)
@@ -71,7 +71,7 @@ struct EngineIncidentTests {
     }
 
     @Test(arguments: [EntryCommand.hold, .release, .force])
-    func otherCommandsAreNotForIncidents(command: EntryCommand) async throws {
+    func otherCommandsForIncidentsAreRefused(command: EntryCommand) async throws {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
@@ -82,7 +82,7 @@ struct EngineIncidentTests {
 
     // MARK: Undecided
 
-    @Test func whatMayHaveBeenAppliedWaitsForForceAndItsWords() async {
+    @Test func maybeAppliedEntryNeedsForceWithAcknowledgement() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.parkUndecided(exchange)
@@ -104,7 +104,7 @@ struct EngineIncidentTests {
 
     // MARK: Statuses
 
-    @Test func anAnswerThatIsRetriedIsDroppedAndTheWaitIsForTimeOnly() async {
+    @Test func retriedResponseIsDroppedAndOnlyTimeEndsTheWait() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.parkStatus(exchange, policy: EngineBench.policy())
@@ -115,7 +115,7 @@ struct EngineIncidentTests {
         #expect(exchange.next() == [.start(.dueTime)])
     }
 
-    @Test func anAnswerThatTheBudgetDoesNotCoverIsDelivered() async {
+    @Test func responseBeyondTheRetryBudgetIsDelivered() async {
         let bench = await EngineBench()
         let policy = EngineBench.policy { $0.budget = .init(ratio: 0, minimum: 1) }
         let (first, second) = (bench.exchange(), bench.exchange())
@@ -128,7 +128,7 @@ struct EngineIncidentTests {
 
     // MARK: The network as a whole
 
-    @Test func threeOriginsInARowPutTheNetworkInDoubtAndAnAnswerEndsIt() async {
+    @Test func threeFailedOriginsPutTheNetworkInDoubtUntilAResponse() async {
         let bench = await EngineBench()
         for number in 1...3 {
             await bench.park(bench.exchange(), to: Origin(scheme: .http, host: "origin\(number).test"))
@@ -139,7 +139,7 @@ struct EngineIncidentTests {
         #expect(bench.loop.network.value.last == .init(isAway: false, isDoubted: false))
     }
 
-    @Test func originsOnThisMachineSayNothingAboutTheNetwork() async {
+    @Test func failuresOfLocalOriginsDoNotAffectReachability() async {
         let bench = await EngineBench()
         for port in 1...4 {
             await bench.park(bench.exchange(), to: Origin(scheme: .http, host: "127.0.0.1", port: port))
@@ -149,7 +149,7 @@ struct EngineIncidentTests {
 
     // MARK: Configuration
 
-    @Test func aReloadIsTheNewestOneToldAndShown() async {
+    @Test func lastReloadIsReportedAndShown() async {
         let bench = await EngineBench()
         #expect(await bench.engine.status().lastReload == nil)
         let stream = await bench.engine.watchEvents().events

@@ -14,7 +14,7 @@ struct EngineReachabilityTests {
         #expect(exchange.next() == [.start(.reachability)])
     }
 
-    @Test func aReplayThatHangsWhileConnectingIsMadeAnewAfterAResume() async {
+    @Test func connectingReplayIsRestartedAfterAResume() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
@@ -43,7 +43,7 @@ struct EngineReachabilityTests {
         #expect(exchange.next().count == 1)
     }
 
-    @Test func aConfigurationThatSaysOfflineHoldsFromTheFirstRequestOn() async {
+    @Test func offlineInTheConfigurationHoldsTheFirstRequest() async {
         let bench = await EngineBench(mode: .offline)
         #expect(bench.loop.next() == [.offline(true)])
         let exchange = bench.exchange()
@@ -51,7 +51,7 @@ struct EngineReachabilityTests {
         #expect(exchange.next() == [])
     }
 
-    @Test func aPolicyThatIsNotToBeWakedWaitsForItsTime() async {
+    @Test func entryWithoutWakeOnReachableWaitsForItsDueTime() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         let broken = Failure(
@@ -63,7 +63,7 @@ struct EngineReachabilityTests {
         #expect(exchange.next() == [.start(.dueTime)])
     }
 
-    @Test func aProbeThatWasDueBeforeThereWasAProberIsMade() async throws {
+    @Test func probeDueBeforeTheProberIsSetIsMadeThen() async throws {
         let bench = await EngineBench(hasProbe: true)
         await bench.engine.timerFired()
         let prober = RecordingProber()
@@ -73,7 +73,7 @@ struct EngineReachabilityTests {
         try await bench.waitForState(.online)
     }
 
-    @Test func theResultOfAProbeThatWasGivenUpIsDropped() async throws {
+    @Test func resultOfACancelledProbeIsDropped() async throws {
         let bench = await EngineBench(hasProbe: true)
         let prober = RecordingProber()
         await bench.engine.setProber(prober)

@@ -6,7 +6,7 @@ import Testing
 struct EngineTests {
     // MARK: Parking and replay
 
-    @Test func aFailedAttemptShutsTheGateAndTheCanaryGoesWhenItsTimeComes() async {
+    @Test func failedAttemptShutsTheGateAndTheCanaryIsSentWhenDue() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         _ = bench.loop.next()
@@ -20,7 +20,7 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .attempting)
     }
 
-    @Test func aFreshRequestAtAShutGateIsTheCanaryAndTheNextOneIsNot() async {
+    @Test func firstFreshRequestAtAShutGateIsTheCanary() async {
         let bench = await EngineBench()
         let (waiting, canary, other) = (bench.exchange(), bench.exchange(), bench.exchange())
         await bench.park(waiting)
@@ -34,7 +34,7 @@ struct EngineTests {
         #expect(entry?.waitingFor == .origin)
     }
 
-    @Test func afterAnAnswerReplaysFollowInAWindowThatGrows() async {
+    @Test func afterAResponseReplaysFollowInAGrowingWindow() async {
         let bench = await EngineBench()
         let exchanges = (0..<8).map { _ in bench.exchange() }
         for exchange in exchanges { await bench.park(exchange) }
@@ -63,7 +63,7 @@ struct EngineTests {
         #expect(exchanges.allSatisfy { $0.told.value.count == 1 }, "each was started exactly once")
     }
 
-    @Test func aRequestOutsideTheSetThatIsAnsweredOpensTheGate() async {
+    @Test func responseToAFreshRequestOpensTheGate() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
@@ -72,7 +72,7 @@ struct EngineTests {
         #expect(exchange.next() == [.start(.reachability)])
     }
 
-    @Test func besideFreshAttemptsOneReplayGoesOnAndTheOthersWaitForRoom() async {
+    @Test func besideFreshAttemptsOnlyOneReplayIsUnderWay() async {
         var limits = PendingLimits()
         limits.perOriginAttemptCountMax = 8
         let bench = await EngineBench(limits: limits)
@@ -107,7 +107,7 @@ struct EngineTests {
 
     /// Facts that were under way when the cancellation was decided.
     @Test(arguments: ["failed", "answered", "ended", "cut off"])
-    func theAttemptThatWasUnderWayIsCountedWhateverIsSaidOfItLater(fact: String) async {
+    func cutOffAttemptIsCountedOnce(fact: String) async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
@@ -125,7 +125,7 @@ struct EngineTests {
     }
 
     @Test(arguments: [false, true])
-    func cancelTellsTheExchangeOnceAndIsFinal(whileAttempting: Bool) async {
+    func cancelEndsTheExchangeOnceAndIsFinal(whileAttempting: Bool) async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange)
@@ -167,7 +167,7 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .attempting)
     }
 
-    @Test func severalAreCommandedAtOnce() async {
+    @Test func severalEntriesAreCommandedAtOnce() async {
         let bench = await EngineBench()
         let exchanges = (0..<5).map { _ in bench.exchange() }
         for exchange in exchanges { await bench.park(exchange) }
@@ -180,7 +180,7 @@ struct EngineTests {
 
     // MARK: Time and limits
 
-    @Test func whoWaitedHoldMaxExpires() async {
+    @Test func entryExpiresAfterHoldMax() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange, policy: EngineBench.policy(every: .seconds(3600)) { $0.holdMax = .seconds(60) }, delay: .seconds(3600))
@@ -197,7 +197,7 @@ struct EngineTests {
         #expect(await bench.state(exchange) == .expired)
     }
 
-    @Test func anAttemptInFlightAtItsExpiryIsLetFinish() async {
+    @Test func attemptUnderWayAtItsExpiryMayFinish() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.park(exchange, policy: EngineBench.policy { $0.holdMax = .seconds(60) })
@@ -235,7 +235,7 @@ struct EngineTests {
         #expect(second.next() == [.refuse("limits.heldClients", 1)])
     }
 
-    @Test func drainEndsWhatWaitsAndRefusesWhatComes() async {
+    @Test func drainEndsWaitingEntriesAndRefusesNewOnes() async {
         let bench = await EngineBench()
         let (waiting, attempting, late) = (bench.exchange(), bench.exchange(), bench.exchange())
         await bench.park(attempting)
@@ -256,7 +256,7 @@ struct EngineTests {
         if case .end(.draining, _) = told { true } else { false }
     }
 
-    @Test func theEngineLetsGoOfAnExchangeThatEnded() async {
+    @Test func engineReleasesAnEndedExchange() async {
         let bench = await EngineBench()
         weak var gone: RecordingExchange?
         do {

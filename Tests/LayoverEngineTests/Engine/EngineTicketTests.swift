@@ -23,7 +23,7 @@ struct EngineTicketTests {
 
     // MARK: Acceptance
 
-    @Test func whatIsAcceptedIsOnDisk() async throws {
+    @Test func acceptedTicketIsOnDisk() async throws {
         let (bench, store) = try await bench()
         let id = try await bench.ticket()
         let record = try #require(try await store.record(of: id))
@@ -33,7 +33,7 @@ struct EngineTicketTests {
     }
 
     @Test(arguments: [true, false])
-    func whatIsNotOnDiskIsNotInTheSet(mayBeKept: Bool) async throws {
+    func refusedTicketIsNotInTheSet(mayBeKept: Bool) async throws {
         let failure = StoreFailure(.io, "Broken.", mayBeKept: mayBeKept)
         let (bench, store) = try await bench(failing: 1...1, as: failure)
         let acceptance = bench.acceptance()
@@ -47,7 +47,7 @@ struct EngineTicketTests {
         #expect(try await store.record(of: id) != nil, "the next one is well")
     }
 
-    @Test func theRoomThatWasGrantedIsGivenBack() async throws {
+    @Test func placeOfARefusedTicketIsReleased() async throws {
         var limits = PendingLimits()
         limits.entryCountMax = 1
         let (bench, _) = try await bench(failing: 1...3, limits: limits)
@@ -61,7 +61,7 @@ struct EngineTicketTests {
         #expect(try await bench.accept(bench.acceptance()).result() == .refused(limit: "limits.entries", value: 1))
     }
 
-    @Test func aKeyIsForOneRequest() async throws {
+    @Test func keyIsUsedForOneRequest() async throws {
         let (bench, _) = try await bench()
         let mark = IdempotencyMark(key: Array(repeating: 1, count: 32), payload: Array(repeating: 2, count: 32))
         let first = bench.acceptance(mark: mark)
@@ -91,7 +91,7 @@ struct EngineTicketTests {
         #expect(try await bench.accept(bench.acceptance(after: [unknown])).result() == .unknownParent(unknown))
     }
 
-    @Test func aParentThatCannotBeLookedUpIsNotUnknown() async throws {
+    @Test func unreadableParentIsNotUnknown() async throws {
         let (bench, store) = try await bench()
         await store.close()
         let acceptance = bench.acceptance(after: [bench.exchange().id])
@@ -102,7 +102,7 @@ struct EngineTicketTests {
         #expect(failure.kind == .closed)
     }
 
-    @Test func aParentOfAnEarlierRunCountsAsItEnded() async throws {
+    @Test func parentOfAnEarlierRunCountsWithItsFinalState() async throws {
         let (first, store) = try await bench()
         let (delivered, cancelled) = (try await first.ticket(), try await first.ticket())
         await first.deliver(delivered)
@@ -117,7 +117,7 @@ struct EngineTicketTests {
 
     // MARK: Saving
 
-    @Test func whatTheDiskDoesNotTakeIsTriedUntilItDoes() async throws {
+    @Test func refusedChangeIsSavedAgainUntilTheStoreTakesIt() async throws {
         let (bench, store) = try await bench(failing: 2...3)
         let id = try await bench.ticket()
         let answer = StoredAnswer(status: 201, fields: ByteBuffer(string: "A: b\r\n"), body: .inline(ByteBuffer(string: "x")))
@@ -130,7 +130,7 @@ struct EngineTicketTests {
     }
 
     /// Cancelled, not on disk yet, and dropped again: the second must not take the place of the first.
-    @Test func aCancelThatIsNotOnDiskIsNotLostToWhatFollows() async throws {
+    @Test func unsavedCancelIsKeptBesideLaterChanges() async throws {
         let isBroken = Watched(false)
         let (bench, store) = try await bench(trouble: { isBroken.value ? StoreFailure(.io, "Broken.") : nil })
         let id = try await bench.ticket()
@@ -147,7 +147,7 @@ struct EngineTicketTests {
         #expect(await next.engine.liveEntries().isEmpty)
     }
 
-    @Test func anAnswerThatIsNotOnDiskIsNotLostToWhatFollows() async throws {
+    @Test func unsavedResponseIsKeptBesideLaterChanges() async throws {
         let (bench, store) = try await bench(failing: 2...3)
         let id = try await bench.ticket()
         await bench.deliver(id)
@@ -156,7 +156,7 @@ struct EngineTicketTests {
         #expect(try await store.record(of: id)?.state == .delivered)
     }
 
-    @Test func aCommandIsAnsweredOnceItIsOnDisk() async throws {
+    @Test func commandCompletesWhenItIsOnDisk() async throws {
         let gate = Watched<[@Sendable () -> Void]>([])
         let isShut = Watched(false)
         let store = MemoryStore(
@@ -188,7 +188,7 @@ struct EngineTicketTests {
         #expect(try await store.record(of: id)?.state == .cancelled)
     }
 
-    @Test func watchersHearOfTheEndOnlyWhenItIsSaved() async throws {
+    @Test func watchersAreNotifiedOfTheEndWhenItIsSaved() async throws {
         let (bench, store) = try await bench()
         let id = try await bench.ticket()
         let heard = Watched(0)
@@ -201,7 +201,7 @@ struct EngineTicketTests {
         #expect(await bench.engine.watchers.isEmpty)
     }
 
-    @Test func anAnswerAfterTheEndIsHandedToTheStoreToBeThrownAway() async throws {
+    @Test func responseAfterTheEndIsHandedToTheStoreForRemoval() async throws {
         let folder = try SpoolFolder()
         let store = MemoryStore(on: MemoryDisk(spoolFolder: folder.path))
         let bench = await EngineBench(store: store)
@@ -217,7 +217,7 @@ struct EngineTicketTests {
 
     // MARK: From hold to ticket
 
-    @Test func anEntryThatEndedMeanwhileIsNoTicket() async throws {
+    @Test func entryThatEndedMeanwhileIsNotATicket() async throws {
         let (bench, store) = try await bench()
         let exchange = AskingExchange(id: bench.exchange().id)
         var acceptance = bench.acceptance()
@@ -228,7 +228,7 @@ struct EngineTicketTests {
     }
 
     @Test(arguments: [true, false])
-    func anEntryBecomesATicketOrGoesOnBeingHeld(isStored: Bool) async throws {
+    func entryBecomesATicketOrStaysHeld(isStored: Bool) async throws {
         let (bench, store) = try await bench(failing: isStored ? nil : 1...1)
         let exchange = AskingExchange(id: bench.exchange().id)
         var acceptance = bench.acceptance()
@@ -258,7 +258,7 @@ struct EngineTicketTests {
 
     // MARK: After a restart
 
-    @Test func theNextProcessGoesOnWhereThisOneStopped() async throws {
+    @Test func nextProcessResumesTheTickets() async throws {
         let (first, store) = try await bench()
         let (waiting, once, again) = (try await first.ticket(), try await first.ticket(), try await first.ticket(repeatable: true))
         for id in [once, again] {

@@ -19,13 +19,13 @@ struct EventLogTests {
         #expect(Self.log(3).events(after: 0)?.map(\.number) == [1, 2, 3])
     }
 
-    @Test func aWatcherCatchesUpOnWhatItMissed() {
+    @Test func watcherGetsTheEventsThatItMissed() {
         #expect(Self.log(5).events(after: 3)?.map(\.number) == [4, 5])
         #expect(Self.log(5).events(after: 5)?.isEmpty == true)
         #expect(Self.log(0).events(after: 0)?.isEmpty == true)
     }
 
-    @Test func whatIsForgottenOrFromAnotherRunCannotBeCaughtUpOn() {
+    @Test func forgottenEventsAndThoseOfAnotherRunCannotBeRead() {
         let log = Self.log(2001, byteCountMax: 1000 * Self.eventByteCount)
         #expect(log.events(after: 2000)?.count == 1)
         #expect(log.events(after: 1001)?.first?.number == 1002)
@@ -34,7 +34,7 @@ struct EventLogTests {
         #expect(log.events(after: .max) == nil)
     }
 
-    @Test func memoryIsBoundedByBytesWhateverTheEvents() {
+    @Test func memoryIsBoundedByTheBytesOfEvents() {
         var log = EventLog(byteCountMax: 100_000)
         let report = ReloadReport(at: Timestamp(nanoseconds: 0), errors: [String(repeating: "x", count: 20_000)])
         for _ in 0..<5_000 {
@@ -53,13 +53,13 @@ struct EventLogTests {
         #expect(small.events(after: 1)?.count == 1)
     }
 
-    @Test func aWatcherIsHandedALittleAtATime() throws {
+    @Test func watcherGetsLimitedPortions() throws {
         let log = Self.log(10_000, byteCountMax: 100 << 20)
         let events = try #require(log.events(after: 100))
         #expect(events.count == (64 << 10) / Self.eventByteCount && events.first?.number == 101)
     }
 
-    @Test func aThousandWatchersThatReadNothingCostNothing() {
+    @Test func thousandIdleWatchersNeedNoMemory() {
         var log = EventLog(byteCountMax: 100_000)
         let watchers = (0..<1000).map { _ in log.watch() }
         for _ in 0..<10_000 { log.append(.reachability(Self.view)) }
@@ -72,7 +72,7 @@ struct EventLogTests {
         }
     }
 
-    @Test func watchThatWasEndedGetsNothingMore() {
+    @Test func endedWatchGetsNoMoreEvents() {
         var log = EventLog()
         let (gone, finished) = (log.watch(), log.watch())
         log.append(.reachability(Self.view))
@@ -88,7 +88,7 @@ struct EventLogTests {
         #expect(events.map(\.number) == [1])
     }
 
-    @Test func anEngineTellsWhatHappensInOrder() async {
+    @Test func engineReportsEventsInOrder() async {
         let bench = await EngineBench()
         let last = await bench.engine.lastEventNumber
         let (watcher, stream) = await bench.engine.watchEvents()
@@ -116,7 +116,7 @@ struct EventLogTests {
         }
     }
 
-    @Test func cancelledReaderWaitsNoLonger() async {
+    @Test func cancelledReaderStopsWaiting() async {
         let bench = await EngineBench()
         let watcher = await bench.engine.watch()
         let reading = Task { await bench.engine.nextEvents(of: watcher, after: await bench.engine.lastEventNumber) }

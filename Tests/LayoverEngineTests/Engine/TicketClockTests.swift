@@ -29,7 +29,7 @@ struct TicketClockTests {
 
     /// Days ahead, a clock without a battery, and one that was ahead before: the date alone ends no ticket.
     @Test(arguments: [172_800, -1_800_000_000, -172_800, 3_000_000_000, 0])
-    func anotherBootLeavesATicketTheTimeThatItHad(jump: Int) async throws {
+    func nextBootLeavesATicketItsRemainingTime(jump: Int) async throws {
         let (first, store) = try await run(boot: "a")
         let id = try await first.ticket()
         let life = try await left(id, first)
@@ -47,7 +47,7 @@ struct TicketClockTests {
         #expect(await fourth.engine.entry(id)?.state == .expired)
     }
 
-    @Test func timeThatWasMeasuredCounts() async throws {
+    @Test func measuredTimeCounts() async throws {
         let (first, store) = try await run(boot: "a")
         let id = try await first.ticket()
         await first.engine.keepHistory(for: .seconds(3600))
@@ -70,7 +70,7 @@ struct TicketClockTests {
     }
 
     /// People are shown the dates at which things happened.
-    @Test func aDateThatWasWrittenDownStays() async throws {
+    @Test func savedDateStays() async throws {
         let (first, store) = try await run(boot: "a")
         let id = try await first.ticket()
         let created = try #require(try await store.record(of: id)).createdAt

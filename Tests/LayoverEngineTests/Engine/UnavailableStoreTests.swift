@@ -9,7 +9,7 @@ struct UnavailableStoreTests {
     private static let readOnly = StoreFailure(.readOnly, "Read-only file system.")
     private let disk = MemoryDisk()
 
-    @Test func untilItIsThereEveryCallFailsWithTheReason() async throws {
+    @Test func everyCallFailsWithTheReasonUntilTheStoreOpens() async throws {
         let place = UnavailableStore(Self.readOnly)
         #expect(!place.isOpen)
         #expect(place.condition.failure == Self.readOnly)
@@ -21,7 +21,7 @@ struct UnavailableStoreTests {
         await #expect(throws: full) { _ = try await place.request(of: EntryID(high: 1, low: 1)) }
     }
 
-    @Test func onceItIsThereItIsAsked() async throws {
+    @Test func callsGoToTheStoreOnceItIsOpen() async throws {
         let place = UnavailableStore(Self.readOnly)
         #expect(place.opened(MemoryStore(on: disk)))
         #expect(place.isOpen)
@@ -32,7 +32,7 @@ struct UnavailableStoreTests {
         #expect(place.isOpen)
     }
 
-    @Test func oneThatWasClosedIsNeverOpened() async throws {
+    @Test func closedStandInIsNeverOpened() async throws {
         let place = UnavailableStore(Self.readOnly)
         await place.close()
         #expect(!place.opened(MemoryStore(on: disk)))
@@ -50,7 +50,7 @@ struct UnavailableStoreTests {
         return (await EngineBench(store: place, idSeed: 2), place, ids)
     }
 
-    @Test func nothingIsAcceptedBeforeItIsThere() async throws {
+    @Test func noTicketIsAcceptedBeforeTheStoreOpens() async throws {
         let (bench, _, _) = try await benchAfterARun(tickets: 0)
         let acceptance = bench.acceptance()
         #expect(try await bench.accept(acceptance).result() == .notStored(acceptance.new.id, Self.readOnly))
@@ -58,7 +58,7 @@ struct UnavailableStoreTests {
         await #expect(throws: Self.readOnly) { _ = try await bench.engine.ticket(EntryID(high: 1, low: 1)) }
     }
 
-    @Test func whatAnEarlierRunLeftGoesOnWhenItIsThere() async throws {
+    @Test func ticketsOfAnEarlierRunAreResumedWhenTheStoreOpens() async throws {
         let (bench, place, ids) = try await benchAfterARun(tickets: 3)
         let held = bench.exchange()
         await bench.park(held)
@@ -72,7 +72,7 @@ struct UnavailableStoreTests {
     }
 
     /// What waits with its client has numbers from before the store was there; none of them is used twice.
-    @Test func whatWasHeldMeanwhileBecomesATicketLater() async throws {
+    @Test func heldRequestBecomesATicketOnceTheStoreOpens() async throws {
         let (bench, place, ids) = try await benchAfterARun(tickets: 3)
         var held: [RecordingExchange] = []
         for _ in 0..<3 {
@@ -85,7 +85,7 @@ struct UnavailableStoreTests {
         #expect(page.entries.map(\.id) == ids + held.map(\.id), "what was accepted before comes first")
     }
 
-    @Test func oneThatComesAsTheProxyIsStoppedIsNotTaken() async throws {
+    @Test func storeThatOpensDuringADrainIsNotUsed() async throws {
         let (bench, place, _) = try await benchAfterARun(tickets: 1)
         await bench.engine.drain()
         #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot") == false)

@@ -20,7 +20,7 @@ struct OwnAddressGuardTests {
     }
 
     @Test(arguments: ["127.0.0.2", "example.com", "1.2.3.4", "localhost.example.com", "deadbeef.example", "::1"])
-    func othersAreNotOurs(host: String) {
+    func otherAddressesAreAllowed(host: String) {
         #expect(Self.loopback().refusal(ofLiteral: host, port: 8080, allow: []) == nil)
     }
 
@@ -49,7 +49,7 @@ struct OwnAddressGuardTests {
         ("169.254.169.254", "169.253.0.0/16", false), ("fe80::1", "fe80::/10", true), ("fe80::1", "169.254.0.0/0", false),
         ("169.254.1.1", "::/0", false), ("169.254.1.1", "0.0.0.0/0", true), ("169.254.1.1", "169.254.1.1/-1", false),
     ])
-    func aPrefixCoversWhatItSays(address: String, rule: String, isCovered: Bool) {
+    func prefixCoversItsAddresses(address: String, rule: String, isCovered: Bool) {
         let refusal = OwnAddressGuard().refusal(of: address, port: 80, allow: [rule])
         #expect((refusal == nil) == isCovered)
     }
@@ -58,7 +58,7 @@ struct OwnAddressGuardTests {
         #expect(Self.loopback().refusal(of: "127.0.0.1", port: 8080, allow: ["127.0.0.0/8"]) == .proxyLoopDetected)
     }
 
-    @Test func whatIsNoAddressIsNotRefused() {
+    @Test func nameIsNotRefused() {
         #expect(Self.loopback().refusal(of: "not an address", port: 8080, allow: []) == nil)
         #expect(Self.loopback().refusal(of: "fe80::1%eth0", port: 80, allow: []) == .destinationIPProhibited)
     }

@@ -8,14 +8,14 @@ struct RequestFieldsTests {
         "Accept": "a, b", "X-Empty": "", "cookie": "c=d; e=f;", "X-Colons": ":a:", "Cookie": "g", "X-Last": "",
     ]
 
-    @Test func fieldsStandInTheirOrder() {
+    @Test func fieldsKeepTheirOrder() {
         #expect(Self.fields.map(\.name) == ["Accept", "X-Empty", "cookie", "X-Colons", "Cookie", "X-Last"])
         #expect(Self.fields.map(\.text) == ["a, b", "", "c=d; e=f;", ":a:", "g", ""])
         #expect(Self.fields.map(\.hasValue) == [true, false, true, true, true, false])
         #expect(RequestFields().isEmpty && !Self.fields.isEmpty)
     }
 
-    @Test func namesHaveAnyCase() {
+    @Test func namesAreCaseInsensitive() {
         #expect(Self.fields.texts(of: "COOKIE") == ["c=d; e=f;", "g"])
         #expect(Self.fields.values(of: "x-empty") == [ByteBuffer()])
         #expect(Self.fields.contains("x-colons") && Self.fields.contains("ACCEPT"))

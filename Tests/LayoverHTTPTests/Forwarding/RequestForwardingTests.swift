@@ -9,7 +9,7 @@ struct RequestForwardingTests {
         return out.lines.visible
     }
 
-    @Test func fieldsGoOnAsTheyCame() throws {
+    @Test func endToEndFieldsAreForwardedUnchanged() throws {
         let head = try requestHead(fields: "x-A:  1 ", "X-a: \u{FF}\u{80}", "Empty:", "Accept: a, b", "x-A: 1", "Cookie: c=d")
         #expect(forwarded(head) == "x-A: 1|X-a: \u{FF}\u{80}|Empty: |Accept: a, b|x-A: 1|Cookie: c=d|")
     }
@@ -20,11 +20,11 @@ struct RequestForwardingTests {
         "Transfer-Encoding: chunked", "Expect: 100-continue", "Layover-Mode: pass", "layover-x: 1", "Via: 1.1 b",
         "PROXY-AUTHENTICATION-INFO: x",
     ])
-    func fieldOfThisHopStaysHere(line: String) throws {
+    func hopByHopFieldIsRemoved(line: String) throws {
         #expect(try forwarded(requestHead(fields: "A: 1", line, "B: 2")) == "A: 1|B: 2|")
     }
 
-    @Test func trailerGoesOn() throws {
+    @Test func trailerFieldIsForwarded() throws {
         #expect(try forwarded(requestHead(fields: "Trailer: X")) == "Trailer: X|")
     }
 
@@ -33,28 +33,28 @@ struct RequestForwardingTests {
         ["TE: trailers", "Connection: TE"], ["TE: trailers"], ["te:Trailers"], ["TE: gzip;q=0.5, trailers", "Connection: close, te"],
         ["TE: deflate", "TE: trailers"],
     ])
-    func wishForTrailersGoesOnAlone(lines: [String]) throws {
+    func onlyTETrailersIsForwarded(lines: [String]) throws {
         let text = "GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\n" + lines.map { $0 + "\r\n" }.joined() + "B: 2\r\n\r\n"
         #expect(try forwarded(requestHead(text)) == "A: 1|B: 2|TE: trailers|Connection: TE|")
     }
 
     @Test(arguments: ["TE:", "TE: trailersx", "TE: trailers;q=1", "TE: chunked", "TE: \"trailers\"", "X: trailers"])
-    func whatIsNoWishForTrailersStaysHere(line: String) throws {
+    func otherTEValuesAreRemoved(line: String) throws {
         #expect(!(try forwarded(requestHead(fields: line)).contains("TE")))
     }
 
     /// Its answer is not chunked, so no trailers reach it.
-    @Test func wishOfAnOldClientStaysHere() throws {
+    @Test func teOfAnHTTP10ClientIsRemoved() throws {
         #expect(try forwarded(requestHead("GET / HTTP/1.0\r\nTE: trailers\r\nConnection: TE\r\n\r\n")) == "")
     }
 
-    @Test func wishForTrailersCanBeRemovedByName() throws {
+    @Test func teFieldCanBeRemovedByName() throws {
         var options = ForwardingOptions()
         options.removedNames = [latin1("te")]
         #expect(forwarded(try requestHead(fields: "TE: trailers", "B: 2"), options) == "B: 2|")
     }
 
-    @Test func nominatedFieldsStayHere() throws {
+    @Test func nominatedFieldsAreRemoved() throws {
         let head = try requestHead(fields: "X-A: 1", "Connection: x-a, keep-alive", "B: 2", "Connection: C;,\"B\", c", "C: 3")
         #expect(forwarded(head) == "B: 2|")
     }
@@ -77,7 +77,7 @@ struct RequestForwardingTests {
         #expect(try forwarded(requestHead(text)) == "Y: 1|")
     }
 
-    @Test func optionsRemoveWhatTheySay() throws {
+    @Test func optionsRemoveTheirFields() throws {
         var options = ForwardingOptions()
         options.keepsPrefer = false
         options.removedNames = [latin1("X-secret")]
@@ -86,7 +86,7 @@ struct RequestForwardingTests {
         #expect(forwarded(head) == "Prefer: wait=1|x-Secret: 1|B: 2|")
     }
 
-    @Test func supportedUpgradeGoesOn() throws {
+    @Test func supportedUpgradeIsForwarded() throws {
         var options = ForwardingOptions()
         options.keepsUpgrade = true
         let asked = try requestHead(fields: "Connection: upgrade", "Upgrade: websocket")

@@ -28,7 +28,7 @@ struct ViaTests {
         "1.1 layover", "1.1 layover-0ab", "1.1 a (layover-0a)", "1.1 a (1.1 layover-0a, 1.1 layover-0a)", "layover-0a 1.1", "1.1 a (x, 1.1 layover-0a , y)", "1.1 a (b (c, 1.1 layover-0a ,) d, 1.1 layover-0a ,)", "layover-0a",
         "1.1 Layover-0a", "1.1 a, layover-0a", "1.1 a layover-0a", "", "1.1 layover-0a:8080", "1.1 (c) layover-0a",
     ])
-    func otherTokensAreNotOurs(value: String) throws {
+    func otherTokensAreNotTheOwnOne(value: String) throws {
         #expect(try !requestHead(fields: "Via: \(value)").hasViaToken(latin1("layover-0a")))
     }
 }

@@ -11,7 +11,7 @@ struct DifferentialTests {
     }
 
     @Test(arguments: RefusedRequest.all)
-    func whatPrecedesARefusalIsReadTheSameByNIO(request: RefusedRequest) {
+    func bytesBeforeARefusalAreReadTheSameByNIO(request: RefusedRequest) {
         // A good request in front, so that there is something to compare.
         let bytes = AcceptedRequest.bodies[0].bytes + request.bytes
         let transcript = Transcript(of: bytes)

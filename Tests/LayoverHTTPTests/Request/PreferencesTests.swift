@@ -8,7 +8,7 @@ struct PreferencesTests {
         "respond-async;foo=\"a,b\"", "return=minimal, respond-async", ",respond-async,", "respond-async, respond-async",
         "handling=\"a \\\" , b\", respond-async",
     ])
-    func asynchronyIsFound(value: String) {
+    func respondAsyncIsFound(value: String) {
         #expect(Preferences([value]).respondsAsync)
     }
 
@@ -16,7 +16,7 @@ struct PreferencesTests {
         "", ",,", "respond-asynchronously", "x-respond-async", "respond-async=1", "respond-async=\"yes\"", "respond async", "\"respond-async\"",
         "foo=\"respond-async\"", "foo=\", respond-async\"", "foo=\"a\\\", respond-async\"", "foo; respond-async", "foo=\"never closed, respond-async",
     ])
-    func asynchronyIsNotReadIntoOtherThings(value: String) {
+    func similarPreferencesAreNotRespondAsync(value: String) {
         #expect(!Preferences([value]).respondsAsync)
     }
 
@@ -34,7 +34,7 @@ struct PreferencesTests {
         "wait", "wait=", "wait=\"\"", "wait=-1", "wait=+1", "wait=1.5", "wait=1s", "wait=ten", "wait=0x10", "wait=1 0", "wait=\"10", "wait=1\"0",
         "wait=\"1\"0", "wait=١", "wait=abc, wait=10",
     ])
-    func whatIsNoNumberOfSecondsIsNoWaitAndGoesOn(value: String) {
+    func invalidWaitIsIgnoredAndForwarded(value: String) {
         let preferences = Preferences([value])
         #expect(preferences.wait == nil)
         #expect(preferences.others.first == value.split(separator: ",").first.map(String.init))
@@ -47,7 +47,7 @@ struct PreferencesTests {
         #expect(preferences.others == ["return=minimal"])
     }
 
-    @Test func whatIsNotOursIsLeftAsItCame() {
+    @Test func otherPreferencesAreForwardedUnchanged() {
         let value = "return=representation; a=\"b;c\", handling=lenient,respond-async,  foo=\"x, \\\"y\\\"\" ; q , wait=1"
         #expect(Preferences([value]).others == ["return=representation; a=\"b;c\"", "handling=lenient", "foo=\"x, \\\"y\\\"\" ; q"])
     }
@@ -59,7 +59,7 @@ struct PreferencesTests {
         #expect(preferences.others.count == 8000)
     }
 
-    @Test func theHeadKnowsThem() throws {
+    @Test func headHasThePreferences() throws {
         #expect(try requestHead(fields: "A: 1").preferences == nil)
         let head = try requestHead(fields: "Prefer: respond-async", "X: 1", "prefer: wait=4, x")
         #expect(head.preferences?.respondsAsync == true)

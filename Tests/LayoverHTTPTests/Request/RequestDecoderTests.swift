@@ -21,7 +21,7 @@ struct RequestDecoderTests {
         #expect(!transcript.messages.contains { $0.isComplete })
     }
 
-    @Test func refusalIsRepeatedForEver() {
+    @Test func refusalIsPermanent() {
         var decoder = RequestDecoder()
         var errors: [FramingError] = []
         for text in ["GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", ""] {

@@ -78,7 +78,7 @@ struct RequestHeadTests {
     }
 
     /// A buffer prints its bytes in hexadecimal.
-    @Test func neitherAHeadNorItsFieldsPrintWhatTheyHold() throws {
+    @Test func headAndFieldsDoNotPrintTheirValues() throws {
         let head = try requestHead(fields: "Authorization: Bearer hush")
         let hexadecimal = "hush".utf8.map { String($0, radix: 16) }.joined()
         for text in ["\(head)", "\(head.fields)", String(reflecting: [head.fields])] {

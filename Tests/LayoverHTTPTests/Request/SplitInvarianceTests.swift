@@ -5,14 +5,14 @@ import Testing
 struct SplitInvarianceTests {
     static let all: [[UInt8]] = AcceptedRequest.all.map(\.bytes) + RefusedRequest.all.map(\.bytes)
 
-    @Test func feedingByteByByteSaysTheSame() {
+    @Test func inputByteByByteGivesTheSameResult() {
         for bytes in Self.all {
             let whole = Transcript(of: bytes)
             #expect(Transcript(of: bytes, cuts: Array(0...bytes.count)) == whole)
         }
     }
 
-    @Test func cuttingOnceAnywhereSaysTheSame() {
+    @Test func splitAtAnyByteGivesTheSameResult() {
         for bytes in Self.all {
             let whole = Transcript(of: bytes)
             // Long inputs are long because of padding: their interesting places are at the ends.

@@ -13,7 +13,7 @@ struct UrgencyTests {
     @Test(arguments: [
         "", "i", "u", "u=", "u=8", "u=9", "u=-1", "u=10", "u=1.0", "u=a", "u=\"1\"", "u=?1", "U=1", "xu=1", "i;u=3", "u=1, u=x", "u=٣", "=1",
     ])
-    func whatIsNoUrgencyCountsAsMissing(value: String) throws {
+    func invalidUrgencyCountsAsMissing(value: String) throws {
         #expect(try requestHead(fields: "Priority: \(value)").urgency == nil)
     }
 

@@ -9,7 +9,7 @@ struct ResponseHeadAssemblerTests {
         return try responseHeads(text, to: &assembler)
     }
 
-    @Test func headGoesOnAsItCameWithoutItsFraming() throws {
+    @Test func headIsForwardedWithoutItsFraming() throws {
         let head = try #require(
             try heads("HTTP/1.0 200 All \u{FC}ber\r\nx-A:  1 \r\nContent-Length: 3\r\nX-a:2\r\nVia: 1.1 b\r\nSet-Cookie: \u{FF}\r\nSet-Cookie: b\r\n\r\n").first)
         #expect(head.status == 200)
@@ -45,7 +45,7 @@ struct ResponseHeadAssemblerTests {
         #expect(try heads(text, isConnect: true).first?.framing == ResponseFraming.none)
     }
 
-    @Test func fieldsOfTheUpstreamsConnectionStayHere() throws {
+    @Test func hopByHopFieldsOfTheResponseAreRemoved() throws {
         let head = try #require(
             try heads("HTTP/1.1 200 OK\r\nX-B: 1\r\nConnection: x-b, Via, Keep-Alive\r\nKeep-Alive: timeout=5\r\nVia: 1.1 c\r\nX-C: 2\r\nx-b: 3\r\nProxy-Authenticate: Basic\r\nProxy-Connection: close\r\nUpgrade: h2c\r\nTE: x\r\nTrailer: X\r\n\r\n").first)
         #expect(head.bytes.visible == "HTTP/1.1 200 OK\r\nVia: 1.1 c\r\nX-C: 2\r\nTrailer: X\r\n")
@@ -58,7 +58,7 @@ struct ResponseHeadAssemblerTests {
         #expect(all[1].bytes.visible == "HTTP/1.1 103 Early\r\nLink: a\r\n")
     }
 
-    @Test func upgradeComesOnlyIfAsked() throws {
+    @Test func upgradeIsAcceptedOnlyIfRequested() throws {
         let text = "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
         let head = try #require(try heads(text, allowsUpgrade: true).first)
         #expect(!head.isInterim)
@@ -80,7 +80,7 @@ struct ResponseHeadAssemblerTests {
         "HTTP/1.1 200 OK\r\n" + String(repeating: "X: 1\r\n", count: 1_001), "HTTP/1.1 200 OK\r\n" + String(repeating: "X: " + String(repeating: "a", count: 1_000) + "\r\n", count: 70),
         String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 65), "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 70_000) + "\r\n\r\n",
     ])
-    func nonsenseIsABadGatewayForEver(text: String) {
+    func malformedHeadIsABadGatewayForGood(text: String) {
         var assembler = ResponseHeadAssembler()
         assembler.reset(isHeadRequest: false)
         var errors: [FramingError] = []

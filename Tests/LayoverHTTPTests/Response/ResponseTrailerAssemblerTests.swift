@@ -10,7 +10,7 @@ struct ResponseTrailerAssemblerTests {
         return results
     }
 
-    @Test func trailersGoOnWithoutForbiddenOnes() throws {
+    @Test func forbiddenTrailersAreRemoved() throws {
         var assembler = ResponseTrailerAssembler()
         let results = try take("X-Sum: 1\r\nSet-Cookie: a\r\nconnection: x\r\nETag: \"1\"\r\n\r\n", &assembler)
         #expect(results == [false, false, false, false, true])

@@ -28,7 +28,7 @@ struct RetryAfterTests {
     }
 
     @Test(arguments: ["Retry-After: soon", "Retry-After: -1", "Retry-After:", "Retry-After: 1.5", "Retry-After-Ms: x", "X: 1"])
-    func whatCannotBeReadSaysNothing(field: String) throws {
+    func unreadableRetryAfterIsIgnored(field: String) throws {
         #expect(try Self.head(field).retryAfter(now: Self.now) == nil)
     }
 
@@ -37,7 +37,7 @@ struct RetryAfterTests {
         #expect(head.retryAfter(now: Self.now) == .seconds(10))
     }
 
-    @Test func theOriginMayForbidIt() throws {
+    @Test func xShouldRetryFalseForbidsTheRetry() throws {
         #expect(try Self.head("X-Should-Retry: FALSE").forbidsRetry)
         #expect(try !Self.head("X-Should-Retry: true").forbidsRetry)
         #expect(try !Self.head("X: y").forbidsRetry)

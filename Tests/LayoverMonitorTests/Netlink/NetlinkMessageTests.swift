@@ -28,7 +28,7 @@ struct NetlinkMessageTests {
         #expect(NetlinkBytes().link(3, flags: 0, isGone: true).parsed == [.linkGone(index: 3)])
     }
 
-    @Test func whatABridgeSaysOfItsPortsIsNotTheLinkItself() {
+    @Test func bridgePortMessagesAreNotTheLink() {
         let bytes = NetlinkBytes().link(3, flags: Self.running, isGone: true, family: UInt8(AF_BRIDGE))
             .link(3, flags: 0, family: UInt8(AF_BRIDGE))
         #expect(bytes.parsed.isEmpty)
@@ -129,7 +129,7 @@ struct NetlinkMessageTests {
             ])
     }
 
-    @Test func endsErrorsAndInterruptionsAreTold() {
+    @Test func endsErrorsAndInterruptionsAreReported() {
         let none = NetlinkBytes.number(Int32(0))
         let bytes = NetlinkBytes().message(NLMSG_ERROR, none).message(NLMSG_ERROR, NetlinkBytes.number(Int32(-16)))
             .link(2, flags: Self.running).message(NLMSG_DONE, flags: NLM_F_DUMP_INTR, none).message(NLMSG_NOOP, none)

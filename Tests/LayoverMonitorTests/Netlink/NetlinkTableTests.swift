@@ -43,7 +43,7 @@ struct NetlinkTableTests {
         #expect(!both.snapshot.isUsable)
     }
 
-    @Test func whatIsUnknownCanGoToo() {
+    @Test func unknownLinkCanBeRemoved() {
         let gone = table(
             .linkGone(index: 9), .addressGone(link: 9, text: "192.0.2.9/24"), .defaultRouteGone(Self.route), .done,
             .interrupted, .failed(errno: 16))

@@ -31,12 +31,12 @@ struct UpstreamProberTests {
     }
 
     @Test(arguments: [200, 302, 307, 401, 503, 511])
-    func anyOtherStatusIsAPortals(status: Int) async throws {
+    func otherStatusMeansAPortal(status: Int) async throws {
         #expect(try await probe { $0.respond(status, ["Location: http://portal.example/"]) } == .portal(status: status))
         #expect(upstream.complaints == [])
     }
 
-    @Test func noAnswerIsAFailure() async throws {
+    @Test func missingResponseIsAFailure() async throws {
         let result = try await probe { $0.fail(.connectionTimeout) }
         #expect(result == .failed(.connectionTimeout, message: "The script says connection_timeout."))
         #expect(upstream.complaints == [])
@@ -52,7 +52,7 @@ struct UpstreamProberTests {
         #expect(upstream.complaints == [])
     }
 
-    @Test func anInterimAnswerIsNone() async throws {
+    @Test func interimResponseIsIgnored() async throws {
         let result = try await probe { attempt in
             attempt.deliver([attempt.head(103, [])])
             attempt.respond(204)
@@ -76,7 +76,7 @@ struct UpstreamProberTests {
         }
     }
 
-    @Test func twoProbesAtOnceEachGetTheirOwnAnswer() async throws {
+    @Test func twoProbesAtOnceGetTheirOwnResponses() async throws {
         let prober = try makeProber()
         async let first = prober.probe()
         let one = try await upstream.nextAttempt()

@@ -157,7 +157,7 @@ struct TokenFuzzTests {
         #expect(madeCount > Self.rounds / 10)
     }
 
-    @Test func aFieldStaysOneLine() throws {
+    @Test func fuzzedFieldStaysOneLine() throws {
         try repeatedly { generator, seed in
             let value = value(&generator)
             let result = try? Substitution(try answer(value)).applied(to: .get("/", requestLines("A: 1", "X: <\(token)>", "B: 2"))).fields

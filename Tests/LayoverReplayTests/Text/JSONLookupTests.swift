@@ -22,7 +22,7 @@ struct JSONLookupTests {
         ("a.b", #"{"a":"b"}"#, .absent), ("a.b", #"{"a":null}"#, .absent), ("a.b", #"{"a":{"b":1},"a":{}}"#, .absent),
         ("2", "[0,1]", .absent), ("01", "[0,1]", .absent), ("-1", "[0,1]", .absent), ("a", "[0,1]", .absent), ("a", "7", .absent), ("0", "[]", .absent),
     ])
-    func whatIsNoScalarIsTold(path: String, text: String, result: JSONLookup.Result) throws {
+    func objectsArraysAndNullAreReported(path: String, text: String, result: JSONLookup.Result) throws {
         #expect(try look(path.split(separator: ".").map(String.init), text) == result)
     }
 

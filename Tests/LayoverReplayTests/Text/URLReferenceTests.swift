@@ -17,7 +17,7 @@ struct URLReferenceTests {
         ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
         ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
     ])
-    func referencesAreResolvedAsTheirStandardSays(reference: String, target: String) {
+    func referencesAreResolvedByRFC3986(reference: String, target: String) {
         let base = URLReference(Array("http://a/b/c/d;p?q".utf8))
         #expect(String(decoding: URLReference(Array(reference.utf8)).resolved(against: base).text, as: UTF8.self) == target)
     }

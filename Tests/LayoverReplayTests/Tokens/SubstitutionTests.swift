@@ -63,7 +63,7 @@ struct SubstitutionTests {
 
     // MARK: Fields
 
-    @Test func valuesStandInFieldsAsTheyAre() throws {
+    @Test func valuesInFieldsAreUnchanged() throws {
         let fields = requestLines("A: 1", "If-Match:  ~ticket.\(one).field.etag~ ", "B: ", "C: x~uuid~y \(json("id"))", "D: \(location)", "E: \(json("e"))", "broken")
         let result = try Substitution(located).applied(to: .get("/", fields))
         #expect(
@@ -103,7 +103,7 @@ struct SubstitutionTests {
         #expect(body == ByteBuffer(string: "a=a%2Fb+%C3%BC%22%5C%26%3D&\(uuid)=~&b=1+2"))
     }
 
-    @Test func aValueThatIsNoTextIsRejectedInJSON() throws {
+    @Test func valueThatIsNotUTF8IsRejectedInJSON() throws {
         var fields = ByteBuffer(string: "X: ")
         fields.writeBytes([0xFF, 13, 10])
         let answer = ParentAnswer(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
@@ -120,7 +120,7 @@ struct SubstitutionTests {
         #expect(try Substitution(answer).applied(to: .json("[\"\(json("x"))\"]")).body == ByteBuffer(string: "[\"~uuid~ ~ticket.zz~\"]"))
     }
 
-    @Test func whatIsNotToBeReplacedYetStays() throws {
+    @Test func tokensToBeReplacedLaterStay() throws {
         let request = TokenRequest(
             target: "/~uuid~/\(location)/x", fields: requestLines("A: ~uuid~ \(json("id"))", "B: \(json("id"))"), body: nil)
         let uuidOnly = Substitution(values: TokenValues(parents: nil, uuid: uuid), origin: "https://api.example.com")

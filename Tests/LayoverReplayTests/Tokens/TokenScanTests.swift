@@ -31,7 +31,7 @@ struct TokenScanTests {
         "~ticket.\(one).json..a~", "~ticket.\(one).json.a.~", "~ticket.\(one).json.a%2~", "~ticket.\(one).json.a%zz~",
         "~ticket.\(one).json.%ff~", "~ticket.\(one.uppercased()).location~", "~ticket.\(one)0.location~", "~ticket.html",
     ])
-    func whatBeginsLikeATicketTokenAndIsNoneIsRefused(text: String) {
+    func malformedTicketTokenIsRefused(text: String) {
         #expect(tokenError { try TokenScan(.get("/x?y=" + text)) }?.code == .malformed)
         #expect(tokenError { try TokenScan(.get("/", requestLines("X-Parent: " + text))) }?.code == .malformed)
         #expect(tokenError { try TokenScan(.json("[\"\(text)\"]")) }?.code == .malformed)

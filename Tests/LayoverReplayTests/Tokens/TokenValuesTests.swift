@@ -37,7 +37,7 @@ struct TokenValuesTests {
         #expect(try value(.json(["x.y", "~", "0"]), answer) == "1.10")
     }
 
-    @Test func whatIsMissingIsSaid() {
+    @Test func missingValueIsNamed() {
         let answer = ParentAnswer.created(body: #"{"o":{},"n":null}"#)
         #expect(refusal(.json(["a", "b.c"]), answer)?.description == "The response to ticket \(one) has nothing at json.a.b%2Ec.")
         #expect(refusal(.json(["o"]), answer)?.description == "The response to ticket \(one) has an object or array at json.o, not a value.")
@@ -50,7 +50,7 @@ struct TokenValuesTests {
         #expect(refusal(.location, nil)?.description == "The response of ticket \(one) is not available.")
     }
 
-    @Test func onlyASuccessOrARedirectionBringsValues() throws {
+    @Test func onlySuccessAndRedirectionProvideValues() throws {
         for (status, isGood) in [(200, true), (303, true), (399, true), (400, false), (404, false), (503, false)] {
             var answer = ParentAnswer.created(answerLines("Location: /x"))
             answer.status = status
@@ -81,7 +81,7 @@ struct TokenValuesTests {
         #expect(ContentCoding.list(in: .init()) == .known([]))
     }
 
-    @Test func answersAreLimited() {
+    @Test func sizesOfResponsesAreLimited() {
         var limits = TokenLimits()
         limits.answerByteCountMax = 20
         limits.jsonDepthMax = 2

@@ -28,7 +28,7 @@ struct HexadecimalTests {
     }
 
     @Test(arguments: ["0", "abc", "0g", "+1", "-1", " 1", "0x10", "٠٠"])
-    func whatIsNoPairsOfDigitsIsNone(text: String) {
+    func invalidHexadecimalIsNil(text: String) {
         #expect(Hexadecimal.bytes(text) == nil)
     }
 

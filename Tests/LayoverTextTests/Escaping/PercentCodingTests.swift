@@ -10,7 +10,7 @@ struct PercentCodingTests {
         }
     }
 
-    @Test func whatIsEncodedIsDecodedAgain() {
+    @Test func encodedTextIsDecodedAgain() {
         let bytes = Array(UInt8.min ... .max)
         let encoded = PercentCoding.encode(bytes, isPlain: PercentCoding.isUnreserved)
         #expect(encoded.allSatisfy { PercentCoding.isUnreserved($0) || $0 == UInt8(ascii: "%") })

@@ -25,7 +25,7 @@ struct HTTPDateTests {
         "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 8 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
         "Sun, 06 Nov 99999 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
     ])
-    func whatIsNoDateIsNone(text: String) {
+    func invalidDateIsNil(text: String) {
         #expect(HTTPDate.seconds(text, now: Self.now) == nil)
     }
 }

@@ -26,7 +26,7 @@ struct RFC3339ReadingTests {
         "2026-01-01T00:00:00+01", "2026-01-01T00:00:00Zz", " 2026-01-01T00:00:00Z", "+026-01-01T00:00:00Z",
         "2026-01-01T00:00:00Z\n", "12026-01-01T00:00:00Z", "2026-1-1T00:00:00Z", "٢٠٢٦-01-01T00:00:00Z",
     ])
-    func whatIsNoTimeIsRefused(text: String) {
+    func invalidTimeIsRefused(text: String) {
         #expect(RFC3339.nanoseconds(of: text) == nil)
     }
 

@@ -26,7 +26,7 @@ import Testing
         #expect(pids.filter(isRunning) == [])
     }
 
-    @Test func whatATestProcessStartedEndsWithItsCrash() async throws {
+    @Test func processesEndWhenTheTestProcessCrashes() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             let origin = try TLSOrigin(certificates: try TestCertificates(), answer: "")
             let shell = try Command("sh", ["-c", "sleep 600 & echo $! >&2; wait"]).start()
@@ -43,7 +43,7 @@ import Testing
         try await Self.waitForEnd(of: pids)
     }
 
-    @Test func whatATestStartedEndsWithItsLastUser() async throws {
+    @Test func processesEndWithTheirLastUser() async throws {
         let pids = try await Self.startAndForget()
         try await Self.waitForEnd(of: pids)
     }
