@@ -1,6 +1,6 @@
 /// Decides which callers get bodies.
 ///
-/// With `admin.token` whoever came this far has shown it. Without one the rest of the API is open to every program on
+/// With `admin.token` every caller here has sent it. Without one the rest of the API is open to every program on
 /// the machine, and bodies need the token that `run` writes beside the store, where only its own user can read it.
 struct BodyGuard: Sendable {
     private let isOpen: Bool

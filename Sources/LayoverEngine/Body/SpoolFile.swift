@@ -90,8 +90,8 @@ final class SpoolFile: Sendable {
         submit { done(self.readNow(at: offset, count: count)) } orElse: { done(nil) }
     }
 
-    /// Opens a file that is there already and looks whether it is whole, in the background. Once it is open, nobody can
-    /// take it away.
+    /// Opens an existing file and checks its length, in the background. Once it is open, it stays readable even if it is
+    /// removed.
     func openExisting(byteCount: Int, done: @escaping @Sendable (StoredBodyFault?) -> Void) {
         guard existing != nil else { return done(nil) }
         submit { done(self.openNow(byteCount: byteCount)) } orElse: { done(.unreadable("The proxy is stopping.")) }

@@ -69,7 +69,7 @@ extension Engine {
 
     /// Commands everything that waits in an incident.
     ///
-    /// - Returns: What came of it, and the incident afterwards if it is still open.
+    /// - Returns: The outcome, and the incident afterwards if it is still open.
     package func command(
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
     ) async -> (CommandOutcome, Incident?) {
@@ -81,7 +81,7 @@ extension Engine {
 
     /// As `command`, without waiting for the disk.
     ///
-    /// - Returns: What came of it, and the tickets that it has changed.
+    /// - Returns: The outcome, and the tickets that it has changed.
     func apply(
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
     ) -> (CommandResult, changed: [EntryID]) {

@@ -12,7 +12,7 @@ package actor ReloadLine {
 
     /// Runs a reload once it is its turn.
     ///
-    /// - Parameter reload: Reads the configuration and hands it to everybody. It has reached them all when this returns.
+    /// - Parameter reload: Reads the configuration and applies it in all parts before it returns.
     package func run<Result: Sendable>(_ reload: @Sendable () async -> Result) async -> Result {
         if turns.asked() == .waits { await withCheckedContinuation { waiting.append($0) } }
         let result = await reload()

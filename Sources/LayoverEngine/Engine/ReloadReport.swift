@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// What came of reading the configuration anew.
+/// The result of a reload.
 package struct ReloadReport: Sendable, Hashable {
     package var at: Timestamp
     /// Keys whose new values are in force, sorted.

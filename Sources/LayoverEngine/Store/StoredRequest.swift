@@ -1,7 +1,7 @@
 package import LayoverCore
 package import LayoverHTTP
 
-/// A request at rest: all that a later attempt needs, besides what the configuration of that day adds.
+/// A stored request: all that a later attempt needs, besides what the configuration of that time adds.
 package struct StoredRequest: Sendable, Hashable {
     package var origin: Origin
     /// The method token as the client sent it.

@@ -5,7 +5,7 @@ import Synchronization
 /// Sees to it that one process at a time has a store: a lock on the file `<database>.lock` (flock(2)), which ends
 /// with the process, however it ends. The file holds the process id, for the error message of another process.
 final class StoreLock: Sendable {
-    /// -1 once it was let go of.
+    /// -1 once it is released.
     private let descriptor: Mutex<Int32>
 
     init(besides database: String) throws(StoreFailure) {

@@ -3,9 +3,9 @@ import Glibc
 import LayoverEngine
 
 /// The folder of the bodies that are too big for a row. Files are removed on a thread of its own, after the commit
-/// that let go of them: a crash in between leaves a file that no row names, which the next start sweeps away.
+/// that released them: a crash in between leaves a file that no row names, which the next start removes.
 final class SpoolFolder: Sendable {
-    /// A body that was let go of.
+    /// A released body.
     struct Released: Equatable {
         /// Its file; nil: it was in a row.
         var name: String?

@@ -19,7 +19,7 @@ final class SpoolOwner: Sendable {
     private let path: String
     private let store: String
     private let database: String
-    /// -1 once it was let go of.
+    /// -1 once it is released.
     private let descriptor: Mutex<Int32>
 
     /// - Parameters:

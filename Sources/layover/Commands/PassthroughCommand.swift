@@ -3,7 +3,7 @@ import ArgumentParser
 /// The last arguments of a subcommand that runs another program: that program and its arguments, all of which are the
 /// program's own.
 ///
-/// The parser stops at the first word that it does not know. A word like `--help` or a misspelt option would be taken
+/// The parser stops at the first unknown argument. An argument like `--help` or a misspelt option would be taken
 /// for the program then, so a program whose name begins with a dash needs `--` before it, as in shells.
 struct PassthroughCommand: ParsableArguments {
     @Argument(

@@ -96,7 +96,7 @@ struct ProxyParts: Sendable {
         await engine.keepHistory(for: settings.store.history)
     }
 
-    /// Keeps answers for reading offline, once a policy wants it. Where the disk forbids it there is no cache, and
+    /// Opens the cache for reading offline, if a policy uses it. If the disk does not allow it there is no cache, and
     /// a warning.
     func useCache(for settings: Settings) async {
         let isWanted = settings.routes.policies.values.contains { $0.cache == .staleIfError }
