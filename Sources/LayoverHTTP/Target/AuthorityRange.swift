@@ -24,8 +24,7 @@ struct AuthorityRange: Sendable, Equatable {
             isIPv6Literal = true
             end = close + 1
         } else {
-            end = first
-            while end < range.upperBound, PercentCoding.isUnreserved(bytes[end]) { end &+= 1 }
+            end = PercentCoding.unreservedEnd(range, in: bytes)
             hostRange = CompactRange(first..<end)
             isIPv6Literal = false
             guard Self.isName(first..<end, in: bytes) else { return nil }

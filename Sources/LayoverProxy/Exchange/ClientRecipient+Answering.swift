@@ -29,7 +29,7 @@ extension ClientRecipient {
 
     /// Writes the response and lets go of the connection. Only the first response of an exchange is written.
     func answer(_ response: OwnResponse, _ exchange: Exchange) {
-        guard exchange.phase != .ended, exchange.phase != .delivering else { return }
+        guard !exchange.phase.isEnded, !exchange.phase.isDelivering else { return }
         exchange.phase = .ended
         exchange.keySearch?.end(KeyOutcome(response))
         write(response)

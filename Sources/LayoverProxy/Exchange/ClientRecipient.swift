@@ -8,25 +8,20 @@ import NIOCore
 /// Its connection holds it, and it holds the exchange as long as the connection needs it.
 final class ClientRecipient {
     let loop: ProxyLoop
-    private(set) weak var connection: ClientConnection?
-    let facts: ClientFacts
+    let response: ClientResponse
     /// The request as it came. Released early, because it holds on to the bytes around it.
     private var head: RequestHead?
-    private(set) lazy var response = ClientResponse(to: self, loop: loop)
     /// Nil once the connection does not need it any more.
     private(set) var exchange: Exchange?
-    /// Whether bytes of the request are still to come.
-    private(set) var isReceivingRequest = true
     private var hasSentContinue = false
     private(set) var isGone = false
     /// Whether the disk had no room for the body, and is to be tried again.
     private var isWaitingForRoom = false
 
     init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan) {
-        self.connection = connection
+        response = ClientResponse(on: connection, loop: loop, ClientFacts(head))
         self.loop = loop
         self.head = head
-        facts = ClientFacts(head)
         let exchange = Exchange(
             loop: loop, plan.request,
             ExchangeMachine(
@@ -41,6 +36,11 @@ final class ClientRecipient {
         self.exchange = exchange
         if plan.request.framing != .none { exchange.request.body = makeBody(for: exchange) }
     }
+
+    var connection: ClientConnection? { response.connection }
+    var facts: ClientFacts { response.facts }
+    /// Whether bytes of the request are still to come.
+    var isReceivingRequest: Bool { response.isReceivingRequest }
 
     /// Its connection is gone, or is not used for it any more.
     func hasLeft() {
@@ -125,11 +125,11 @@ final class ClientRecipient {
     private func bodyIsStuck(of exchange: Exchange) {
         if exchange.phase == .collecting(for: .ticket) { return bodyCannotBeKept(of: exchange) }
         if exchange.conversion?.bodyCannotBeReadFirst() == true { return }
-        guard !isWaitingForRoom, exchange.phase != .ended, exchange.request.body?.keepingFailure != nil else { return }
+        guard !isWaitingForRoom, !exchange.phase.isEnded, exchange.request.body?.keepingFailure != nil else { return }
         isWaitingForRoom = true
         loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self, weak exchange] in
             self?.isWaitingForRoom = false
-            if let exchange, exchange.phase != .ended { exchange.request.body?.roomMayBeBack() }
+            if let exchange, !exchange.phase.isEnded { exchange.request.body?.roomMayBeBack() }
         }
     }
 
@@ -150,7 +150,7 @@ final class ClientRecipient {
     /// Lets a client go on that waits for it, once (RFC 9110 section 10.1.1).
     func sendContinue(in phase: ExchangePhase) {
         guard facts.expectsContinue, !hasSentContinue, isReceivingRequest, let connection,
-            phase != .delivering, phase != .ended
+            !phase.isDelivering, !phase.isEnded
         else { return }
         hasSentContinue = true
         connection.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
@@ -160,7 +160,7 @@ final class ClientRecipient {
     func passOn(interim head: ResponseHead, in phase: ExchangePhase) {
         if head.status == 100 { return sendContinue(in: phase) }
         // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2).
-        guard !facts.isHTTP10, phase == .attempting, let connection else { return }
+        guard !facts.isHTTP10, phase.isAttempting, let connection else { return }
         var out = head.bytes
         out.writeStaticString("\r\n")
         connection.write(out)
@@ -170,19 +170,19 @@ final class ClientRecipient {
 extension ClientRecipient: ConnectionExchange {
     func receivedBody(_ bytes: ByteBuffer) -> Bool {
         // After an early response nobody wants the rest.
-        guard let exchange, exchange.phase != .ended else { return true }
+        guard let exchange, !exchange.phase.isEnded else { return true }
         hasSentContinue = true
         exchange.conversion?.read(bytes)
         return exchange.request.body?.append(bytes) ?? true
     }
 
     func finishedRequest(trailers: FieldBlock?) {
-        isReceivingRequest = false
+        response.isReceivingRequest = false
         guard let exchange else { return }
         exchange.trailers = trailers?.forwardedTrailers
         exchange.request.body?.finish(trailers: exchange.trailers)
         requestCompleted(exchange)
-        if exchange.phase == .ended { connection?.exchangeFinished(keepsAlive: false) }
+        if exchange.phase.isEnded { connection?.exchangeFinished(keepsAlive: false) }
     }
 
     private func requestCompleted(_ exchange: Exchange) {
@@ -211,7 +211,7 @@ extension ClientRecipient: ConnectionExchange {
         guard let exchange else { return }
         exchange.request.body?.breakOff()
         exchange.run.cancel()
-        if exchange.phase == .delivering {
+        if exchange.phase.isDelivering {
             exchange.ended(as: .failed)
             response.breakOff()
         } else {
@@ -234,10 +234,10 @@ extension ClientRecipient: ConnectionExchange {
     /// One that waits has left; during the first attempt its response is still delivered.
     func clientClosedInput() {
         guard let exchange else { return }
-        let isTried = exchange.entry != nil && exchange.phase == .attempting
+        let isTried = exchange.entry != nil && exchange.phase.isAttempting
         let hasJoined = exchange.keySearch?.hasJoined == true && exchange.conversion?.isAtOnce == false
-        guard isReceivingRequest || exchange.phase == .parked || hasJoined || isTried else { return }
-        let isDelivering = exchange.phase == .delivering
+        guard isReceivingRequest || exchange.phase.isParked || hasJoined || isTried else { return }
+        let isDelivering = exchange.phase.isDelivering
         left(exchange)
         if isDelivering { response.breakOff() } else { connection?.linger() }
     }

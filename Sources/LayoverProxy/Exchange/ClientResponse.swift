@@ -5,9 +5,11 @@ import NIOCore
 
 /// The response on its way to the client of an exchange: the origin's as it comes, or one that was kept. Confined to its loop.
 final class ClientResponse {
-    private unowned let client: ClientRecipient
     let loop: ProxyLoop
-    var connection: ClientConnection? { client.connection }
+    private(set) weak var connection: ClientConnection?
+    let facts: ClientFacts
+    /// Whether bytes of the request are still to come.
+    var isReceivingRequest = true
     /// How the response is framed.
     private var framing = AnswerFraming.none
     /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
@@ -19,15 +21,16 @@ final class ClientResponse {
     /// A response that does not come from the upstream.
     private var replay: (any BodyReplay)?
 
-    init(to client: ClientRecipient, loop: ProxyLoop) {
-        self.client = client
+    init(on connection: ClientConnection, loop: ProxyLoop, _ facts: ClientFacts) {
+        self.connection = connection
         self.loop = loop
+        self.facts = facts
     }
 
     /// Whether another request may follow on the connection. One that is still sending its body cannot be waited for once it has
     /// its response.
     private var keepsAlive: Bool {
-        client.facts.keepAlive && framing != .close && !client.isReceivingRequest && !loop.isDraining
+        facts.keepAlive && framing != .close && !isReceivingRequest && !loop.isDraining
     }
 
     func stop() { replay?.stop() }
@@ -36,9 +39,9 @@ final class ClientResponse {
         share(head, of: exchange)
         guard let connection else { return }
         loop.metrics.countAnswer(status: head.status)
-        framing = Self.framing(of: head, for: client.facts)
+        framing = Self.framing(of: head, for: facts)
         saysClose = !keepsAlive
-        var out = client.facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
+        var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
         connection.write(out)
     }
@@ -151,7 +154,7 @@ final class ClientResponse {
     /// What the origin answered to an equal request.
     func give(_ shared: SharedAnswer) {
         guard let connection else { return }
-        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: client.facts)
+        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: facts)
         replay = sending
         sending.begin()
     }
@@ -166,7 +169,7 @@ final class ClientResponse {
         loop.metrics.countAnswer(status: cached.head.status)
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
-        var out = client.facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
+        var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeString("\r\n" + fields)

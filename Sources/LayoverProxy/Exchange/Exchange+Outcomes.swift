@@ -9,7 +9,7 @@ extension Exchange {
 
     func attemptFailed(_ failure: Failure) {
         run.end()
-        guard phase != .ended else {
+        guard !phase.isEnded else {
             // Its client has left, and its attempt was let finish.
             record(nil, failure: failure)
             return ended(as: .cancelled, failure: failure)
@@ -120,18 +120,18 @@ extension Exchange {
     func rest() {
         // mutant: nobody-left
         phase = store?.isStored == true ? .ended : .parked
-        if phase == .ended { loop.closed(self) }
+        if phase.isEnded { loop.closed(self) }
     }
 
     // MARK: Responses
 
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { rules.sentAgainWithinAttempt(sendings - 1) }
-        guard phase != .attempting || !retries(head) else { return }
+        guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
         // Its client has left, but others may have asked for the same.
-        if phase == .ended { client?.response.share(head, of: self) }
-        if phase == .attempting { deliver(head) }
+        if phase.isEnded { client?.response.share(head, of: self) }
+        if phase.isAttempting { deliver(head) }
     }
 
     /// Whether the response is not to be passed on, or not yet.
@@ -174,7 +174,7 @@ extension Exchange {
 
     /// Passes the response in hand on after all.
     func deliverOffered() {
-        guard phase == .offering, let offered else { return }
+        guard phase.isOffering, let offered else { return }
         self.offered = nil
         deliver(offered.head)
         for event in offered.rest {

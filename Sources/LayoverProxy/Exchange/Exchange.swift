@@ -41,8 +41,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     /// - Parameter entry: Its place in the pending set, where it has one already.
     init(
-        loop: ProxyLoop, _ request: UpstreamRequest, _ machine: ExchangeMachine, for recipient: Recipient, route: String?,
-        wish: PolicyWish, hasIdempotencyKey: Bool = false, order: OrderWish = OrderWish(), entry: EntryID? = nil,
+        loop: ProxyLoop, _ request: consuming UpstreamRequest, _ machine: consuming ExchangeMachine, for recipient: Recipient,
+        route: String?, wish: PolicyWish, hasIdempotencyKey: Bool = false, order: OrderWish = OrderWish(), entry: EntryID? = nil,
         skipsPreflight: Bool = false
     ) {
         self.loop = loop
@@ -63,8 +63,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         get { machine.phase }
         set { machine.enter(newValue) }
     }
+    // Read in place: a copy would retain everything in a policy.
     var rules: AttemptRules {
-        get { machine.rules }
+        _read { yield machine.rules }
         _modify { yield &machine.rules }
     }
     var lastFailure: Failure? { machine.lastFailure }
@@ -124,10 +125,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         switch event {
         case .bodyWanted: client?.sendContinue(in: phase)
         case .interim(let head): client?.passOn(interim: head, in: phase)
-        case .head(let head, _) where phase == .preflight: preflightAnswered(head.status)
+        case .head(let head, _) where phase.isPreflight: preflightAnswered(head.status)
         case .head(let head, let sendings): received(head, sendings: sendings)
         case .body, .end, .failed:
-            if phase == .offering { offered?.rest.append(event) } else { receiveRest(event) }
+            if phase.isOffering { offered?.rest.append(event) } else { receiveRest(event) }
         case .dialled(let socket):
             guard let client else { return socket.close() }
             client.response.open(socket, of: self)

@@ -25,8 +25,8 @@ extension Recipient {
     func receive(_ bytes: ByteBuffer, of exchange: Exchange) -> Int {
         switch self {
         case .client(let client):
-            if exchange.phase == .delivering { exchange.cacheUse?.append(bytes) }
-            return client.response.receive(bytes, isDelivering: exchange.phase == .delivering)
+            if exchange.phase.isDelivering { exchange.cacheUse?.append(bytes) }
+            return client.response.receive(bytes, isDelivering: exchange.phase.isDelivering)
         case .store(let store): return store.receive(bytes)
         case .cache(let cache):
             cache.append(bytes)
@@ -37,7 +37,7 @@ extension Recipient {
     func finish(trailers: ByteBuffer?, of exchange: Exchange) {
         switch self {
         case .client(let client):
-            let wasDelivering = exchange.phase == .delivering
+            let wasDelivering = exchange.phase.isDelivering
             exchange.cacheUse?.finish()
             if let shared = client.response.takeShared() { exchange.keySearch?.end(.answer(shared)) }
             exchange.ended(as: client.isGone ? .cancelled : .delivered)

@@ -2,12 +2,19 @@
 package enum PercentCoding {
     /// `unreserved` of RFC 3986 section 2.3: never has a meaning of its own, so it may stand as it is anywhere in a URL.
     ///
-    /// A bit map of the ASCII range, inlined: the authority of each target is read with it.
+    /// A bit map of the ASCII range.
     @inlinable @inline(__always)
     package static func isUnreserved(_ byte: UInt8) -> Bool {
         guard byte < 0x80 else { return false }
         let members: UInt64 = byte < 64 ? 0x03ff_6000_0000_0000 : 0x47ff_fffe_87ff_fffe
         return (members >> UInt64(byte & 63)) & 1 == 1
+    }
+
+    /// The index of the first byte of a range that is not `unreserved`, or the end of the range. One call for a whole name.
+    package static func unreservedEnd(_ range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> Int {
+        var end = range.lowerBound
+        while end < range.upperBound, isUnreserved(bytes[end]) { end &+= 1 }
+        return end
     }
 
     /// Whether it is a letter or digit of ASCII.

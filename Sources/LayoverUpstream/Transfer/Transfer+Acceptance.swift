@@ -28,6 +28,9 @@ extension Transfer {
                 Hexadecimal.value(of: $0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
             }
         }
-        return host.utf8.allSatisfy(PercentCoding.isUnreserved)
+        var host = host
+        return host.withUTF8 { bytes in
+            PercentCoding.unreservedEnd(0..<bytes.count, in: UnsafeRawBufferPointer(bytes)) == bytes.count
+        }
     }
 }

@@ -1,0 +1,11 @@
+import LayoverCore
+
+/// Matching in place: `==` of an enum with data in its cases is a call into another module, and the fast path asks often.
+extension ExchangePhase {
+    var isPreflight: Bool { if case .preflight = self { true } else { false } }
+    var isAttempting: Bool { if case .attempting = self { true } else { false } }
+    var isOffering: Bool { if case .offering = self { true } else { false } }
+    var isParked: Bool { if case .parked = self { true } else { false } }
+    var isDelivering: Bool { if case .delivering = self { true } else { false } }
+    var isEnded: Bool { if case .ended = self { true } else { false } }
+}
