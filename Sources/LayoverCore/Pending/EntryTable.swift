@@ -10,6 +10,8 @@ struct EntryTable: Sendable {
     private var arrivals = ArrivalOrder()
     /// How many entries are in each state.
     private(set) var stateCounts: [EntryState: Int] = [:]
+    /// Entries whose clients wait on their connections.
+    private(set) var heldCount = 0
     /// Full but for the last one. Nil only while an entry is being taken out.
     private var chunks: [[Entry?]] = []
 
@@ -32,26 +34,40 @@ struct EntryTable: Sendable {
                 if let entry { append(entry, id) }
                 return
             }
-            let before = chunks[Self.chunk(place)][Self.offset(place)]?.state
+            let before = chunks[Self.chunk(place)][Self.offset(place)]?.counted
             yield &chunks[Self.chunk(place)][Self.offset(place)]
-            let after = chunks[Self.chunk(place)][Self.offset(place)]?.state
+            let after = chunks[Self.chunk(place)][Self.offset(place)]?.counted
             if before != after { count(before, after) }
             if after == nil { close(place, of: id) }
         }
     }
 
-    mutating func removeValue(forKey id: EntryID) -> Entry? {
-        guard let entry = self[id] else { return nil }
-        self[id] = nil
-        return entry
+    /// Whether an entry still waits where it was put.
+    func isCurrent(_ place: EntryPlace) -> Bool {
+        guard let entry = self[place.id], entry.state == .waiting else { return false }
+        return entry.placement == place.placement
     }
 
-    private mutating func count(_ before: EntryState?, _ after: EntryState?) {
-        if let before { stateCounts[before, default: 0] -= 1 }
-        if let after { stateCounts[after, default: 0] += 1 }
+    /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
+    /// of a dictionary.
+    var idsInOrder: [EntryID] {
+        // Only what is sorted is copied: entries are big, and there may be very many.
+        values.map { (sequence: $0.sequence, id: $0.id) }.sorted { $0.sequence < $1.sequence }.map(\.id)
     }
 
-    /// Everybody in the order of arrival. Some may have left meanwhile.
+    private mutating func count(_ before: Entry.Counted?, _ after: Entry.Counted?) {
+        if let before {
+            stateCounts[before.state, default: 0] -= 1
+            // mutant: miscounted
+            if before.isHeld { heldCount -= 1 }
+        }
+        if let after {
+            stateCounts[after.state, default: 0] += 1
+            if after.isHeld { heldCount += 1 }
+        }
+    }
+
+    /// All in the order of arrival. Some may have left meanwhile.
     mutating func inOrder() -> [ArrivalOrder.Item] { arrivals.sorted() }
 
     mutating func reserveCapacity(_ count: Int) { places.reserveCapacity(count) }
@@ -64,7 +80,7 @@ struct EntryTable: Sendable {
         }
         chunks[chunks.count - 1].append(entry)
         places[id] = place
-        count(nil, entry.state)
+        count(nil, entry.counted)
         arrivals.append(id, entry.sequence)
     }
 
@@ -98,4 +114,23 @@ struct EntryTable: Sendable {
             return entry
         }
     }
+}
+
+/// An entry as it stood when it was put into a heap.
+struct EntryPlace: Sendable, Hashable {
+    var id: EntryID
+    var placement: UInt32
+}
+
+extension Entry {
+    /// What an entry is counted by.
+    fileprivate struct Counted: Equatable {
+        var state: EntryState
+        var isHeld: Bool
+    }
+
+    fileprivate var counted: Counted { Counted(state: state, isHeld: isHeldByClient) }
+
+    /// Changes it in place.
+    mutating func amend(_ work: (inout Entry) -> Void) { work(&self) }
 }

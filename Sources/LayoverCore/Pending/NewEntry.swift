@@ -32,11 +32,6 @@ package struct NewEntry: Sendable {
     /// Not nil when nobody holds it.
     package var ticket: TicketFacts?
 
-    /// Whether sending it twice does no harm: by its own nature, or by the word of its policy.
-    var isRepeatable: Bool {
-        Repeatability(method: method, origin: origin, hasIdempotencyKey: hasIdempotencyKey, policy: policy).mayBeSentTwice
-    }
-
     package init(
         id: EntryID, method: String, url: String, origin: Origin, route: String? = nil,
         policy: Policy = .standard, client: Entry.Client, createdAt: Timestamp, attemptCount: Int = 0,

@@ -41,6 +41,12 @@ struct PendingHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
         return (first.key, first.value)
     }
 
+    /// Takes out everything, in its order.
+    mutating func popAll() -> [Value] {
+        defer { items = [] }
+        return items.sorted { $0 < $1 }.map(\.value)
+    }
+
     /// Drops values, asked about in their order; the rest keeps it.
     mutating func removeAll(where isStale: (Key, Value) -> Bool) {
         // A sorted array is a heap.

@@ -9,66 +9,54 @@ import Retry
 ///
 /// Three rules that everything here serves: an entry ends exactly once; a cancelled entry never starts
 /// again; while a gate is shut at most one attempt is under way to its origin.
+///
+/// The set says what each fact means; what follows for other entries is up to its `Schedule`.
 package struct PendingSet: Sendable {
     package let limits: PendingLimits
-    let naming: EntryNaming
-    package internal(set) var mode = ReachabilityMode.auto
-    /// Whether the monitor says that the network as a whole is away. Only for what people are told.
-    package var isNetworkAway = false
-    /// Whether somebody else answers for every origin: a captive portal.
-    package internal(set) var isBehindPortal = false
-    package internal(set) var heldCount = 0
-
-    var entries = EntryTable()
+    private let naming: EntryNaming
+    var schedule: Schedule
     var policies = SharedPolicies()
-    var lines: [Origin: OriginLine] = [:]
-    var timers = PendingHeap<Timestamp, PendingTimer>()
-    var history = EntryHistory()
+    /// Order of arrival: the last number that was given.
     var sequence = 0
-    package internal(set) var isDraining = false
-    /// Whether tickets of an earlier run are still being read: nobody goes before all of them are there.
-    var isRestoring = false
-    /// Eligible entries that wait for a captive portal to go away.
-    var keptFromPortal: Set<EntryPlace> = []
-    /// Nil while the store takes the marks of attempts.
-    var storeTrouble: StoreTrouble?
-    /// Counts the tickets that were kept from the store, for their order.
-    var keptCount = 0
-    var incidentLines: [IncidentID: IncidentLine] = [:]
-    var incidentByScope: [Incident.Scope: IncidentID] = [:]
-    /// What the budget gave for the entry that is joining.
-    var newGrant: RetryBudget.Grant?
-    var lanes: [String: LaneLine] = [:]
-    /// The newest PUT to each URL whose body is there whole, and those after it whose bodies are still arriving, where
-    /// policies say that they may be superseded.
-    var lastPuts: [String: [PutMark]] = [:]
-    /// The parents that a ticket still waits for; nothing for one that waits for none.
-    var parentsLeft: [EntryID: Set<EntryID>] = [:]
-    /// The parents that were not delivered, and without which a person had a ticket sent; nothing where there are none.
-    var excusedParents: [EntryID: [EntryID]] = [:]
-    /// The tickets that wait for a ticket.
-    var children: [EntryID: Set<EntryID>] = [:]
-    /// Origins of entries that the fact at hand set free.
-    var toDispatch: Set<Origin> = []
     /// Tickets that were admitted and are not on disk yet.
     var acceptingCount = 0
-    /// Incidents that the fact at hand has opened.
-    var opened: [IncidentID] = []
-    /// Gathered while a fact is worked on.
-    var actions: [PendingAction] = []
 
     package init(limits: PendingLimits = .init(), naming: EntryNaming = .plain) {
         self.limits = limits
         self.naming = naming
-        history = EntryHistory(countMax: limits.rememberedCountMax)
+        schedule = Schedule(limits)
     }
 
     // MARK: Views
 
+    var entries: EntryTable { schedule.entries }
+    package var mode: ReachabilityMode { schedule.mode }
+    package var isBehindPortal: Bool { schedule.pauses.isBehindPortal }
+    package var isDraining: Bool { schedule.isDraining }
     /// Entries in the set, in no order.
     package var liveEntries: some Collection<Entry> & Sendable { entries.values }
+    /// Entries that came to their end and are still remembered, in no order.
+    package var rememberedEntries: some Collection<Entry> & Sendable { schedule.history.all }
+    package var idsInOrder: [EntryID] { entries.idsInOrder }
     package var count: Int { entries.count }
+    package var heldCount: Int { entries.heldCount }
     package func isLive(_ id: EntryID) -> Bool { entries[id] != nil }
+    /// Whether it is a ticket that is on disk.
+    package func isTicketAtRest(_ id: EntryID) -> Bool { entries[id].map { $0.ticket != nil && !$0.isBeingStored } ?? false }
+    /// Whether it is about to become a ticket.
+    package func isBeingStored(_ id: EntryID) -> Bool { entries[id]?.isBeingStored ?? false }
+    /// When `advance(to:)` wants to be called next; nil while nothing is due.
+    package var nextWakeAt: Timestamp? { schedule.timers.nextAt }
+    /// The origins whose gate is shut.
+    package var shutOrigins: [Origin] { schedule.origins.shut }
+    /// How many incidents are open.
+    package var incidentCount: Int { schedule.incidents.count }
+
+    /// Whether the monitor says that the network as a whole is away. Only for what people are shown.
+    package var isNetworkAway: Bool {
+        get { schedule.isNetworkAway }
+        set { schedule.isNetworkAway = newValue }
+    }
 
     /// How many entries are in each live state.
     package var counts: [EntryState: Int] {
@@ -77,57 +65,44 @@ package struct PendingSet: Sendable {
     }
 
     /// The entry as it stands at a moment, live or remembered; nil if there is none.
-    package func entry(_ id: EntryID, now: Timestamp) -> Entry? {
-        guard let entry = entries[id] else { return history[id] }
-        return described(entry, now: now)
+    package func entry(_ id: EntryID, now: Timestamp) -> Entry? { schedule.entry(id, now: now) }
+
+    /// Fills in what it waits for and when it goes.
+    package func described(_ entry: Entry, now: Timestamp) -> Entry { schedule.described(entry, now: now) }
+
+    /// What is to be kept of a ticket as it stands now, live or remembered; nil if it is none.
+    package func record(of id: EntryID) -> TicketRecord? {
+        guard let entry = entries[id] ?? schedule.history[id], let ticket = entry.ticket else { return nil }
+        var record = TicketRecord(entry, ticket)
+        record.decisions.excusedParents = schedule.dependencies.excusedParents(of: id)
+        return record
     }
 
-    /// Fills in what depends on the gate: what it waits for and when it goes.
-    package func described(_ entry: Entry, now: Timestamp) -> Entry {
-        var entry = entry
-        guard entry.state == .waiting else {
-            entry.waitingFor = nil
-            entry.nextAttemptAt = nil
-            return entry
-        }
-        let gate = lines[entry.origin]?.gate
-        let isShut = gate?.isShut ?? false
-        let isSetFree = isShut && entry.waitsForOrigin && entry.isWokenByReachability
-        let pauseEnd = storePauseEnd(of: entry) ?? now
-        let mayGoAt = max(entry.eligibleBy == nil && !isSetFree ? entry.dueAt : now, pauseEnd)
-        entry.nextAttemptAt = isShut ? max(mayGoAt, gate?.canaryAt ?? now) : mayGoAt
-        if let blocker = blocker(of: entry) {
-            entry.waitingFor = blocker
-            entry.nextAttemptAt = nil
-            return entry
-        }
-        if mode == .offline || isBehindPortal && entry.isExposed && entry.eligibleBy != .admin {
-            entry.waitingFor = .network
-            entry.nextAttemptAt = nil
-        } else if isShut {
-            entry.waitingFor = isNetworkAway ? .network : .origin
-        } else {
-            entry.waitingFor = entry.eligibleBy == nil || pauseEnd > now ? .time : .turn
-        }
-        return entry
+    /// The open incidents, oldest first.
+    package func incidents(now: Timestamp) -> [Incident] {
+        schedule.incidents.states.values.map { schedule.view(of: $0, now: now) }
+            .sorted { ($0.since, $0.id.description) < ($1.since, $1.id.description) }
     }
 
-    /// When `advance(to:)` wants to be called next; nil while nothing is due.
-    package var nextWakeAt: Timestamp? { timers.first?.key }
-
-    /// The origins whose gate is shut.
-    package var shutOrigins: [Origin] { lines.filter { $0.value.gate.isShut }.map(\.key) }
-
-    /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
-    /// of a dictionary.
-    package var idsInOrder: [EntryID] {
-        // Only what is sorted is copied: entries are big, and there may be very many.
-        entries.values.map { (sequence: $0.sequence, id: $0.id) }.sorted { $0.sequence < $1.sequence }.map(\.id)
+    package func incident(_ id: IncidentID, now: Timestamp) -> Incident? {
+        schedule.incidents[id].map { schedule.view(of: $0, now: now) }
     }
 
-    /// Whether one came before another.
-    func isBefore(_ one: EntryID, _ other: EntryID) -> Bool {
-        (entries[one]?.sequence ?? 0) < (entries[other]?.sequence ?? 0)
+    /// A page of the list. In any other order than that of arrival all entries are looked at.
+    package mutating func page(of query: PendingQuery, now: Timestamp) -> PendingPage {
+        let (schedule, states) = (schedule, query.filter.states)
+        let hasFinal = states.contains(where: \.isFinal)
+        if query.sort.field == .parkedAt, let limit = query.limit, limit > 0, !hasFinal {
+            return self.schedule.entries.page(of: query, limit: limit, naming: naming) { schedule.described($0, now: now) }
+        }
+        let live = states.allSatisfy(\.isFinal) ? [] : entries.values.map { schedule.described($0, now: now) }
+        return query.page(of: hasFinal ? live + rememberedEntries : live, naming: naming)
+    }
+
+    /// An honest guess of when it is worth while for a client to come back: the gate's next canary.
+    package func retryAfter(for origin: Origin, now: Timestamp) -> Duration? {
+        guard schedule.origins.isShut(origin), let at = schedule.origins.canaryAt(origin) else { return nil }
+        return max(.seconds(1), at - now)
     }
 
     // MARK: Working on a fact
@@ -135,27 +110,132 @@ package struct PendingSet: Sendable {
     /// Runs one fact and hands out what is to be done.
     mutating func gather(now: Timestamp, _ work: (inout Self) -> Void) -> [PendingAction] {
         work(&self)
-        repeat {
-            let origins = toDispatch.sorted(by: Origin.isBefore)
-            toDispatch = []
-            for origin in origins { dispatch(origin, now: now) }
-            askStore(now: now)
-        } while !toDispatch.isEmpty
-        tellOpened(now: now)
-        defer { actions.removeAll(keepingCapacity: true) }
-        return actions
+        return schedule.finishFact(now: now)
     }
 
-    /// Changes an entry, counts the revision, and reports it.
-    mutating func change(
-        _ id: EntryID, as event: EntryEventKind = .changed, _ work: (inout Entry) -> Void
-    ) {
-        guard entries[id] != nil else { return }
-        entries[id]?.revision += 1
-        if var entry = entries[id] {
-            work(&entry)
-            entries[id] = entry
+    /// Does what is due.
+    package mutating func advance(to now: Timestamp) -> [PendingAction] {
+        gather(now: now) { $0.schedule.advance(to: now) }
+    }
+
+    // MARK: Facts about the world
+
+    /// A request that is not in the set got a response from an origin that has entries or a shut gate.
+    package mutating func originAnswered(_ origin: Origin, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { set in
+            if set.schedule.origins.isKnown(origin) { set.schedule.originOpened(origin, now: now) }
         }
-        actions.append(.report(event, id))
+    }
+
+    /// Fresh attempts to a watched origin began or ended: they count in its window, and never wait for it.
+    package mutating func freshUnderWay(
+        _ origin: Origin, changedBy difference: Int, now: Timestamp
+    ) -> [PendingAction] {
+        gather(now: now) { set in
+            guard set.schedule.origins.isKnown(origin) else { return }
+            set.schedule.origins[origin].freshChanged(by: difference)
+            set.schedule.toDispatch.insert(origin)
+        }
+    }
+
+    /// Something says that ways may be open which were not: the network changed, or an admin said so.
+    ///
+    /// Every shut gate may send a canary now; what else waits and may be woken goes as its gate admits.
+    package mutating func reachable(now: Timestamp) -> [PendingAction] {
+        gather(now: now) { set in
+            // While the proxy stops, what is under way may finish, and nothing starts in its place.
+            guard !set.isDraining else { return }
+            for id in set.idsInOrder { set.wake(id) }
+            for origin in set.schedule.origins.inOrder {
+                set.schedule.origins[origin].gate.mayBeReachable(now: now)
+                set.schedule.toDispatch.insert(origin)
+            }
+        }
+    }
+
+    private mutating func wake(_ id: EntryID) {
+        guard let entry = entries[id], entry.policy.wakeOnReachable else { return }
+        switch entry.fullState {
+        case .attempting(var attempt):
+            // It may be hanging on a network that is gone. If it connects after all, nothing is lost.
+            attempt.isAbandoned = true
+            schedule.entries[id]?.fullState = .attempting(attempt)
+            schedule.actions.append(.abandonConnecting(id))
+        case .waiting(.due), .waiting(.eligible):
+            if entry.isWokenByReachability { schedule.makeEligible(id, by: .reachability) }
+        case .waiting(.blocked), .held, .undecided, .ended: break
+        }
+    }
+
+    /// A captive portal began or ceased to answer for every origin.
+    package mutating func portalChanged(isBehindPortal: Bool, now: Timestamp) -> [PendingAction] {
+        guard isBehindPortal != self.isBehindPortal else { return [] }
+        return gather(now: now) { set in
+            if isBehindPortal { set.schedule.pauses.portalCame() } else { set.schedule.portalLeft() }
+        }
+    }
+
+    /// The store did not take the start record of an attempt.
+    package mutating func storeRefused(now: Timestamp) -> [PendingAction] {
+        gather(now: now) { set in set.schedule.timers.add(.store, at: set.schedule.pauses.storeRefused(now: now)) }
+    }
+
+    /// The store took something.
+    package mutating func storeRecovered(now: Timestamp) -> [PendingAction] {
+        guard schedule.pauses.storePauseEnd != nil else { return [] }
+        return gather(now: now) { $0.schedule.storeRecovered() }
+    }
+
+    /// An admin changed the mode.
+    package mutating func modeChanged(to mode: ReachabilityMode, now: Timestamp) -> [PendingAction] {
+        guard mode != self.mode else { return [] }
+        schedule.mode = mode
+        return mode == .offline ? [] : reachable(now: now)
+    }
+
+    /// The proxy is being stopped: nothing is parked any more, and what waits ends.
+    package mutating func drained(now: Timestamp) -> [PendingAction] {
+        gather(now: now) { set in
+            set.schedule.isDraining = true
+            for id in set.idsInOrder {
+                // A ticket goes on after the next start.
+                if set.entries[id]?.ticket == nil { set.schedule.endOrOfferTicket(id, now: now) }
+            }
+            // The loops stop too: what becomes of origins does not matter to them any more.
+            set.schedule.toAnnounce = []
+        }
+    }
+
+    /// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
+    package mutating func rerouted(
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, now: Timestamp
+    ) -> [PendingAction] {
+        gather(now: now) { set in
+            guard let entry = set.entries[id], entry.route != route || entry.policy != policy else { return }
+            set.schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
+            let shared = set.policies.shared(policy)
+            set.schedule.change(id) { $0.reroute(route, shared, automaticLeft: automaticLeft) }
+            if let expiresAt = set.entries[id]?.expiresAt { set.schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
+            // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
+            if entry.state == .waiting, entry.eligibleBy == nil { set.schedule.place(id, now: now) }
+            // So is whether its lane waits for it while it is undecided.
+            if let lane = entry.lane { set.schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
+            set.schedule.laneChanged(entry.lane, now: now)
+            set.schedule.touchIncident(entry.incident, now: now)
+            // mutant: word-taken-back
+            // And whether it may be sent once more.
+            set.stopIfRisky(id, now: now)
+        }
+    }
+
+    /// What may not be sent twice any more, because a policy does not allow it any more, stops where it is: RFC 9110
+    /// section 9.2.2.
+    ///
+    /// A ticket asks a person, a request that a client holds does as its policy says. An attempt under way goes on: what
+    /// follows it is decided by the policy as it is then.
+    mutating func stopIfRisky(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.isRisky, entry.state != .attempting, entry.why != .maybeApplied else { return }
+        if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return schedule.ask(id, .maybeApplied, now: now) }
+        schedule.end(id, as: .failed, .maybeApplied, now: now)
     }
 }

@@ -14,11 +14,3 @@ package enum AdoptionObstacle: String, Sendable, Hashable, CaseIterable {
         }
     }
 }
-
-extension PendingSet {
-    /// The client of an entry has left, and the entry cannot go on without it. It ends with the attempt under way, or at once.
-    package mutating func notAdopted(_ id: EntryID, _ obstacle: AdoptionObstacle) {
-        entries[id]?.adoptionObstacle = obstacle
-        entries[id]?.ticketWish = .none
-    }
-}

@@ -2,16 +2,16 @@ extension Entry {
     /// What an earlier run kept.
     init(_ record: TicketRecord, policy: SharedPolicy) {
         self.init(
-            id: record.id, revision: record.revision, state: record.state, why: record.why,
-            method: record.method, url: record.url, origin: record.origin, route: record.route,
-            sharedPolicy: policy, client: record.client, attemptCount: record.counts.all,
+            id: record.id, revision: record.revision, fullState: State(record), method: record.method, url: record.url,
+            origin: record.origin, route: record.route, sharedPolicy: policy, client: record.client,
+            attemptCount: record.counts.all,
             automaticLeft: policy.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) },
             createdAt: record.createdAt, parkedAt: record.parkedAt, expiresAt: record.expiresAt,
             lastFailure: record.lastFailure, lastFailureAt: record.lastFailureAt,
             requestByteCount: record.requestByteCount, isBodyReplayable: true, isExposed: record.isExposed,
             priority: record.priority, lane: record.lane, ticket: TicketFacts(record),
             sequence: record.sequence, dueAt: record.dueAt,
-            waitsForOrigin: record.lastFailure?.shutsGate ?? false, isHeldByClient: false)
+            waitEnd: record.lastFailure?.shutsGate == true ? .origin : .time, holder: .store)
         hasIdempotencyKey = record.hasIdempotencyKey
         mayHaveBeenApplied = record.counts.mayHaveBeenApplied
         attempts = record.attempts
@@ -22,6 +22,13 @@ extension Entry {
         isForced = record.decisions.isForced
         hasOwnDeadline = record.decisions.hasOwnDeadline
         hasOwnPriority = record.decisions.hasOwnPriority
+    }
+
+    /// A ticket that ended so long ago, or in an earlier run, that only its record is left.
+    ///
+    /// - Parameter policy: The one that it would have now.
+    package static func ended(_ record: TicketRecord, policy: Policy) -> Entry {
+        Entry(record, policy: SharedPolicy(policy))
     }
 
     fileprivate var decisions: TicketDecisions {
@@ -44,13 +51,15 @@ extension TicketFacts {
     }
 }
 
-extension PendingSet {
-    /// What is to be kept of a ticket as it stands now, live or remembered; nil if it is none.
-    package func record(of id: EntryID) -> TicketRecord? {
-        guard let entry = entries[id] ?? history[id], let ticket = entry.ticket else { return nil }
-        var record = TicketRecord(entry, ticket)
-        record.decisions.excusedParents = excusedParents[id] ?? []
-        return record
+extension Entry.State {
+    fileprivate init(_ record: TicketRecord) {
+        switch record.state {
+        case .waiting: self = .waiting(.due)
+        case .attempting: self = .attempting(.init())
+        case .held: self = .held
+        case .undecided: self = .undecided(record.why ?? .maybeApplied)
+        case .delivered, .cancelled, .expired, .failed: self = .ended(record.state)
+        }
     }
 }
 
@@ -73,15 +82,8 @@ extension TicketRecord {
 
     /// The record of a ticket that is about to be accepted.
     package init(_ new: NewEntry, _ ticket: TicketFacts, sequence: Int, now: Timestamp) {
-        self.init(
-            id: new.id, sequence: sequence, state: .waiting, method: new.method, url: new.url,
-            origin: new.origin, route: new.route, wish: ticket.wish, policy: new.policy.name,
-            priority: new.priority ?? new.policy.priority, lane: new.lane, parents: ticket.parents,
-            client: new.client, counts: ticket.counts, isRepeatable: new.isRepeatable,
-            hasIdempotencyKey: new.hasIdempotencyKey, isExposed: new.isExposed,
-            requestByteCount: new.requestByteCount, createdAt: new.createdAt, parkedAt: now, dueAt: now,
-            expiresAt: now + new.policy.lifetime, notAfter: ticket.notAfter,
-            preconditions: ticket.preconditions)
-        decisions.hasOwnPriority = new.priority != nil
+        var new = new
+        new.ticket = ticket
+        self.init(Entry(new, policy: SharedPolicy(new.policy), sequence: sequence, now: now), ticket)
     }
 }

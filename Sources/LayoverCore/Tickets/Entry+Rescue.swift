@@ -16,8 +16,7 @@ extension Entry {
         lastFailure = .cutOff
         lastFailureAt = now
         // mutant: rescued-as-waiting
-        state = !isRepeatable ? .undecided : isHeldBack ? .held : .waiting
-        why = isRepeatable ? nil : .maybeApplied
+        fullState = !isRepeatable ? .undecided(.maybeApplied) : isHeldBack ? .held : .waiting(.due)
         mayHaveBeenApplied = true
         // The word of a person was for this attempt.
         isForced = false

@@ -21,42 +21,28 @@ extension Engine {
         case .declinesTicket(let id):
             perform(pending.declinesTicket(id, now: now))
         case .ticketDelivered(let id, let answer, let failure, let tally):
-            pending.counted(tally.counts, of: id)
-            pending.answered(status: answer.status, of: id)
             saves.answers[id] = answer
             perform(
                 pending.ended(
-                    id, as: .delivered, failure: failure, attemptCount: tally.attemptCount, records: tally.records,
-                    now: now, using: &jitter))
+                    id, as: .delivered, failure: failure, status: answer.status, tally, now: now, using: &jitter))
             exchanges[id] = nil
             if !saves.isTouched(id) { discard(answer, of: id) }
         case .refusedToSend(let id, let why, let failure, let tally):
             if pending.isTicketAtRest(id) { exchanges[id] = nil }
-            pending.counted(tally.counts, of: id)
-            perform(pending.refused(id, why: why, failure: failure, records: tally.records, now: now))
+            perform(pending.refused(id, why: why, failure: failure, tally, now: now))
         case .attemptFailed(let id, let failure, let parking, let tally):
             if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
-            pending.counted(tally.counts, of: id)
             // A ticket at rest has no exchange; the next attempt makes one. A response that it has not delivered keeps it.
             if failure.evidence != .answered, pending.entry(id, now: now)?.ticket != nil, !pending.isBeingStored(id) {
                 exchanges[id] = nil
             }
-            perform(
-                pending.attemptFailed(
-                    id, failure: failure, parking: parking, attemptCount: tally.attemptCount,
-                    automaticLeft: tally.automaticLeft, isBodyReplayable: tally.isBodyReplayable,
-                    records: tally.records, now: now, using: &jitter))
+            perform(pending.attemptFailed(id, failure, parking, tally, now: now, using: &jitter))
         case .answered(let id, let tally):
             if !pending.isLive(id) { observeLateEvidence(nil, tally, of: id, now: now) }
-            pending.counted(tally.counts, of: id)
-            perform(pending.attemptAnswered(id, attemptCount: tally.attemptCount, records: tally.records, now: now))
+            perform(pending.attemptAnswered(id, tally, now: now))
         case .ended(let id, let state, let failure, let tally):
             if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
-            pending.counted(tally.counts, of: id)
-            perform(
-                pending.ended(
-                    id, as: state, failure: failure, attemptCount: tally.attemptCount,
-                    records: tally.records, now: now, using: &jitter))
+            perform(pending.ended(id, as: state, failure: failure, tally, now: now, using: &jitter))
             // mutant: ends-twice
             // Its loop has ended it; in all other cases the loop still gets `end` or `refuse`.
             exchanges[id] = nil
@@ -86,7 +72,7 @@ extension Engine {
 
     /// Records the evidence of an attempt whose entry has ended meanwhile, by a command or by time.
     private func observeLateEvidence(_ failure: Failure?, _ tally: AttemptTally, of id: EntryID, now: Timestamp) {
-        pending.recorded(failure, counts: tally.counts, records: tally.records, of: id, now: now)
+        pending.recorded(failure, tally, of: id, now: now)
         saveLateEvidence(of: id)
     }
 

@@ -54,7 +54,7 @@ extension Engine {
 
     /// The store took a change, so it will take start records as well.
     func storeTook() {
-        let actions = pending.storeIsWell(now: clock.now())
+        let actions = pending.storeRecovered(now: clock.now())
         guard !actions.isEmpty else { return }
         perform(actions)
         finishFact()

@@ -40,23 +40,3 @@ package enum ExchangeFact: Sendable {
     /// Fresh attempts to a watched origin began or ended.
     case freshUnderWay(Origin, changedBy: Int)
 }
-
-/// The attempts of an exchange: their number, and the records of the newest.
-package struct AttemptTally: Sendable, Hashable {
-    package var attemptCount: Int
-    package var automaticLeft: Int?
-    package var isBodyReplayable: Bool
-    /// The same in full, for what is kept of a ticket.
-    package var counts = AttemptCounts()
-    /// The attempts that ended since the last fact.
-    package var records: [AttemptRecord]
-
-    package init(
-        attemptCount: Int, automaticLeft: Int?, isBodyReplayable: Bool, records: [AttemptRecord] = []
-    ) {
-        self.attemptCount = attemptCount
-        self.automaticLeft = automaticLeft
-        self.isBodyReplayable = isBodyReplayable
-        self.records = records
-    }
-}

@@ -20,9 +20,8 @@ struct RejoiningTests {
     private mutating func fail(_ id: EntryID, _ number: Int, asks: UndecidedReason? = nil) {
         _ = bench.kept(
             bench.set.attemptFailed(
-                id, failure: .refused, parking: .init(delay: .seconds(5), shutsGate: true, asks: asks),
-                attemptCount: number, automaticLeft: nil, isBodyReplayable: true, records: [line(number)],
-                now: bench.now, using: &bench.generator))
+                id, .refused, .init(delay: .seconds(5), shutsGate: true, asks: asks),
+                bench.tally(id, number, records: [line(number)]), now: bench.now, using: &bench.generator))
     }
 
     @Test mutating func whoIsOutOfAttemptsStaysAMember() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Big bodies do not starve small ones. Decision 17.
 struct BigBodyTests {
-    private static let big = OriginLine.bigByteCount + 1
+    private static let big = OriginState.bigByteCount + 1
 
     @Test func bigOnesHaveHalfOfTheWindow() {
         var bench = PendingBench(perOriginAttemptCountMax: 4)
@@ -18,7 +18,7 @@ struct BigBodyTests {
 
     @Test func oneMebibyteIsNotBig() {
         var bench = PendingBench(perOriginAttemptCountMax: 4)
-        let ids = (0..<4).map { _ in bench.accepted { $0.byteCount = OriginLine.bigByteCount } }
+        let ids = (0..<4).map { _ in bench.accepted { $0.byteCount = OriginState.bigByteCount } }
         #expect(bench.states(ids) == [.attempting, .attempting, .attempting, .attempting])
     }
 
@@ -60,6 +60,6 @@ struct BigBodyTests {
         let next = bench.accepted { $0.byteCount = Self.big }
         #expect(bench.state(next) == .attempting)
         _ = bench.fail(next, .reset, delay: .seconds(50))
-        #expect(bench.set.lines[PendingBench.origin]?.bigUnderWay == 0)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.bigUnderWay == 0)
     }
 }

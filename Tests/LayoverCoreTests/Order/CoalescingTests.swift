@@ -123,7 +123,7 @@ struct CoalescingTests {
         }
         #expect(Self.put(&bench).1.ended == [], "its child wants its answer")
         _ = bench.command(.cancel, child)
-        #expect(bench.set.children.isEmpty)
+        #expect(bench.set.schedule.dependencies.children.isEmpty)
     }
 
     @Test func whoDependsOnOneThatIsGoneWaitsForTheNewerOne() {
@@ -247,6 +247,6 @@ struct CoalescingTests {
             let id = Self.put(&bench, "/\(number)").0
             _ = bench.command(.cancel, id)
         }
-        #expect(bench.set.lastPuts.isEmpty)
+        #expect(bench.set.schedule.puts.isEmpty)
     }
 }

@@ -68,7 +68,7 @@ struct ParentTests {
         _ = bench.command(.cancel, child)
         _ = bench.end(parent, as: .failed)
         #expect(bench.state(child) == .cancelled)
-        #expect(bench.set.children.isEmpty && bench.set.parentsLeft.isEmpty)
+        #expect(bench.set.schedule.dependencies.children.isEmpty && bench.set.schedule.dependencies.parentsLeft.isEmpty)
     }
 
     @Test func whileItsParentIsUnderWayAChildMayBeHeldAndRetried() {

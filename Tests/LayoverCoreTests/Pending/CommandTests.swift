@@ -76,7 +76,13 @@ struct CommandTests {
         #expect(bench.answer(id) == [])
         #expect(bench.end(id) == [])
         #expect(bench.state(id) == .cancelled)
-        #expect(bench.set.lines[PendingBench.origin]?.underWay == 0)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.underWay == 0)
+    }
+
+    private func tally(_ count: Int, _ records: [AttemptRecord]) -> AttemptTally {
+        var tally = AttemptTally(attemptCount: count, automaticLeft: nil, isBodyReplayable: true, records: records)
+        tally.counts = AttemptCounts(all: count, automatic: min(count, 1))
+        return tally
     }
 
     @Test mutating func theAttemptThatCancelCutOffIsCounted() {
@@ -87,8 +93,7 @@ struct CommandTests {
         let revision = bench.entry(id)?.revision ?? 0
         let failure = Failure.reset
         bench.set.recorded(
-            failure, counts: AttemptCounts(all: 2, automatic: 1),
-            records: [AttemptRecord(number: 2, trigger: .admin, startedAt: bench.now)], of: id, now: bench.now)
+            failure, tally(2, [AttemptRecord(number: 2, trigger: .admin, startedAt: bench.now)]), of: id, now: bench.now)
         let entry = bench.entry(id)
         #expect(entry?.state == .cancelled)
         #expect(entry?.attemptCount == 2)
@@ -102,14 +107,13 @@ struct CommandTests {
         _ = bench.command(.cancel, id)
         #expect(bench.set.record(of: id)?.counts.all == 0)
         bench.set.recorded(
-            .reset, counts: AttemptCounts(all: 1, automatic: 1),
-            records: [AttemptRecord(number: 1, trigger: .arrival, startedAt: bench.now)], of: id, now: bench.now)
+            .reset, tally(1, [AttemptRecord(number: 1, trigger: .arrival, startedAt: bench.now)]), of: id, now: bench.now)
         let record = bench.set.record(of: id)
         #expect(record?.state == .cancelled)
         #expect(record?.counts == AttemptCounts(all: 1, automatic: 1, mayHaveBeenApplied: true))
         #expect(record?.attempts.records.count == 1)
         // What is older says nothing new.
-        bench.set.recorded(nil, counts: AttemptCounts(), of: id, now: bench.now)
+        bench.set.recorded(nil, tally(0, []), of: id, now: bench.now)
         #expect(bench.set.record(of: id)?.counts.all == 1)
         #expect(bench.entry(id)?.attemptCount == 1)
     }

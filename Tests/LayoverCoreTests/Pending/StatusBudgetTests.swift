@@ -15,7 +15,7 @@ struct StatusBudgetTests {
     }
 
     private mutating func inUse(_ name: String = "test") -> Int? {
-        bench.set.lines[PendingBench.origin]?.budgets[name]?.minimumInUse
+        bench.set.schedule.origins.states[PendingBench.origin]?.budgets[name]?.minimumInUse
     }
 
     @Test mutating func whatIsAskedForAgainIsNotDelivered() {
@@ -51,9 +51,9 @@ struct StatusBudgetTests {
     @Test mutating func aStatusNarrowsTheWindow() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         _ = bench.parked(unavailable, policy: policy())
-        #expect(bench.set.lines[PendingBench.origin]?.gate.window == 4)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 4)
         _ = bench.parked(unavailable, policy: policy())
-        #expect(bench.set.lines[PendingBench.origin]?.gate.window == 2)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 2)
     }
 
     /// Regression: an answer that is asked for again let one more start before it narrowed the window.
@@ -153,7 +153,7 @@ struct StatusBudgetTests {
     @Test mutating func failuresCostNothing() {
         for _ in 0..<9 { _ = bench.parked(.reset, policy: policy(minimum: 1)) }
         #expect(bench.set.count == 9)
-        #expect(bench.set.lines[PendingBench.origin]?.budgets.isEmpty == true)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.budgets.isEmpty == true)
     }
 
     @Test mutating func aSetThatIsFullCostsNothing() {
@@ -206,7 +206,7 @@ struct StatusBudgetTests {
     @Test mutating func aTokenForARetryThatWasNotMadeGoesBack() {
         _ = bench.parked(.reset)
         let unbounded = policy(ratio: 1, minimum: 0)
-        func tokens() -> Int? { bench.set.lines[PendingBench.origin]?.budgets["test"]?.tokenCount }
+        func tokens() -> Int? { bench.set.schedule.origins.states[PendingBench.origin]?.budgets["test"]?.tokenCount }
         guard case .deliverAnswer = bench.park(unavailable, policy: unbounded).1.first else {
             Issue.record("there is no token yet")
             return
@@ -257,9 +257,8 @@ struct StatusBudgetTests {
         var record = AttemptRecord(number: 2, trigger: .dueTime, startedAt: bench.now)
         record.verdict = .park(.init(delay: .zero, shutsGate: false, rule: .status))
         _ = bench.set.attemptFailed(
-            id, failure: unavailable, parking: .init(delay: .zero, shutsGate: false, rule: .status),
-            attemptCount: 2, automaticLeft: nil, isBodyReplayable: true, records: [record], now: bench.now,
-            using: &bench.generator)
+            id, unavailable, .init(delay: .zero, shutsGate: false, rule: .status),
+            bench.tally(id, 2, records: [record]), now: bench.now, using: &bench.generator)
         #expect(bench.entry(id)?.attempts.records.last?.verdict == .deliver(.budget))
         #expect(bench.entry(id)?.attemptCount == 2)
     }

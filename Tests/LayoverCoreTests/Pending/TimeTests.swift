@@ -57,7 +57,7 @@ struct TimeTests {
             let id = bench.parked(.reset)
             _ = bench.command(.cancel, id)
         }
-        #expect(bench.set.timers.count <= 1000 + 4)
+        #expect(bench.set.schedule.timers.count <= 1000 + 4)
         // Nothing that is alive loses its timers by the tidying.
         let id = bench.parked(.reset)
         for _ in 0..<5_000 {
@@ -78,9 +78,8 @@ struct TimeTests {
             _ = bench.command(.cancel, other)
         }
         _ = bench.fail(id)
-        let line = bench.set.lines[PendingBench.origin]
-        #expect((line?.blocked.count ?? .max) < 200)
-        #expect((line?.eligible.count ?? .max) < 200)
+        let line = bench.set.schedule.origins.states[PendingBench.origin]
+        #expect((line?.placeCount ?? .max) < 200)
         #expect(bench.originAnswered().contains(.start(id, .reachability)))
     }
 

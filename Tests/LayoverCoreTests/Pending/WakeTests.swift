@@ -74,7 +74,7 @@ struct WakeTests {
         let (id, actions) = bench.park(cutOff, delay: .zero)
         #expect(actions == [.watched()])
         #expect(bench.wait(.zero) == [.start(id, .dueTime)])
-        #expect(bench.set.lines[PendingBench.origin]?.gate.window == 8)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 8)
     }
 
     @Test mutating func anAttemptThatHadConnectedIsJudgedByItsOutcome() {

@@ -92,10 +92,10 @@ extension PendingBench {
         return fail(id, .fixture(.proxyInternalError, phase: .connecting), delay: .seconds(5), rule: .store)
     }
 
-    mutating func storeIsWell() -> [PendingAction] { kept(set.storeIsWell(now: now)) }
+    mutating func storeRecovered() -> [PendingAction] { kept(set.storeRecovered(now: now)) }
 
     mutating func refuse(_ id: EntryID, _ why: UndecidedReason = .rejected) -> [PendingAction] {
-        kept(set.refused(id, why: why, failure: .refused, now: now))
+        kept(set.refused(id, why: why, failure: .refused, tally(id, 0), now: now))
     }
 
     mutating func patch(

@@ -85,11 +85,9 @@ struct PendingBench {
         let count = (set.entry(id, now: now)?.attemptCount ?? 0) + 1
         return kept(
             set.attemptFailed(
-                id, failure: failure,
-                parking: .init(
-                    delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter),
-                attemptCount: count, automaticLeft: automaticLeft, isBodyReplayable: true, now: now,
-                using: &generator))
+                id, failure,
+                .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter),
+                tally(id, count, automaticLeft: automaticLeft), now: now, using: &generator))
     }
 
     /// A status that is retried.
@@ -100,13 +98,13 @@ struct PendingBench {
     }
 
     mutating func answer(_ id: EntryID) -> [PendingAction] {
-        kept(set.attemptAnswered(id, attemptCount: 2, now: now))
+        kept(set.attemptAnswered(id, tally(id, 2), now: now))
     }
 
     mutating func end(
         _ id: EntryID, as state: EntryState = .delivered, failure: Failure? = nil
     ) -> [PendingAction] {
-        kept(set.ended(id, as: state, failure: failure, attemptCount: 2, now: now, using: &generator))
+        kept(set.ended(id, as: state, failure: failure, tally(id, 2), now: now, using: &generator))
     }
 
     /// A response that is over in one go.
@@ -160,9 +158,16 @@ struct PendingBench {
                 id, route: route, policy: policy, automaticLeft: policy.automaticAttemptsMax, now: now))
     }
 
-    /// The engine's word on how often it was tried.
+    /// An entry was tried so often.
     mutating func counted(_ id: EntryID, all: Int = 1, automatic: Int = 1, mayHaveBeenApplied: Bool = true) {
-        set.counted(AttemptCounts(all: all, automatic: automatic, mayHaveBeenApplied: mayHaveBeenApplied), of: id)
+        set.schedule.entries[id]?.count(
+            AttemptCounts(all: all, automatic: automatic, mayHaveBeenApplied: mayHaveBeenApplied))
+    }
+
+    func tally(_ id: EntryID, _ count: Int, automaticLeft: Int? = nil, records: [AttemptRecord] = []) -> AttemptTally {
+        var tally = AttemptTally(attemptCount: count, automaticLeft: automaticLeft, isBodyReplayable: true, records: records)
+        tally.counts = set.countsBefore(id)
+        return tally
     }
 
     // MARK: Views
@@ -174,6 +179,14 @@ struct PendingBench {
     func wait(of id: EntryID) -> Duration? { entry(id)?.nextAttemptAt.map { $0 - now } }
 
     var shutOrigins: Set<Origin> { Set(set.shutOrigins) }
+}
+
+extension PendingSet {
+    /// What is known of the attempts of an entry so far.
+    func countsBefore(_ id: EntryID) -> AttemptCounts {
+        let entry = entries[id]
+        return entry?.ticket?.counts ?? AttemptCounts(mayHaveBeenApplied: entry?.mayHaveBeenApplied ?? false)
+    }
 }
 
 extension PendingAction {

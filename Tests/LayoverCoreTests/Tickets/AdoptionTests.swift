@@ -191,7 +191,7 @@ struct AdoptionTests {
         _ = bench.end(parent, as: .failed)
         #expect(bench.why(id) == .parentFailed)
         _ = isStored ? bench.stored(id) : bench.notStored(id)
-        #expect(bench.why(id) == .parentFailed && bench.set.children.isEmpty)
+        #expect(bench.why(id) == .parentFailed && bench.set.schedule.dependencies.children.isEmpty)
     }
 
     @Test func itKeepsItsPlaceInItsLane() {

@@ -42,11 +42,11 @@ struct StoreTroubleTests {
         #expect(bench.wait(.milliseconds(1)) == [.start(tickets[1], .arrival)])
         // It takes its time to connect.
         #expect(bench.wait(.seconds(4)) == [])
-        #expect(bench.storeIsWell() == [])
+        #expect(bench.storeRecovered() == [])
         for (index, id) in [tickets[1], tickets[0], tickets[2]].enumerated() {
             #expect(bench.deliver(id).started == [[tickets[0], tickets[2], tickets[3]][index]])
         }
-        #expect(bench.storeIsWell() == [])
+        #expect(bench.storeRecovered() == [])
     }
 
     /// One whose mark is never taken does not keep the others from finding out.
@@ -121,7 +121,7 @@ struct StoreTroubleTests {
         _ = bench.end(held, as: .cancelled)
         let (new, actions) = bench.accept()
         #expect(actions == [])
-        #expect(bench.storeIsWell() == [.start(new, .reachability)])
+        #expect(bench.storeRecovered() == [.start(new, .reachability)])
     }
 
     @Test mutating func whoIsHeldOrGoneMeanwhileDoesNotGo() {
@@ -129,7 +129,7 @@ struct StoreTroubleTests {
         _ = bench.notMarked(tickets[0])
         _ = bench.command(.hold, tickets[1])
         _ = bench.command(.cancel, tickets[2])
-        #expect(bench.storeIsWell() == [.start(tickets[3], .arrival)])
+        #expect(bench.storeRecovered() == [.start(tickets[3], .arrival)])
     }
 
     @Test(arguments: [true, false])
@@ -138,7 +138,7 @@ struct StoreTroubleTests {
         _ = bench.notMarked(tickets[0])
         _ = isOffline ? bench.mode(.offline) : bench.drain()
         #expect(bench.wait(.seconds(60)) == [])
-        #expect(bench.storeIsWell() == [])
+        #expect(bench.storeRecovered() == [])
         if isOffline { #expect(bench.mode(.auto).started.count == 1) }
     }
 
@@ -146,7 +146,7 @@ struct StoreTroubleTests {
         let lane = bench.lane(3)
         _ = bench.notMarked(lane[0])
         #expect(bench.wait(.seconds(5)) == [.start(lane[0], .dueTime)])
-        #expect(bench.storeIsWell() == [])
+        #expect(bench.storeRecovered() == [])
         #expect(bench.deliver(lane[0]).started == [lane[1]])
     }
 
@@ -157,8 +157,8 @@ struct StoreTroubleTests {
             let id = bench.accepted()
             _ = bench.command(.cancel, id)
         }
-        #expect((bench.set.lines[PendingBench.origin]?.keptFromStore.count ?? 0) <= 104)
-        #expect(bench.storeIsWell() == [])
+        #expect((bench.set.schedule.origins.states[PendingBench.origin]?.pausedByStore.count ?? 0) <= 104)
+        #expect(bench.storeRecovered() == [])
         #expect(bench.wait(.seconds(5)) == [.start(keeper, .dueTime)])
     }
 }

@@ -56,7 +56,7 @@ extension Referee {
         }
         for id in seen.keys where pending.entries[id] == nil {
             gone.insert(id)
-            if let entry = pending.history[id] {
+            if let entry = pending.schedule.history[id] {
                 allAttemptsAreMade(entry)
                 onlyWhatIsThereWholeTakesAPlace(entry, pending)
             }
@@ -68,10 +68,10 @@ extension Referee {
                     $0.id,
                     Seen(
                         state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
-                        waitsForStatus: $0.waitsForStatus, attemptCount: $0.attemptCount)
+                        waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount)
                 )
             })
-        gates = pending.lines.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
+        gates = pending.schedule.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
     }
 
     /// Who is given up for having been tried so often was: what never came past our own store was no attempt.
@@ -104,7 +104,7 @@ extension Referee {
             if entry.state == .attempting { underWay[entry.origin, default: 0] += 1 }
             if entry.state.isFinal { breach("countsAreTheSumOfEntries", "\(name(entry)) is in the set") }
         }
-        for (origin, line) in pending.lines {
+        for (origin, line) in pending.schedule.origins.states {
             if line.entryCount != live[origin, default: 0] || line.underWay != underWay[origin, default: 0] {
                 breach(
                     "countsAreTheSumOfEntries",
@@ -112,7 +112,7 @@ extension Referee {
                 )
             }
         }
-        if live.contains(where: { pending.lines[$0.key] == nil }) {
+        if live.contains(where: { pending.schedule.origins.states[$0.key] == nil }) {
             breach("countsAreTheSumOfEntries", "an origin has no line")
         }
         if pending.heldCount != pending.entries.values.count(where: \.isHeldByClient) {
@@ -133,9 +133,9 @@ extension Referee {
     }
 
     private func windowsAreKept(_ entry: Entry, _ pending: PendingSet) {
-        guard let line = pending.lines[entry.origin] else { return }
+        guard let line = pending.schedule.origins.states[entry.origin] else { return }
         // One that joins under way is no canary, and was not sent by the gate.
-        if line.gate.isShut, line.underWay > 1, entry.isCanary {
+        if line.gate.isShut, line.underWay > 1, entry.attempt?.isCanary == true {
             breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay)")
         }
         // A request that has just come in is never kept by the window.
@@ -145,7 +145,7 @@ extension Referee {
     }
 
     private func windowsStartAtOne(_ pending: PendingSet) {
-        for (origin, line) in pending.lines {
+        for (origin, line) in pending.schedule.origins.states {
             guard let before = gates[origin] else { continue }
             if before.isShut, !line.gate.isShut, line.gate.window != 1 {
                 breach("windowsStartAtOne", "\(origin) opens with \(line.gate.window)")
@@ -212,21 +212,21 @@ extension Referee {
                 breach("incidentsAreTheirMembers", "\(name(entry)) is out of attempts, in no incident")
             }
         }
-        for line in pending.incidentLines.values
+        for line in pending.schedule.incidents.states.values
         where line.members.isEmpty || line.members != members[line.id]
-            || pending.incidentByScope[line.scope] != line.id
+            || pending.schedule.incidents.idByScope[line.scope] != line.id
         {
             breach("incidentsAreTheirMembers", "\(line.scope) has \(line.members.count)")
         }
-        if members.count != pending.incidentLines.count || members.count != pending.incidentByScope.count {
+        if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByScope.count {
             breach(
                 "incidentsAreTheirMembers",
-                "\(pending.incidentLines.count) incidents, really \(members.count)")
+                "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
         }
     }
 
     private func budgetsAreBalanced(_ pending: PendingSet) {
-        for (origin, line) in pending.lines {
+        for (origin, line) in pending.schedule.origins.states {
             for (policy, budget) in line.budgets {
                 let count = pending.entries.values.count {
                     $0.origin == origin && $0.policy.name == policy && $0.grant == .minimum

@@ -90,7 +90,7 @@ extension Referee {
         let pending = simulation.engine.assumeIsolated { $0.pending }
         for entry in simulation.liveEntries where entry.state != .held && entry.state != .undecided {
             // Those before it in its lane, or that it depends on, may wait for a person.
-            if pending.blocker(of: entry) != nil { continue }
+            if pending.schedule.blocker(of: entry) != nil { continue }
             // Bodies of clients that send no more never end.
             if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? Exchange,
                 exchange.client?.isReceivingRequest == true
@@ -118,10 +118,10 @@ extension Referee {
             for attempt in lane.worker.inOrder { breach("nothingRunsForEver", attempt.name) }
         }
         let pending = simulation.engine.assumeIsolated { $0.pending }
-        for (origin, line) in pending.lines where line.freshUnderWay != 0 || line.underWay != 0 {
+        for (origin, line) in pending.schedule.origins.states where line.freshUnderWay != 0 || line.underWay != 0 {
             breach("nothingRunsForEver", "\(origin): \(line.freshUnderWay) fresh")
         }
-        if !pending.incidentLines.isEmpty, pending.count == 0 {
+        if pending.incidentCount > 0, pending.count == 0 {
             breach("incidentsAreTheirMembers", "one is open at the end")
         }
     }

@@ -111,7 +111,7 @@ extension Referee {
         guard let row = simulation.rows[id] else {
             return breach("nothingAcceptedIsLost", "r\(truth.number) has no row")
         }
-        if !row.record.state.isFinal, !pending.isLive(id), pending.history[id] == nil {
+        if !row.record.state.isFinal, !pending.isLive(id), pending.schedule.history[id] == nil {
             breach("nothingAcceptedIsLost", "r\(truth.number), \(row.record.state.rawValue) on disk, is forgotten")
         }
     }

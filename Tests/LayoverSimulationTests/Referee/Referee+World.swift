@@ -113,7 +113,7 @@ extension Referee {
     private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
         let exchange = attempt.attempt.receiver as? Exchange
         guard exchange?.rules.isAbandoned != true, let id = exchange?.entry else { return exchange?.rules.isAbandoned == true }
-        return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.isAbandoned == true
+        return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.attempt?.isAbandoned == true
     }
 
     func ended(_ attempt: SimulatedAttempt) {

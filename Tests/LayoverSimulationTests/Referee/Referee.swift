@@ -12,7 +12,7 @@ final class Referee {
     struct Seen {
         var state: EntryState
         var why: UndecidedReason?
-        var placement: Int
+        var placement: UInt32
         var dueAt: Timestamp
         var waitsForStatus: Bool
         var attemptCount: Int

@@ -74,7 +74,7 @@ extension Simulation {
 
     private func commandIncident() {
         let lines = engine.assumeIsolated {
-            $0.pending.incidentLines.values.sorted { $0.id.description < $1.id.description }
+            $0.pending.schedule.incidents.states.values.sorted { $0.id.description < $1.id.description }
         }
         guard let line = lines.randomElement(using: &generator) else { return }
         let command: EntryCommand = chance(80) ? .retry : .cancel

@@ -21,13 +21,13 @@ extension PendingModel {
         #expect(set.counts == counts, place)
         #expect(set.heldCount == live.count { !tickets.contains($0.key) }, place)
         checkOrder(set, place)
-        for (origin, line) in set.lines {
+        for (origin, line) in set.schedule.origins.states {
             let here = live.filter { origins[$0.key] == origin }
             #expect(line.entryCount == here.count, place)
             #expect(line.underWay == here.count { $0.value != .waiting }, place)
             check(line, origin, started: started[origin], place)
         }
-        #expect(live.keys.allSatisfy { id in origins[id].map { set.lines[$0] != nil } ?? false }, place)
+        #expect(live.keys.allSatisfy { id in origins[id].map { set.schedule.origins.states[$0] != nil } ?? false }, place)
         #expect(Set(set.shutOrigins) == shutGates, "a gate was not told: \(place)")
         checkIncidents(set, place)
         checkBudgets(set, place)
@@ -35,7 +35,7 @@ extension PendingModel {
         meant = []
     }
 
-    private func check(_ line: OriginLine, _ origin: Origin, started: Bool?, _ place: Comment) {
+    private func check(_ line: OriginState, _ origin: Origin, started: Bool?, _ place: Comment) {
         if line.gate.isShut {
             if started != nil { #expect(line.underWay == 1, "more than a canary: \(place)") }
         } else if started == true {
@@ -49,10 +49,10 @@ extension PendingModel {
 
     /// Everybody who waits is in the incident that it names, but for questions and for those who are answered.
     private func checkIncidents(_ set: PendingSet, _ place: Comment) {
-        #expect(Set(set.incidentLines.keys) == incidents, "an incident was not told: \(place)")
-        #expect(Set(set.incidentByScope.values) == incidents, place)
-        for line in set.incidentLines.values {
-            #expect(!line.members.isEmpty && set.incidentByScope[line.scope] == line.id, place)
+        #expect(Set(set.schedule.incidents.states.keys) == incidents, "an incident was not told: \(place)")
+        #expect(Set(set.schedule.incidents.idByScope.values) == incidents, place)
+        for line in set.schedule.incidents.states.values {
+            #expect(!line.members.isEmpty && set.schedule.incidents.idByScope[line.scope] == line.id, place)
             let naming = set.entries.values.filter { $0.incident == line.id }.map(\.id)
             #expect(line.members == Set(naming), "membership: \(place)")
         }
@@ -70,7 +70,7 @@ extension PendingModel {
 
     /// What the budget has given is in the hands of live entries, and of nobody else.
     private func checkBudgets(_ set: PendingSet, _ place: Comment) {
-        for (origin, line) in set.lines {
+        for (origin, line) in set.schedule.origins.states {
             for (name, budget) in line.budgets {
                 let inUse = set.entries.values.count {
                     $0.origin == origin && $0.policy.name == name && $0.grant == .minimum
@@ -86,11 +86,10 @@ extension PendingModel {
 
     private func checkHeaps(_ set: PendingSet, _ place: Comment) {
         let placeCountMax = 101 + 2 * set.limits.entryCountMax
-        for line in set.lines.values {
-            #expect(line.eligible.count <= placeCountMax && line.blocked.count <= placeCountMax, place)
-            #expect(line.keptFromStore.count <= placeCountMax, place)
+        for line in set.schedule.origins.states.values {
+            #expect(line.placeCount <= placeCountMax, place)
         }
-        #expect(set.keptFromPortal.count <= placeCountMax, place)
-        #expect(set.timers.count <= 2000 + 4 * (set.limits.entryCountMax + set.lines.count), place)
+        #expect(set.schedule.pauses.keptFromPortalCount <= placeCountMax, place)
+        #expect(set.schedule.timers.count <= 2000 + 4 * (set.limits.entryCountMax + set.schedule.origins.states.count), place)
     }
 }

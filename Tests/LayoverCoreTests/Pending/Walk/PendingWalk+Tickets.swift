@@ -11,7 +11,7 @@ extension PendingWalk {
         model.sequences[new.id] = set.sequence + 1
         if chance(25) { new.lane = chance(50) ? "one" : "two" }
         if chance(25) { new.wantsTicket = true }
-        if chance(20) { new.requestByteCount = OriginLine.bigByteCount + 1 }
+        if chance(20) { new.requestByteCount = OriginState.bigByteCount + 1 }
         model.lanes[new.id] = new.lane
         return new
     }
@@ -60,7 +60,7 @@ extension PendingWalk {
     mutating func disk() {
         let tickets = model.all(.attempting).filter(model.tickets.contains)
         guard chance(60), let id = tickets.randomElement(using: &generator) else {
-            return take(set.storeIsWell(now: now))
+            return take(set.storeRecovered(now: now))
         }
         take(set.storeRefused(now: now))
         guard chance(90) else { return }
@@ -68,9 +68,8 @@ extension PendingWalk {
         model.wasForced.remove(id)
         take(
             set.attemptFailed(
-                id, failure: .fixture(.proxyInternalError, phase: .connecting),
-                parking: .init(delay: .seconds(5), shutsGate: false, rule: .store), attemptCount: 2,
-                automaticLeft: nil, isBodyReplayable: true, now: now, using: &generator))
+                id, .fixture(.proxyInternalError, phase: .connecting),
+                .init(delay: .seconds(5), shutsGate: false, rule: .store), tally(id), now: now, using: &generator))
     }
 
     mutating func stored(_ id: EntryID) {

@@ -37,8 +37,9 @@ struct PendingWalk {
             #expect(set.entries[id].map { $0.dueAt <= now } ?? true, "started early: \(place)")
         }
         for case .start(let id, let trigger) in actions where trigger != .admin && model.tickets.contains(id) {
-            guard let trouble = set.storeTrouble else { continue }
-            #expect(trouble.probe == id && trouble.until <= now, "goes though it cannot be marked: \(place)")
+            guard let pauseEnd = set.schedule.pauses.storePauseEnd else { continue }
+            let isProbe = set.schedule.pauses.storeProbe == id
+            #expect(isProbe && pauseEnd <= now, "goes though it cannot be marked: \(place)")
         }
         let started = model.take(actions, from: set, place)
         model.check(set, started: started, place)
@@ -125,6 +126,12 @@ struct PendingWalk {
                 now: now, using: &generator))
     }
 
+    func tally(_ id: EntryID) -> AttemptTally {
+        var tally = AttemptTally(attemptCount: 2, automaticLeft: nil, isBodyReplayable: true)
+        tally.counts = set.countsBefore(id)
+        return tally
+    }
+
     private mutating func attemptComesToSomething() {
         if chance(50), let id = model.all(.responding).randomElement(using: &generator) {
             return end(id)
@@ -134,7 +141,7 @@ struct PendingWalk {
         case ..<4: fail(id)
         case ..<8:
             model.standing[id] = .responding
-            take(set.attemptAnswered(id, attemptCount: 2, now: now))
+            take(set.attemptAnswered(id, tally(id), now: now))
         default: end(id)
         }
     }
@@ -150,8 +157,7 @@ struct PendingWalk {
             ? .init(delay: .zero, shutsGate: false, rule: .networkChanged) : parking(for: failure)
         take(
             set.attemptFailed(
-                id, failure: failure, parking: parking, attemptCount: 2, automaticLeft: nil,
-                isBodyReplayable: true, now: now, using: &generator))
+                id, failure, parking, tally(id), now: now, using: &generator))
     }
 
     private mutating func end(_ id: EntryID) {
@@ -161,7 +167,7 @@ struct PendingWalk {
             [EntryState.delivered, .failed, .cancelled].randomElement(using: &generator) ?? .delivered
         let failure = state == .delivered || chance(30) ? nil : randomFailure()
         if state == .delivered { model.delivered.insert(id) }
-        take(set.ended(id, as: state, failure: failure, attemptCount: 2, now: now, using: &generator))
+        take(set.ended(id, as: state, failure: failure, tally(id), now: now, using: &generator))
     }
 
     private mutating func wait() {
@@ -243,13 +249,12 @@ struct PendingWalk {
         guard let id = model.all(.ended).randomElement(using: &generator) else { return }
         let actions =
             switch Int.random(in: 0..<4, using: &generator) {
-            case 0: set.attemptAnswered(id, attemptCount: 9, now: now)
+            case 0: set.attemptAnswered(id, tally(id), now: now)
             case 1:
-                set.ended(id, as: .failed, failure: .refused, attemptCount: 9, now: now, using: &generator)
+                set.ended(id, as: .failed, failure: .refused, tally(id), now: now, using: &generator)
             case 2:
                 set.attemptFailed(
-                    id, failure: .refused, parking: .init(delay: .zero, shutsGate: true), attemptCount: 9,
-                    automaticLeft: nil, isBodyReplayable: true, now: now, using: &generator)
+                    id, .refused, .init(delay: .zero, shutsGate: true), tally(id), now: now, using: &generator)
             default: set.commanded(.retry, id, now: now).1
             }
         #expect(actions.isEmpty, place)
@@ -277,11 +282,11 @@ struct PendingWalk {
         let patient = set.entries.keys.filter { patience[$0] == true }
         for _ in 0..<2_000 where set.count > 0 {
             for id in model.all(.attempting) + model.all(.responding) {
-                if model.tickets.contains(id) { take(set.storeIsWell(now: now)) }
+                if model.tickets.contains(id) { take(set.storeRecovered(now: now)) }
                 model.standing[id] = .responding
-                take(set.attemptAnswered(id, attemptCount: 2, now: now))
+                take(set.attemptAnswered(id, tally(id), now: now))
                 model.delivered.insert(id)
-                take(set.ended(id, as: .delivered, attemptCount: 2, now: now, using: &generator))
+                take(set.ended(id, as: .delivered, tally(id), now: now, using: &generator))
             }
             for id in model.offered.sorted(by: { $0.low < $1.low }) { declines(id) }
             // Those whose parents were lost meanwhile.
@@ -293,7 +298,7 @@ struct PendingWalk {
         #expect(set.count == 0, "somebody waits for ever: \(place)")
         #expect(now - start <= .seconds(61), "somebody waited too long: \(place)")
         for id in patient { #expect(set.entry(id, now: now)?.state == .delivered, place) }
-        #expect(set.lines.values.allSatisfy { $0.entryCount == 0 && $0.underWay == 0 }, place)
+        #expect(set.schedule.origins.states.values.allSatisfy { $0.entryCount == 0 && $0.underWay == 0 }, place)
     }
 
     /// Somebody answers every question, and stops nobody any more.

@@ -1,0 +1,178 @@
+import Retry
+
+/// All that waits for one origin, and the origin's gate.
+struct OriginState: Sendable {
+    /// Order among entries that may go: the lower priority number first, then the older one.
+    struct DispatchOrder: Comparable, Sendable {
+        var priority: Int
+        var sequence: Int
+
+        static func < (lhs: Self, rhs: Self) -> Bool {
+            (lhs.priority, lhs.sequence) < (rhs.priority, rhs.sequence)
+        }
+    }
+
+    var gate: OriginGate
+    /// Live entries, whatever their state.
+    private(set) var entryCount = 0
+    /// Replays under way.
+    private(set) var underWay = 0
+    /// Those of them whose bodies are big.
+    private(set) var bigUnderWay = 0
+    /// Fresh attempts under way, as far as the loops reported them.
+    private(set) var freshUnderWay = 0
+    /// Entries that something said may go, but for big ones.
+    private var eligible = PendingHeap<DispatchOrder, EntryPlace>()
+    /// Big ones that something said may go.
+    private var bigEligible = PendingHeap<DispatchOrder, EntryPlace>()
+    /// Entries that the opening of the gate sets free, by their own due time.
+    private var waiting = PendingHeap<Timestamp, EntryPlace>()
+    /// Tickets whose turn has come while the store takes no start records, in the order in which they were put aside.
+    private(set) var pausedByStore = PendingHeap<Int, EntryPlace>()
+    /// What status retries may still cost, by the name of the policy.
+    private(set) var budgets: [String: RetryBudget] = [:]
+    /// What the loops were told last.
+    fileprivate var notice = OriginNotice.forgotten
+
+    /// A body over this is big. Default: 1 MiB.
+    static let bigByteCount = 1 << 20
+
+    fileprivate init(windowMax: Int) { gate = OriginGate(windowMax: windowMax) }
+
+    /// Places in the fullest heap, those of entries that are gone included.
+    var placeCount: Int { max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count) }
+
+    /// How many big bodies may be under way at once: half of the window, and always one.
+    private var bigCountMax: Int { gate.isShut ? 1 : max(1, gate.window / 2) }
+
+    /// Whether one of those that wait may start.
+    func admits(now: Timestamp) -> Bool {
+        entryCount > underWay && gate.admits(underWay: underWay, freshUnderWay: freshUnderWay, now: now)
+    }
+
+    // MARK: Entries and their attempts
+
+    mutating func joined() { entryCount += 1 }
+    mutating func left() { entryCount -= 1 }
+
+    mutating func started(isBig: Bool) {
+        underWay += 1
+        if isBig { bigUnderWay += 1 }
+    }
+
+    /// The body of what is under way turned out to be big.
+    mutating func grewBig() { bigUnderWay += 1 }
+
+    mutating func stopped(isBig: Bool) {
+        underWay -= 1
+        if isBig { bigUnderWay -= 1 }
+    }
+
+    /// Fresh attempts began or ended.
+    mutating func freshChanged(by difference: Int) {
+        freshUnderWay = max(0, freshUnderWay + difference)
+        if difference > 0 { for name in budgets.keys { budgets[name]?.operationStarted() } }
+    }
+
+    // MARK: Places
+
+    /// An entry may go as soon as there is room.
+    mutating func addEligible(_ place: EntryPlace, of entry: Entry, isAskedFor: Bool) {
+        let order = DispatchOrder(priority: isAskedFor ? -1 : entry.priority, sequence: entry.sequence)
+        if entry.isBig { bigEligible.push(place, key: order) } else { eligible.push(place, key: order) }
+    }
+
+    /// An entry goes when the gate opens.
+    mutating func addWaiting(_ place: EntryPlace, dueAt: Timestamp) { waiting.push(place, key: dueAt) }
+
+    mutating func addPausedByStore(_ place: EntryPlace, order: Int) { pausedByStore.push(place, key: order) }
+
+    /// Takes out the next that may go: the first of all, or the first small one while big ones have all the room that is
+    /// theirs; behind a shut gate otherwise the first that waits for it.
+    mutating func popNext() -> EntryPlace? {
+        if let big = bigEligible.first, bigUnderWay < bigCountMax, eligible.first.map({ big.key < $0.key }) ?? true {
+            return bigEligible.popFirst()?.value
+        }
+        return eligible.popFirst()?.value ?? (gate.isShut ? waiting.popFirst()?.value : nil)
+    }
+
+    /// Takes out all that waits for the gate.
+    mutating func popWaiting() -> [EntryPlace] { waiting.popAll() }
+
+    /// Takes out the ticket that was put aside first.
+    mutating func popPausedByStore() -> EntryPlace? { pausedByStore.popFirst()?.value }
+
+    mutating func popAllPausedByStore() -> [EntryPlace] { pausedByStore.popAll() }
+
+    /// Behind a gate that stays shut, places of entries that are gone would pile up.
+    mutating func dropStalePlaces(isCurrent: (EntryPlace) -> Bool) {
+        guard placeCount > 100 + 2 * entryCount else { return }
+        waiting.removeAll { !isCurrent($1) }
+        eligible.removeAll { !isCurrent($1) }
+        bigEligible.removeAll { !isCurrent($1) }
+        pausedByStore.removeAll { !isCurrent($1) }
+    }
+
+    // MARK: Budgets
+
+    /// Pays for the retry of a status.
+    ///
+    /// - Returns: False if the retry must not be made. The grant is nil where nothing bounds it.
+    mutating func pay(for policy: Policy) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
+        guard let bound = policy.budget else { return (true, nil) }
+        var budget = budgets[policy.name] ?? RetryBudget(ratio: bound.ratio, minimum: bound.minimum)
+        let grant = budget.retryRequested()
+        budgets[policy.name] = budget
+        return (grant != nil, grant)
+    }
+
+    mutating func end(_ grant: RetryBudget.Grant, of policy: Policy, wasMade: Bool) {
+        if wasMade { budgets[policy.name]?.retryEnded(grant) } else { budgets[policy.name]?.retryAbandoned(grant) }
+    }
+}
+
+/// The origins that entries wait for, or whose gate is shut.
+struct Origins: Sendable {
+    private(set) var states: [Origin: OriginState] = [:]
+    private let windowMax: Int
+    private let rememberedCountMax: Int
+
+    init(_ limits: PendingLimits) {
+        windowMax = limits.perOriginAttemptCountMax
+        rememberedCountMax = limits.rememberedOriginCountMax
+    }
+
+    /// An origin that is not known yet begins with an open gate.
+    subscript(origin: Origin) -> OriginState {
+        get { states[origin] ?? OriginState(windowMax: windowMax) }
+        _modify { yield &states[origin, default: OriginState(windowMax: windowMax)] }
+    }
+
+    func isKnown(_ origin: Origin) -> Bool { states[origin] != nil }
+    func isShut(_ origin: Origin) -> Bool { states[origin]?.gate.isShut ?? false }
+    /// When the next canary may go by itself; nil while the gate is open.
+    func canaryAt(_ origin: Origin) -> Timestamp? { states[origin]?.gate.canaryAt }
+    var shut: [Origin] { states.filter { $0.value.gate.isShut }.map(\.key) }
+    var inOrder: [Origin] { states.keys.sorted(by: Origin.isBefore) }
+
+    /// The origin whose gate lets one go, and which has the ticket that the store has kept longest.
+    func longestPausedByStore(now: Timestamp) -> Origin? {
+        var first: (origin: Origin, order: Int)?
+        for (origin, state) in states {
+            guard let order = state.pausedByStore.first?.key, order < first?.order ?? .max, state.admits(now: now) else { continue }
+            first = (origin, order)
+        }
+        return first?.origin
+    }
+
+    /// What the loops are to know of an origin, if that is new; one that is well and without entries is forgotten.
+    mutating func notice(of origin: Origin) -> OriginNotice? {
+        guard let state = states[origin] else { return nil }
+        let isWorthRemembering = state.entryCount > 0 || states.count <= rememberedCountMax
+        let notice: OriginNotice =
+            state.gate.isShut && isWorthRemembering ? .shut : state.entryCount > 0 ? .watched : .forgotten
+        states[origin]?.notice = notice
+        if notice == .forgotten, state.underWay == 0 { states[origin] = nil }
+        return notice == state.notice ? nil : notice
+    }
+}

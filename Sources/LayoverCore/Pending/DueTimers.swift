@@ -1,0 +1,47 @@
+/// Something in the pending set that happens at a time.
+enum PendingTimer: Sendable {
+    /// An entry's own wait is over; stale when the entry has another placement.
+    case due(EntryPlace)
+    /// An entry has waited or lived long enough.
+    case expiry(EntryID)
+    /// The credentials of a ticket are past their time.
+    case credentials(EntryID)
+    /// The gate of an origin may let a canary through; stale when the gate has another time.
+    indirect case canary(Origin)
+    /// A ticket may find out whether the store has recovered; stale when that has another time.
+    case store
+    /// The changes of an incident are due to be reported.
+    case incident(IncidentID)
+}
+
+/// All that is to happen at a time, in its order.
+struct DueTimers: Sendable {
+    private var heap = PendingHeap<Timestamp, PendingTimer>()
+
+    var count: Int { heap.count }
+    /// When the next one is due.
+    var nextAt: Timestamp? { heap.first?.key }
+
+    mutating func add(_ timer: PendingTimer, at time: Timestamp) { heap.push(timer, key: time) }
+
+    /// Takes out the next one that is due.
+    mutating func popDue(at now: Timestamp) -> (at: Timestamp, timer: PendingTimer)? {
+        guard let next = heap.first, next.key <= now, let (at, timer) = heap.popFirst() else { return nil }
+        return (at, timer)
+    }
+
+    /// Timers of entries that are gone come up in their time; this keeps them from piling up until then.
+    ///
+    /// - Parameter expiresAt: The deadline of a live entry.
+    mutating func dropStale(
+        over countMax: Int, isStale: (Timestamp, PendingTimer) -> Bool, expiresAt: (EntryID) -> Timestamp?
+    ) {
+        guard count > countMax else { return }
+        // Deadlines are moved by reloads and by people; one timer for each is enough.
+        var hasExpiry: Set<EntryID> = []
+        heap.removeAll { at, timer in
+            guard case .expiry(let id) = timer else { return isStale(at, timer) }
+            return expiresAt(id).map { at < $0 || !hasExpiry.insert(id).inserted } ?? true
+        }
+    }
+}

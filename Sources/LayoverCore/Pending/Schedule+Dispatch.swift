@@ -1,0 +1,283 @@
+/// Which of the waiting entries go, and when.
+///
+/// An entry is *free* when it comes after no other: its lane, or a ticket that it depends on. Only free entries are ever
+/// eligible; the others wait outside of all heaps, marked as blocked, until those before them are done.
+extension Schedule {
+    // MARK: Places
+
+    /// What keeps an entry from its turn; nil when it is free.
+    func blocker(of entry: Entry) -> WaitReason? {
+        if entry.isBeingStored { return .turn }
+        // mutant: no-parents
+        if dependencies.waits(entry.id) { return .parent }
+        // mutant: no-lanes
+        return entry.lane.map { lanes.blocks(entry.id, in: $0) } == true ? .lane : nil
+    }
+
+    /// Makes what any heap says of a waiting entry stale.
+    private mutating func newPlace(of id: EntryID, _ turn: Entry.Turn) -> EntryPlace {
+        entries[id]?.fullState = .waiting(turn)
+        entries[id]?.placement &+= 1
+        // An id without an entry has no place anywhere.
+        return EntryPlace(id: id, placement: entries[id]?.placement ?? 0)
+    }
+
+    /// Puts a waiting entry where its due time and its gate will find it.
+    mutating func place(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.state == .waiting else { return }
+        guard blocker(of: entry) == nil else { return block(id, isAskedFor: false) }
+        guard entry.hasGoodCredentials(at: now) else { return ask(id, .credentialsExpired, now: now) }
+        let place = newPlace(of: id, .due)
+        // mutant: forgotten-timer
+        timers.add(.due(place), at: max(entry.dueAt, now))
+        if entry.isWokenByOrigin {
+            origins[entry.origin].addWaiting(place, dueAt: entry.dueAt)
+            origins[entry.origin].dropStalePlaces { entries.isCurrent($0) }
+        }
+    }
+
+    /// Lets a waiting entry go as soon as its gate has room.
+    mutating func makeEligible(_ id: EntryID, by trigger: AttemptTrigger) {
+        guard let entry = entries[id], entry.state == .waiting else { return }
+        guard blocker(of: entry) == nil else { return block(id, isAskedFor: trigger == .admin) }
+        // The command of a person outranks the priority; what is eligible already keeps its place.
+        guard entry.eligibleBy == nil || trigger == .admin else { return }
+        let place = newPlace(of: id, .eligible(trigger))
+        origins[entry.origin].addEligible(place, of: entry, isAskedFor: trigger == .admin)
+        origins[entry.origin].dropStalePlaces { entries.isCurrent($0) }
+    }
+
+    /// Gives an eligible entry, or one that was put aside, a new place.
+    mutating func makeEligibleAgain(_ id: EntryID, by trigger: AttemptTrigger) {
+        entries[id]?.fullState = .waiting(.due)
+        makeEligible(id, by: trigger)
+    }
+
+    /// Takes note that a waiting entry cannot go before others.
+    mutating func block(_ id: EntryID, isAskedFor: Bool) {
+        var wasAskedFor = false
+        if case .waiting(.blocked(let before)) = entries[id]?.fullState { wasAskedFor = before }
+        _ = newPlace(of: id, .blocked(isAskedFor: isAskedFor || wasAskedFor))
+    }
+
+    /// Lets a blocked entry go on if it is free now.
+    mutating func unblock(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.isBlocked, blocker(of: entry) == nil else { return }
+        entries[id]?.fullState = .waiting(.due)
+        if entry.isAttemptAskedFor {
+            makeEligible(id, by: .admin)
+        } else if !origins.isShut(entry.origin), entry.dueAt <= now || entry.isWokenByOrigin {
+            // If it waited for its origin, that came back while others were before it.
+            makeEligible(id, by: .predecessor)
+        } else {
+            place(id, now: now)
+        }
+        toDispatch.insert(entry.origin)
+    }
+
+    /// A request that could not even try: the canary if no other tests the way, and not behind the
+    /// backlog if the gate is open after all.
+    mutating func admitFresh(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        let isShut = origins.isShut(entry.origin)
+        if blocker(of: entry) != nil {
+            block(id, isAskedFor: false)
+        } else if isDraining || !entry.hasGoodCredentials(at: now) {
+            // One that was on its way to the disk when the proxy began to stop: it goes after the next start.
+            place(id, now: now)
+        } else if mode != .offline, !isShut {
+            // No client waits for the response to a ticket, so it takes its turn like a replay.
+            if entry.ticket == nil { start(id, by: .arrival, now: now) } else { makeEligible(id, by: .arrival) }
+        } else if mode != .offline, origins[entry.origin].underWay == 0, !pauses.isPausedByStore(entry) {
+            // Whatever its delay, and a captive portal or not: it is a first attempt.
+            start(id, by: .canary, now: now)
+        } else {
+            entries[id]?.dueAt = origins.canaryAt(entry.origin) ?? now
+            place(id, now: now)
+        }
+    }
+
+    // MARK: Starting
+
+    /// Whether none goes by itself, wherever to.
+    // mutant: offline
+    private var isAtRest: Bool { mode == .offline || isDraining || isRestoring }
+
+    /// Starts as many attempts to an origin as its gate admits.
+    mutating func dispatch(_ origin: Origin, now: Timestamp) {
+        guard !isAtRest, origins.isKnown(origin) else { return }
+        while origins[origin].admits(now: now), let place = nextToGo(origin, now: now) {
+            start(place.id, by: entries[place.id]?.eligibleBy ?? .canary, now: now)
+        }
+    }
+
+    private mutating func nextToGo(_ origin: Origin, now: Timestamp) -> EntryPlace? {
+        while let place = origins[origin].popNext() {
+            if mayGo(place, now: now) { return place }
+        }
+        return nil
+    }
+
+    /// Whether an entry is still there and nothing keeps it back. What must not meet a captive portal, and a ticket while
+    /// the store takes no start records, is put aside.
+    ///
+    /// - Parameter probesStore: Whether it goes to find out whether the store has recovered.
+    private mutating func mayGo(_ place: EntryPlace, now: Timestamp, probesStore: Bool = false) -> Bool {
+        guard entries.isCurrent(place), let entry = entries[place.id] else { return false }
+        if blocker(of: entry) != nil {
+            block(place.id, isAskedFor: entry.eligibleBy == .admin)
+        } else if entry.eligibleBy != .admin, !entry.hasGoodCredentials(at: now) {
+            ask(place.id, .credentialsExpired, now: now)
+        } else if pauses.keepsFromPortal(entry) {
+            pauses.keepFromPortal(place, liveCount: entries.count) { entries.isCurrent($0) }
+        // mutant: full-disk
+        } else if pauses.isPausedByStore(entry), !probesStore {
+            origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
+        } else {
+            return true
+        }
+        return false
+    }
+
+    private mutating func start(_ id: EntryID, by trigger: AttemptTrigger, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        let attempt = Entry.Attempt(isCanary: origins.isShut(entry.origin), isAskedFor: trigger == .admin)
+        transition(id, to: .attempting(attempt), as: .attempted, now: now)
+        actions.append(.start(id, trigger))
+    }
+
+    /// When the pause is over: lets one of the tickets that were put aside find out whether the store has recovered. If the
+    /// store has not, the ticket goes behind the others.
+    mutating func probeStore(now: Timestamp) {
+        guard let pauseEnd = pauses.storePauseEnd, pauseEnd <= now, !isAtRest,
+            pauses.storeProbe.flatMap({ entries[$0]?.state }) != .attempting
+        else { return }
+        while let origin = origins.longestPausedByStore(now: now), let place = origins[origin].popPausedByStore() {
+            guard mayGo(place, now: now, probesStore: true) else { continue }
+            pauses.probeStarted(place.id)
+            let trigger = entries[place.id]?.eligibleBy ?? (origins.isShut(origin) ? .canary : .reachability)
+            return start(place.id, by: trigger, now: now)
+        }
+    }
+
+    // MARK: Origins
+
+    /// What a failure says about its origin.
+    mutating func learn(
+        from failure: Failure, of entry: (policy: Policy, origin: Origin), shutsGate: Bool, isFromCanary: Bool,
+        now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        let origin = entry.origin
+        // A response that is not delivered: the origin is there, and not well.
+        if failure.evidence == .answered { return originOpened(origin, isWell: false, now: now) }
+        let before = origins[origin].gate
+        // A canary that connected and was then let down proves no response either; the next one waits too.
+        if shutsGate || isFromCanary && before.isShut {
+            origins[origin].gate.failed(
+                isFromCanary: isFromCanary, delay: entry.policy.delay, now: now, using: &generator)
+            if let canaryAt = origins.canaryAt(origin), canaryAt != before.canaryAt {
+                timers.add(.canary(origin), at: canaryAt)
+            }
+            if !before.isShut { actions.append(.gate(origin, isShut: true)) }
+        } else if !failure.phase.isBeforeSending {
+            origins[origin].gate.wentWrong()
+        }
+        originChanged(origin)
+    }
+
+    /// - Parameter isWell: False for a response that is asked for again: the window must not grow by it, nor
+    ///   another attempt start in between.
+    mutating func originOpened(_ origin: Origin, isWell: Bool = true, now: Timestamp) {
+        let wasShut = origins.isShut(origin)
+        origins[origin].gate.answered()
+        if !isWell { origins[origin].gate.wentWrong() }
+        // An origin on this machine proves nothing about the network.
+        if wasShut, !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
+        // After a restart the gate is open though the incident goes on.
+        incidents.originOpened(origin)
+        for place in origins[origin].popWaiting() where entries.isCurrent(place) { makeEligible(place.id, by: .reachability) }
+        originChanged(origin)
+    }
+
+    /// The store has recovered: what was put aside goes on.
+    mutating func storeRecovered() {
+        pauses.storeRecovered()
+        for origin in origins.inOrder {
+            for place in origins[origin].popAllPausedByStore() where entries.isCurrent(place) {
+                // It was eligible or waited for the gate; either way its turn had come.
+                makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
+                toDispatch.insert(origin)
+            }
+        }
+    }
+
+    /// The captive portal is gone: what was put aside goes on.
+    mutating func portalLeft() {
+        for place in pauses.portalLeft().sorted(by: { isBefore($0.id, $1.id) }) where entries.isCurrent(place) {
+            makeEligibleAgain(place.id, by: .reachability)
+            if let origin = entries[place.id]?.origin { toDispatch.insert(origin) }
+        }
+    }
+
+    // MARK: Time
+
+    /// Does what is due.
+    mutating func advance(to now: Timestamp) {
+        while let (at, timer) = timers.popDue(at: now) {
+            switch timer {
+            case .due(let place):
+                guard entries.isCurrent(place), let origin = entries[place.id]?.origin else { continue }
+                makeEligible(place.id, by: .dueTime)
+                toDispatch.insert(origin)
+            case .expiry(let id): expire(id, now: now)
+            case .credentials(let id): credentialsExpired(id, now: now)
+            case .incident(let id):
+                if let changed = incidents.takeChanged(id) { actions.append(.incident(.updated, view(of: changed, now: now))) }
+            // At the end of the fact it is seen that the pause is over.
+            case .store: break
+            case .canary(let origin): if origins.canaryAt(origin) == at { toDispatch.insert(origin) }
+            }
+        }
+    }
+
+    /// Sees to it that an entry ends in time, and that nothing is sent whose credentials are past theirs.
+    mutating func watchDeadlines(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        timers.add(.expiry(id), at: max(entry.expiresAt, now))
+        if let notAfter = entry.ticket?.notAfter { timers.add(.credentials(id), at: max(notAfter, now)) }
+    }
+
+    private mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.state == .waiting, !entry.hasGoodCredentials(at: now),
+            !entry.isBeingStored, !entry.isAttemptAskedFor
+        else { return }
+        ask(id, .credentialsExpired, now: now)
+        originChanged(entry.origin)
+    }
+
+    /// An attempt in flight may finish; if it fails, the entry ends then.
+    mutating func expire(_ id: EntryID, now: Timestamp) {
+        // A reload may have moved the end; its own timer comes up then.
+        guard let entry = entries[id], entry.state != .attempting, entry.expiresAt <= now else { return }
+        endOrOfferTicket(id, now: now)
+    }
+
+    /// The time of an entry is over, or the proxy is being stopped: a ticket lives on, and a client that wants one is asked.
+    mutating func endOrOfferTicket(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        switch entry.holder {
+        case .client(.none), .store: break
+        case .clientUntilStored, .client(.offered): return
+        case .client(.ticket):
+            entries[id]?.holder = .client(.offered)
+            return actions.append(.offerTicket(id))
+        }
+        guard entry.state != .attempting else { return }
+        if entry.expiresAt <= now {
+            end(id, as: .expired, .expired, now: now)
+        // mutant: draining
+        } else if isDraining, entry.ticket == nil {
+            end(id, as: .cancelled, .draining, now: now)
+        }
+    }
+}

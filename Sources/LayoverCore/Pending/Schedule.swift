@@ -1,0 +1,309 @@
+import Retry
+
+/// The live entries, and all that says when each of them goes.
+///
+/// It owns the entries and the machines that know of them: the origins with their gates, lanes, dependencies, incidents,
+/// pauses, superseded PUTs and timers. None of these machines knows another; what a change means to them is decided here.
+/// `transition` is the one place where an entry gets another state.
+struct Schedule: Sendable {
+    var entries = EntryTable()
+    var history: EntryHistory
+    var origins: Origins
+    var lanes = Lanes()
+    var dependencies = Dependencies()
+    var incidents = Incidents()
+    var pauses = Pauses()
+    var puts = LatestPuts()
+    var timers = DueTimers()
+    var mode = ReachabilityMode.auto
+    /// Whether the monitor says that the network as a whole is away. Only for what people are shown.
+    var isNetworkAway = false
+    var isDraining = false
+    /// Whether tickets of an earlier run are still being read: none goes before all of them are there.
+    var isRestoring = false
+    /// Gathered while a fact is worked on.
+    var actions: [PendingAction] = []
+    /// Origins where the fact at hand may have let entries go.
+    var toDispatch: Set<Origin> = []
+    /// Origins of which the loops may have to know something else.
+    var toAnnounce: Set<Origin> = []
+
+    init(_ limits: PendingLimits) {
+        history = EntryHistory(countMax: limits.rememberedCountMax)
+        origins = Origins(limits)
+    }
+
+    /// At the end of each fact: starts what may go, and hands out what is to be done.
+    mutating func finishFact(now: Timestamp) -> [PendingAction] {
+        repeat {
+            for origin in toAnnounce.sorted(by: Origin.isBefore) {
+                if let notice = origins.notice(of: origin) { actions.append(.announce(origin, notice)) }
+            }
+            toAnnounce = []
+            let free = toDispatch.sorted(by: Origin.isBefore)
+            toDispatch = []
+            for origin in free { dispatch(origin, now: now) }
+            probeStore(now: now)
+        } while !toDispatch.isEmpty
+        // Its members stand now as they will be seen.
+        for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    /// An origin stands differently: the loops are to know, and entries may go.
+    mutating func originChanged(_ origin: Origin) {
+        toAnnounce.insert(origin)
+        toDispatch.insert(origin)
+    }
+
+    // MARK: Views
+
+    /// The entry as it stands at a moment, live or remembered; nil if there is none.
+    func entry(_ id: EntryID, now: Timestamp) -> Entry? {
+        guard let entry = entries[id] else { return history[id] }
+        return described(entry, now: now)
+    }
+
+    /// Fills in what depends on others: what it waits for and when it goes.
+    func described(_ entry: Entry, now: Timestamp) -> Entry {
+        var entry = entry
+        (entry.waitingFor, entry.nextAttemptAt) = entry.state == .waiting ? wait(of: entry, now: now) : (nil, nil)
+        return entry
+    }
+
+    private func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
+        if let blocker = blocker(of: entry) { return (blocker, nil) }
+        if mode == .offline || pauses.keepsFromPortal(entry) { return (.network, nil) }
+        let isShut = origins.isShut(entry.origin)
+        let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
+        let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
+        let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
+        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, origins.canaryAt(entry.origin) ?? now)) }
+        return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
+    }
+
+    func view(of incident: Incidents.IncidentState, now: Timestamp) -> Incident {
+        Incident(incident) { id in entries[id].map { described($0, now: now) } }
+    }
+
+    /// Whether one came before another.
+    func isBefore(_ one: EntryID, _ other: EntryID) -> Bool {
+        (entries[one]?.sequence ?? 0) < (entries[other]?.sequence ?? 0)
+    }
+
+    // MARK: Entries
+
+    mutating func insert(_ entry: Entry, now: Timestamp) {
+        entries[entry.id] = entry
+        origins[entry.origin].joined()
+        if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
+        watchDeadlines(entry.id, now: now)
+        originChanged(entry.origin)
+    }
+
+    /// Changes an entry, counts the revision, and reports it.
+    mutating func change(_ id: EntryID, as event: EntryEventKind = .changed, _ work: (inout Entry) -> Void = { _ in }) {
+        guard entries[id] != nil else { return }
+        entries[id]?.revision += 1
+        entries[id]?.amend(work)
+        actions.append(.report(event, id))
+    }
+
+    /// Gives an entry another state, with all that follows from it: counts, budget, report, incident, lane.
+    mutating func transition(_ id: EntryID, to state: Entry.State, as event: EntryEventKind = .changed, now: Timestamp) {
+        guard let entry = entries[id] else { return }
+        if case .ended(let state) = state { return remove(entry, as: state, now: now) }
+        let wasUnderWay = entry.state == .attempting
+        if wasUnderWay { origins[entry.origin].stopped(isBig: entry.isBig) }
+        var isUnderWay = false
+        switch state {
+        case .attempting:
+            isUnderWay = true
+            origins[entry.origin].started(isBig: entry.isBig)
+        // It may stay so for long, and others can use what the budget gave for it.
+        case .held, .undecided: giveGrantBack(id, wasMade: false)
+        case .waiting, .ended: break
+        }
+        change(id, as: event) { entry in
+            entry.fullState = state
+            entry.placement &+= 1
+        }
+        // It waits for a person, not in an outage; one that is out of attempts was left without them by its outage.
+        if case .undecided(let why) = state, why != .exhausted { leaveIncident(of: id, now: now) }
+        if !wasUnderWay { touchIncident(entries[id]?.incident, now: now) } else { originChanged(entry.origin) }
+        guard let lane = entry.lane else { return }
+        if isUnderWay { return lanes.attemptStarted(id, lane) }
+        lanes.attemptStopped(id, lane)
+        // While it was undecided it may have been passed over.
+        if case .waiting = state { lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
+        laneChanged(lane, now: now)
+    }
+
+    /// Ends an entry without its exchange, which is told why.
+    mutating func end(_ id: EntryID, as state: EntryState, _ reason: EntryEnd, now: Timestamp) {
+        transition(id, to: .ended(state), now: now)
+        actions.append(.end(id, reason))
+    }
+
+    /// Takes an entry out of the set. It ends exactly once: later facts find no entry.
+    private mutating func remove(_ entry: Entry, as state: EntryState, now: Timestamp) {
+        let id = entry.id
+        entries[id] = nil
+        origins[entry.origin].left()
+        if entry.state == .attempting { origins[entry.origin].stopped(isBig: entry.isBig) }
+        // mutant: spent-budget
+        if let grant = entry.grant {
+            origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)
+        }
+        // mutant: endless-incident
+        leaveIncident(entry.incident, id, now: now)
+        var ended = entry
+        ended.end(as: state, at: now)
+        history.remember(ended)
+        dropStaleTimers()
+        actions.append(.report(.ended, id))
+        originChanged(entry.origin)
+        puts.remove(entry)
+        dependencies.remove(id)
+        for child in dependencies.parentEnded(id).sorted(by: isBefore) {
+            if state == .delivered { unblock(child, now: now) } else { parentFailed(of: child, now: now) }
+        }
+        leaveLane(id, entry.lane, now: now)
+    }
+
+    /// Gives back to the budget what a status retry took.
+    ///
+    /// - Parameter wasMade: Whether the retry was made.
+    mutating func giveGrantBack(_ id: EntryID, wasMade: Bool) {
+        guard let entry = entries[id], let grant = entry.grant else { return }
+        origins[entry.origin].end(grant, of: entry.policy, wasMade: wasMade)
+        entries[id]?.grant = nil
+    }
+
+    /// Pays for the retry of a status.
+    mutating func pay(for policy: Policy, to origin: Origin) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
+        toAnnounce.insert(origin)
+        return origins[origin].pay(for: policy)
+    }
+
+    private mutating func dropStaleTimers() {
+        let (entries, origins, incidents, pauseEnd) = (entries, origins, incidents, pauses.storePauseEnd)
+        timers.dropStale(over: 1000 + 4 * (entries.count + origins.states.count)) { at, timer in
+            switch timer {
+            case .due(let place): !entries.isCurrent(place)
+            case .expiry(let id), .credentials(let id): entries[id] == nil
+            case .canary(let origin): origins.canaryAt(origin) != at
+            case .store: pauseEnd != at
+            case .incident(let id): incidents[id] == nil
+            }
+        } expiresAt: {
+            entries[$0]?.expiresAt
+        }
+    }
+
+    // MARK: Lanes
+
+    /// Finds the front of a lane, and sets it free.
+    mutating func laneChanged(_ lane: String?, now: Timestamp) {
+        guard let lane else { return }
+        let front = lanes.findFront(of: lane) { id in
+            guard let entry = entries[id], entry.lane == lane else { return .gone }
+            return entry.state == .undecided && entry.policy.undecidedInLane == .skip ? .passedOver : .member
+        }
+        if let front { unblock(front, now: now) }
+    }
+
+    mutating func leaveLane(_ id: EntryID, _ lane: String?, now: Timestamp) {
+        guard let lane else { return }
+        lanes.leave(id, lane) { entries[$0]?.lane == lane }
+        laneChanged(lane, now: now)
+    }
+
+    // MARK: Dependencies
+
+    /// Takes note of the parents that are still to be delivered. A parent that was superseded stands for the newer one.
+    ///
+    /// - Parameter ended: How parents ended that are not remembered; those that it does not name count as delivered.
+    /// - Returns: False if one of them ended otherwise.
+    mutating func joinParents(_ id: EntryID, ended: [EntryID: EntryState] = [:]) -> Bool {
+        guard let named = entries[id]?.ticket?.parents, !named.isEmpty else { return true }
+        let parents = named.map { parent in
+            var parent = parent
+            // Each is newer than the one before, so this ends.
+            while let next = history[parent]?.supersededBy { parent = next }
+            return parent
+        }
+        if parents != named { change(id) { $0.ticket?.parents = parents } }
+        let excused = dependencies.excusedParents(of: id)
+        var isDependable = true
+        for parent in parents {
+            if parent != id, entries[parent] != nil {
+                dependencies.add(parent, to: id)
+            } else if parent == id || (history[parent]?.state ?? ended[parent] ?? .delivered) != .delivered {
+                isDependable = isDependable && excused.contains(parent)
+            }
+        }
+        return isDependable
+    }
+
+    /// A person decides what becomes of a ticket whose parent was not delivered.
+    mutating func parentFailed(of id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.state != .attempting else { return }
+        // What may have been applied already is past that: a retry would double it, only a force may send it.
+        ask(id, entry.mayHaveBeenApplied && !entry.isRepeatable ? .maybeApplied : .parentFailed, now: now)
+    }
+
+    /// Makes an entry undecided. The earlier answer of a person counts no more.
+    mutating func ask(_ id: EntryID, _ why: UndecidedReason, now: Timestamp) {
+        if why == .maybeApplied { entries[id]?.isForced = false }
+        transition(id, to: .undecided(why), now: now)
+    }
+
+    // MARK: Incidents
+
+    /// Changes of an incident are gathered this long before they are reported, so that an outage of ten thousand
+    /// requests is not ten thousand times ten thousand reports. Default: 250 ms.
+    private static let incidentGathering: Duration = .milliseconds(250)
+
+    /// - Parameter since: When its outage began, where that is known to have been before now.
+    mutating func joinIncident(
+        _ id: EntryID, since: Timestamp? = nil, now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        guard let entry = entries[id], entry.incident == nil else { return }
+        let scope: Incident.Scope = mode == .offline || isNetworkAway ? .network : .origin(entry.origin)
+        let incident = incidents.join(entry, scope, since: since, now: now, using: &generator)
+        entries[id]?.incident = incident
+        touchIncident(incident, now: now)
+    }
+
+    mutating func leaveIncident(of id: EntryID, now: Timestamp) {
+        leaveIncident(entries[id]?.incident, id, now: now)
+        entries[id]?.incident = nil
+    }
+
+    private mutating func leaveIncident(_ incident: IncidentID?, _ id: EntryID, now: Timestamp) {
+        guard let incident else { return }
+        if let closed = incidents.leave(id, incident) { actions.append(.incident(.closed, view(of: closed, now: now))) }
+        touchIncident(incident, now: now)
+    }
+
+    /// Has the changes of an incident reported soon.
+    mutating func touchIncident(_ id: IncidentID?, now: Timestamp) {
+        guard let id, incidents.touch(id) else { return }
+        timers.add(.incident(id), at: now + Self.incidentGathering)
+    }
+
+    /// A member has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
+    mutating func incidentExhausted(of id: EntryID, now: Timestamp) {
+        for member in incidents.exhaust(entries[id]?.incident).sorted(by: isBefore) { askWithIncident(member, now: now) }
+    }
+
+    /// Makes a waiting member undecided if its incident is out of attempts.
+    mutating func askWithIncident(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.state == .waiting, entry.waitEnd == .origin, entry.policy.onExhausted == .ask,
+            !entry.isAttemptAskedFor, incidents.isExhausted(entry.incident)
+        else { return }
+        transition(id, to: .undecided(.exhausted), now: now)
+    }
+}
