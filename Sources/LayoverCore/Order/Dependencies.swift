@@ -14,10 +14,21 @@ struct Dependencies: Sendable {
     func hasChildren(_ id: EntryID) -> Bool { children[id] != nil }
     func excusedParents(of id: EntryID) -> [EntryID] { excused[id] ?? [] }
 
-    /// A child is waiting for a live parent.
-    mutating func add(_ parent: EntryID, to child: EntryID) {
-        parentsLeft[child, default: []].insert(parent)
-        children[parent, default: []].insert(child)
+    /// A child waits for those of its parents that are live.
+    ///
+    /// - Returns: False if one that is not excused ended without being delivered.
+    mutating func join(_ child: EntryID, _ parents: [EntryID], state: (EntryID) -> EntryState) -> Bool {
+        var isDependable = true
+        for parent in parents {
+            let state = state(parent)
+            if parent != child, !state.isFinal {
+                parentsLeft[child, default: []].insert(parent)
+                children[parent, default: []].insert(child)
+            } else if parent == child || state != .delivered {
+                isDependable = isDependable && excusedParents(of: child).contains(parent)
+            }
+        }
+        return isDependable
     }
 
     /// A person has a child sent: of the parents that it names, those that have ended need not be delivered any more.

@@ -13,6 +13,14 @@ struct EntryHistory: Sendable {
 
     subscript(id: EntryID) -> Entry? { places[id].map { entries[Int($0)] } }
 
+    /// The newest of those that took the place of one another.
+    func successor(of id: EntryID) -> EntryID {
+        var id = id
+        // Each is newer than the one before, so this ends.
+        while let next = self[id]?.supersededBy { id = next }
+        return id
+    }
+
     /// In no order.
     var all: some Collection<Entry> & Sendable { entries }
 

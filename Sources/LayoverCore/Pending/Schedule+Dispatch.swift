@@ -5,6 +5,18 @@
 extension Schedule {
     // MARK: Places
 
+    /// What a waiting entry waits for, and when it goes by itself.
+    func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
+        if let blocker = blocker(of: entry) { return (blocker, nil) }
+        if mode == .offline || pauses.keepsFromPortal(entry) { return (.network, nil) }
+        let isShut = origins.isShut(entry.origin)
+        let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
+        let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
+        let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
+        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, origins.canaryAt(entry.origin) ?? now)) }
+        return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
+    }
+
     /// What keeps an entry from its turn; nil when it is free.
     func blocker(of entry: Entry) -> WaitReason? {
         if entry.isBeingStored { return .turn }

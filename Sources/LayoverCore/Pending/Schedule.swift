@@ -72,17 +72,6 @@ struct Schedule: Sendable {
         return entry
     }
 
-    private func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
-        if let blocker = blocker(of: entry) { return (blocker, nil) }
-        if mode == .offline || pauses.keepsFromPortal(entry) { return (.network, nil) }
-        let isShut = origins.isShut(entry.origin)
-        let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
-        let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
-        let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
-        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, origins.canaryAt(entry.origin) ?? now)) }
-        return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
-    }
-
     func view(of incident: Incidents.IncidentState, now: Timestamp) -> Incident {
         Incident(incident) { id in entries[id].map { described($0, now: now) } }
     }
@@ -188,13 +177,12 @@ struct Schedule: Sendable {
     }
 
     private mutating func dropStaleTimers() {
-        let (entries, origins, incidents, pauseEnd) = (entries, origins, incidents, pauses.storePauseEnd)
         timers.dropStale(over: 1000 + 4 * (entries.count + origins.states.count)) { at, timer in
             switch timer {
             case .due(let place): !entries.isCurrent(place)
             case .expiry(let id), .credentials(let id): entries[id] == nil
             case .canary(let origin): origins.canaryAt(origin) != at
-            case .store: pauseEnd != at
+            case .store: pauses.storePauseEnd != at
             case .incident(let id): incidents[id] == nil
             }
         } expiresAt: {
@@ -222,29 +210,13 @@ struct Schedule: Sendable {
 
     // MARK: Dependencies
 
-    /// Takes note of the parents that are still to be delivered. A parent that was superseded stands for the newer one.
-    ///
     /// - Parameter ended: How parents ended that are not remembered; those that it does not name count as delivered.
-    /// - Returns: False if one of them ended otherwise.
+    /// - Returns: False if one of them was not delivered.
     mutating func joinParents(_ id: EntryID, ended: [EntryID: EntryState] = [:]) -> Bool {
         guard let named = entries[id]?.ticket?.parents, !named.isEmpty else { return true }
-        let parents = named.map { parent in
-            var parent = parent
-            // Each is newer than the one before, so this ends.
-            while let next = history[parent]?.supersededBy { parent = next }
-            return parent
-        }
+        let parents = named.map { history.successor(of: $0) }
         if parents != named { change(id) { $0.ticket?.parents = parents } }
-        let excused = dependencies.excusedParents(of: id)
-        var isDependable = true
-        for parent in parents {
-            if parent != id, entries[parent] != nil {
-                dependencies.add(parent, to: id)
-            } else if parent == id || (history[parent]?.state ?? ended[parent] ?? .delivered) != .delivered {
-                isDependable = isDependable && excused.contains(parent)
-            }
-        }
-        return isDependable
+        return dependencies.join(id, parents) { entries[$0]?.state ?? history[$0]?.state ?? ended[$0] ?? .delivered }
     }
 
     /// A person decides what becomes of a ticket whose parent was not delivered.
