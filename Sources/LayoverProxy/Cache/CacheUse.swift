@@ -104,7 +104,7 @@ final class CacheUse {
         let failure = exchange.lastFailure
         let refreshing = Exchange(
             loop: exchange.loop, request,
-            ExchangeMachine(for: .cache, AttemptRules(policy: CacheRecipient.policy(exchange.rules.policy))),
+            ExchangeMachine(for: .cache, AttemptRules(policy: CacheRecipient.policy(exchange.machine.rules.policy))),
             for: .cache(CacheRecipient(cache, refresh)), route: exchange.route, wish: exchange.wish)
         exchange.loop.opened(refreshing)
         refreshing.park(

@@ -6,7 +6,7 @@ extension ClientRecipient {
     func fail(_ failure: Failure, _ reason: Verdict.FailReason, _ exchange: Exchange) {
         fail(
             Problem(
-                failure, reason: reason, attemptCount: exchange.rules.attemptCount,
+                failure, reason: reason, attemptCount: exchange.machine.rules.attemptCount,
                 entry: exchange.entry.map(loop.engine.naming.shown), bodyByteCountMax: loop.rules.body.byteCountMax),
             exchange)
     }
@@ -14,14 +14,14 @@ extension ClientRecipient {
     func fail(_ problem: Problem, _ exchange: Exchange) {
         var problem = problem
         if let entry = exchange.entry { problem.entry = loop.engine.naming.shown(entry) }
-        problem.recall(exchange.rules.counts)
+        problem.recall(exchange.machine.rules.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity), exchange)
         exchange.ended(as: .failed, failure: exchange.lastFailure)
     }
 
     /// Answers in place of the origin.
     func standIn(_ response: StandInResponse, _ exchange: Exchange) {
-        let (failure, count) = (exchange.lastFailure, exchange.rules.attemptCount)
+        let (failure, count) = (exchange.lastFailure, exchange.machine.rules.attemptCount)
         answer(
             OwnResponse(response, lastFailure: failure, attemptCount: count, identity: loop.rules.identity), exchange)
         exchange.ended(as: .failed, failure: failure)

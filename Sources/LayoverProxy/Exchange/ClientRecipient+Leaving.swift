@@ -52,7 +52,7 @@ extension ClientRecipient {
 
     /// Whether what the client leaves behind goes on as a ticket (policy `clientGone: adopt`).
     func goesOn(_ exchange: Exchange) -> Bool {
-        let policy = exchange.rules.policy
+        let policy = exchange.machine.rules.policy
         return policy.clientGone == .adopt && policy.mode != .pass && loop.rules.keepsTickets
             && exchange.request.purpose == .transfer
     }
@@ -105,7 +105,7 @@ extension ClientRecipient {
         if let id { exchange.leaveSet(id) }
         if phase == .offering, end == .draining { return exchange.deliverOffered() }
         exchange.offered = nil
-        if exchange.run.hasBegunSending { exchange.rules.wasCutOffSending() }
+        if exchange.run.hasBegunSending { exchange.machine.rules.wasCutOffSending() }
         // mutant: cancel-goes-on
         exchange.run.cancel(evidenceFor: id)
         if phase == .ended { return }
@@ -117,7 +117,7 @@ extension ClientRecipient {
             return
         }
         problem.entry = id.map(loop.engine.naming.shown)
-        problem.recall(exchange.rules.counts)
+        problem.recall(exchange.machine.rules.counts)
         // No Retry-After for cancelled requests, nor for those that may have been applied.
         switch end {
         case .cancelled, .superseded, .maybeApplied: break
@@ -160,7 +160,7 @@ extension ClientRecipient {
 
     func answerCutOff(_ exchange: Exchange) {
         guard exchange.phase != .delivering, exchange.phase != .ended else { return }
-        let mayHaveBeenSent = exchange.rules.counts.mayHaveBeenApplied || exchange.run.hasBegunSending
+        let mayHaveBeenSent = exchange.machine.rules.counts.mayHaveBeenApplied || exchange.run.hasBegunSending
         exchange.offered = nil
         exchange.run.cancel()
         exchange.request.body?.breakOff()

@@ -83,7 +83,7 @@ final class ClientRecipient {
     func tryAtOnce(_ exchange: Exchange) {
         exchange.conversion?.startTimer()
         if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
-        let isPassed = exchange.rules.policy.mode == .pass
+        let isPassed = exchange.machine.rules.policy.mode == .pass
         switch loop.network.notice(for: exchange.request.origin) {
         case .watched where exchange.order.lane != nil && !isPassed, .shut where !isPassed:
             // Behind a shut gate, or maybe others of its lane: the engine says when it goes.
@@ -105,7 +105,7 @@ final class ClientRecipient {
         if case .length(let count) = exchange.request.framing { length = count }
         // All of it is kept although it must not be sent twice: a person may want to.
         let isWanted =
-            exchange.rules.policy.maybeAppliedRule() == .ask || exchange.conversion != nil || goesOn(exchange)
+            exchange.machine.rules.policy.maybeAppliedRule() == .ask || exchange.conversion != nil || goesOn(exchange)
         let loop = self.loop
         return CapturedBody(
             length: length, mayBeSentTwice: exchange.request.mayBeSentTwice || isWanted, limits: loop.rules.body,

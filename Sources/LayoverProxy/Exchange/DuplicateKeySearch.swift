@@ -120,7 +120,7 @@ final class DuplicateKeySearch {
             exchange.conversion?.startTimer()
         }
         // The one that goes may have all the time in the world: its client may have left, or take a response without end.
-        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.rules.policy.holdMax)) { [weak self] in
+        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) { [weak self] in
             guard let self, hasJoined else { return }
             // It may be the one that goes by now; that it has waited is no outcome for others.
             claim.end(nil)

@@ -60,8 +60,8 @@ extension Exchange: HeldExchange {
     /// Aborts an attempt that may be hanging on a network that is gone. Its verdict makes another.
     func abandonIfConnecting() {
         guard attempt != nil, run.handshake == nil, phase == .attempting || phase == .preflight else { return }
-        if let client, rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
-        rules.isAbandoned = true
+        if let client, machine.rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
+        machine.rules.isAbandoned = true
         run.cancelIfConnecting()
     }
 
@@ -117,15 +117,15 @@ extension Exchange: HeldExchange {
         let found = loop.planner.reroute(request, by: route, wish: wish)
         request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
         let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
-        guard found.route != route || policy != rules.policy else { return }
+        guard found.route != route || policy != machine.rules.policy else { return }
         route = found.route
-        rules.policy = policy
+        machine.rules.policy = policy
         request.mayBeSentTwice = summary.mayBeSentTwice
         // The engine finds the routes of tickets itself.
         guard let entry, store == nil else { return }
-        loop.engine.post(.rerouted(entry, route: route, policy, automaticLeft: rules.automaticLeft))
+        loop.engine.post(.rerouted(entry, route: route, policy, automaticLeft: machine.rules.automaticLeft))
     }
 
     /// The workers are about to be shut down.
-    func stop() { rules.isStopping = true }
+    func stop() { machine.rules.isStopping = true }
 }

@@ -15,7 +15,7 @@ extension Exchange {
             return ended(as: .cancelled, failure: failure)
         }
         loop.metrics.failedAttemptCount.increment()
-        if client?.isLeftBehind(self) == true { rules.isTicket = true }
+        if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
         let step = machine.attemptFailed(
             failure,
             in: .init(
@@ -73,7 +73,7 @@ extension Exchange {
 
     /// It must not be sent once more: its client is told, or somebody is asked.
     func refuseToSend() {
-        let asks = entry != nil && rules.policy.maybeAppliedRule() == .ask
+        let asks = entry != nil && machine.rules.policy.maybeAppliedRule() == .ask
         if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: lastFailure)) }
         refusedToSend(.maybeApplied, nil)
     }
@@ -126,7 +126,7 @@ extension Exchange {
     // MARK: Responses
 
     func received(_ head: ResponseHead, sendings: Int) {
-        if sendings > 1 { rules.sentAgainWithinAttempt(sendings - 1) }
+        if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
         // Its client has left, but others may have asked for the same.

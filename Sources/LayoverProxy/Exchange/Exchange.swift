@@ -63,11 +63,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         get { machine.phase }
         set { machine.enter(newValue) }
     }
-    // Read in place: a copy would retain everything in a policy.
-    var rules: AttemptRules {
-        _read { yield machine.rules }
-        _modify { yield &machine.rules }
-    }
     var lastFailure: Failure? { machine.lastFailure }
     var attempt: UpstreamAttempt? { run.attempt }
     var client: ClientRecipient? { if case .client(let client) = recipient { client } else { nil } }
@@ -78,9 +73,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Begins the next attempt, unless a reload has taken back that the request may be sent twice, and the engine had not heard of
     /// that yet.
     func begin(_ trigger: AttemptTrigger, isForced: Bool) {
-        guard isForced || rules.mayBeSent(summary) else { return refuseToSend() }
-        rules.hasTriedNewConnection = false
-        if let preflight = rules.policy.preflight, store != nil, !skipsPreflight {
+        guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
+        machine.rules.hasTriedNewConnection = false
+        if let preflight = machine.rules.policy.preflight, store != nil, !skipsPreflight {
             startPreflight(preflight, trigger)
         } else {
             // A kept-alive connection from before the trouble would prove nothing, and could hang.
@@ -92,16 +87,16 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil) {
         guard run.chooseWorker(for: machine.recipient) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
-        let isFirst = rules.attemptCount == 0 && entry == nil
+        let isFirst = machine.rules.attemptCount == 0 && entry == nil
         let number = counted ?? machine.startAttempt(trigger, at: isFirst ? createdAt : loop.engine.clock.now())
         let stored = store?.isStored == true ? entry : nil
         // mutant: unmarked
-        let beforeSending = run.recordStart(of: stored, rules.counts, by: self)
+        let beforeSending = run.recordStart(of: stored, machine.rules.counts, by: self)
         loop.metrics.attemptCount.increment()
         run.start(
             UpstreamAttempt(
                 request: request, number: number, needsFreshConnection: onNewConnection,
-                wantsConnectionFacts: entry != nil || rules.policy.retriesStatuses, beforeSending: beforeSending, receiver: self),
+                wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses, beforeSending: beforeSending, receiver: self),
             isTimed: cacheUse != nil || machine.recipient == .cache)
     }
 
@@ -154,12 +149,12 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             verdict, failure: failure, status: status, connection: attempt?.connectionFacts, at: loop.engine.clock.now())
     }
 
-    /// The request in the eyes of the rules.
+    /// The request in the eyes of the machine.rules.
     var summary: RequestSummary {
         RequestSummary(
             Repeatability(
                 request.purpose, method: request.method, hasIdempotencyKey: hasIdempotencyKey,
-                isDeclared: rules.policy.repeatable),
+                isDeclared: machine.rules.policy.repeatable),
             body: bodySummary)
     }
 

@@ -21,7 +21,7 @@ extension NewEntry {
         }
         self.init(
             id: id, method: request.method, url: request.shownURL, origin: request.origin,
-            route: exchange.route, policy: exchange.rules.policy, client: client, createdAt: exchange.createdAt,
+            route: exchange.route, policy: exchange.machine.rules.policy, client: client, createdAt: exchange.createdAt,
             attemptCount: tally.attemptCount, automaticLeft: tally.automaticLeft,
             requestByteCount: request.body?.receivedByteCount ?? 0, isBodyReplayable: tally.isBodyReplayable,
             isExposed: request.isExposed, attempts: tally.records, failure: failure, parking: parking)
@@ -38,9 +38,9 @@ extension Exchange {
     func takeTally() -> AttemptTally {
         let body = summary.body
         var tally = AttemptTally(
-            attemptCount: rules.attemptCount, automaticLeft: rules.automaticLeft,
+            attemptCount: machine.rules.attemptCount, automaticLeft: machine.rules.automaticLeft,
             isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords())
-        tally.counts = rules.counts
+        tally.counts = machine.rules.counts
         return tally
     }
 }

@@ -173,7 +173,7 @@ final class TicketConversion: @unchecked Sendable {
 
     /// What the engine is asked for.
     private func acceptance(_ id: EntryID, _ body: StoredBody) -> Acceptance {
-        let (request, counts) = (exchange.request, exchange.rules.counts)
+        let (request, counts) = (exchange.request, exchange.machine.rules.counts)
         var ticket = TicketFacts(
             wish: exchange.wish, parents: exchange.order.after, notAfter: loop.credentialExpiry(of: request),
             preconditions: request.preconditions)

@@ -11,7 +11,9 @@ enum RequestPlan {
 }
 
 /// A request on its way upstream, before its first attempt. The body is not there yet.
-struct ForwardPlan {
+///
+/// A class, because it passes through several hands on the fast path, and its parts are expensive to copy.
+final class ForwardPlan {
     var request: UpstreamRequest
     var policy: Policy
     var route: String?
@@ -25,4 +27,12 @@ struct ForwardPlan {
     var isAcceptedAtOnce = false
     /// Not nil where a ticket may come of it that has an `Idempotency-Key`.
     var digest: PayloadDigest?
+
+    init(request: UpstreamRequest, policy: Policy, route: String?, hasIdempotencyKey: Bool, wish: PolicyWish) {
+        self.request = request
+        self.policy = policy
+        self.route = route
+        self.hasIdempotencyKey = hasIdempotencyKey
+        self.wish = wish
+    }
 }

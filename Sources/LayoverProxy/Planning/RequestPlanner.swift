@@ -4,7 +4,9 @@ import LayoverHTTP
 import NIOCore
 
 /// Reads what a request asks for and makes a plan, or refuses it. No state, no I/O.
-struct RequestPlanner {
+///
+/// A class, because each call of a loop's struct would copy the rules.
+final class RequestPlanner {
     let rules: ProxyRules
     let viaMember: [UInt8]
     let viaToken: [UInt8]
@@ -73,7 +75,7 @@ struct RequestPlanner {
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
-        var plan = ForwardPlan(
+        let plan = ForwardPlan(
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = try order(of: head, policy, request)
         guard let ticket else {

@@ -112,7 +112,7 @@ extension Referee {
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.
     private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
         let exchange = attempt.attempt.receiver as? Exchange
-        guard exchange?.rules.isAbandoned != true, let id = exchange?.entry else { return exchange?.rules.isAbandoned == true }
+        guard exchange?.machine.rules.isAbandoned != true, let id = exchange?.entry else { return exchange?.machine.rules.isAbandoned == true }
         return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.attempt?.isAbandoned == true
     }
 

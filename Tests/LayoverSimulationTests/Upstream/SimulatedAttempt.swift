@@ -51,7 +51,7 @@ final class SimulatedAttempt {
         isOfTicket = exchange?.store != nil
         trigger = exchange?.machine.timeline.begun?.trigger ?? .arrival
         if attempt.beforeSending != nil, let exchange, let mark = exchange.run.startRecord {
-            self.mark = (mark, exchange.rules.counts, exchange)
+            self.mark = (mark, exchange.machine.rules.counts, exchange)
         }
         // Of its own, so that what others do does not change what becomes of this one.
         generator = SeededGenerator(
