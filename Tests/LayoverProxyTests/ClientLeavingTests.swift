@@ -41,7 +41,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func whoHalfClosedDuringTheFirstAttemptIsToldOfItsFailure() async throws {
+    @Test func halfClosedClientGetsTheFailureOfTheFirstAttempt() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await client.closeOutput()

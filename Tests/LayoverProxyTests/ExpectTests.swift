@@ -63,7 +63,7 @@ struct ExpectTests {
         }
     }
 
-    @Test func whoDoesNotWaitGetsNo100() async throws {
+    @Test func clientThatDoesNotExpectItGetsNo100() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request + "abc")
             let attempt = try await proxy.nextAttempt()

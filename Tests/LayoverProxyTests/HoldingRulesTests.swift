@@ -47,7 +47,7 @@ struct HoldingRulesTests {
         }
     }
 
-    @Test func whatIsNotConnectivityIsToldAtOnce() async throws {
+    @Test func failureOtherThanConnectivityIsReportedAtOnce() async throws {
         try await withProxy { proxy in
             for (kind, status) in [(FailureKind.tlsCertificateError, 502), (.proxyLoopDetected, 502), (.destinationIPProhibited, 502)] {
                 let client = try await proxy.client(sending: .get("/"))

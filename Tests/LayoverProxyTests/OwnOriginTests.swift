@@ -105,7 +105,7 @@ struct OwnOriginTests {
         }
     }
 
-    @Test func whatGoesToOtherOriginsStaysAsItIs() async throws {
+    @Test func responsesOfOtherOriginsAreNotChanged() async throws {
         try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }, rules: Self.routes) { proxy in
             Self.expectUntouched(try await proxy.answer(to: .get("/.layover/route/api/x")))
             Self.expectUntouched(try await proxy.answer(to: "GET /x HTTP/1.1\r\nHost: dev.test\r\n\r\n"))

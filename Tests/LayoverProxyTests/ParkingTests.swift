@@ -55,7 +55,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func whatMayHaveBeenAppliedIsNotSentTwice() async throws {
+    @Test func requestThatMayHaveBeenAppliedIsNotSentTwice() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             let attempt = try await proxy.nextAttempt()

@@ -45,7 +45,7 @@ struct ReloadTests {
 
     /// A token was changed, and a field is not to be sent any more.
     @Test(arguments: [false, true])
-    func whatARouteSetsIsSetAnew(isTicket: Bool) async throws {
+    func fieldsOfARouteAreSetAgainAfterAReload(isTicket: Bool) async throws {
         func routes(_ token: String, removing removed: [String] = []) -> RouteTable {
             var route = Route(name: "r", policy: .standard)
             route.setFields = [.init(name: "X-Token", value: token), .init(name: "X-Key", value: "~uuid~")]

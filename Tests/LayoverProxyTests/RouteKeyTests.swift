@@ -32,7 +32,7 @@ struct RouteKeyTests {
         ("/.layover/route/api/~k3y-._~/a", "Layover-Key: k3y-._~", "/base/a"), ("http://hosted.test/a", "Layover-Key: other", "/a"),
         ("/.layover/route/open/~any/a", "", "/~any/a"), ("/.layover/route/open/a", "Layover-Key: x", "/a"),
     ])
-    func whoGivesTheKeyIsLetThroughAndTheKeyStaysHere(path: String, field: String, target: String) async throws {
+    func requestWithTheRouteKeyIsForwardedWithoutTheKey(path: String, field: String, target: String) async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", path, field.isEmpty ? [] : [field]))
             #expect(try await client.answer().status == 200)
@@ -49,7 +49,7 @@ struct RouteKeyTests {
         ("/.layover/route/api/~k3y-._~/a", "Layover-Key: wrong"), ("/.layover/route/api/~other/a", ""),
         ("http://hosted.test/a", ""), ("http://hosted.test/~other/a", ""), ("http://hosted.test/a", "Layover-Key: k3y-._~"),
     ])
-    func whoDoesNotGiveTheKeyIsRefused(path: String, field: String) async throws {
+    func requestWithoutTheRouteKeyIsRefused(path: String, field: String) async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
             let answer = try await proxy.answer(to: .own("GET", path, field.isEmpty ? [] : [field]))
             #expect(answer.status == 403)

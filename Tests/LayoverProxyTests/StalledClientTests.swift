@@ -24,7 +24,7 @@ struct StalledClientTests {
     }
 
     @Test(arguments: [true, false])
-    func whoTakesNothingIsCutOff(isComplete: Bool) async throws {
+    func clientThatReadsNothingIsCutOff(isComplete: Bool) async throws {
         try await withProxy(ticks: false, rules: { $0.clientStallTimeout = Self.stallMax }) { proxy in
             let (client, attempt) = try await Self.stalled(proxy, isComplete: isComplete)
             try await proxy.tick(in: .seconds(3500))
@@ -42,7 +42,7 @@ struct StalledClientTests {
     }
 
     @Test(arguments: [true, false])
-    func whoTakesALittleNowAndThenIsNot(isComplete: Bool) async throws {
+    func clientThatReadsSlowlyIsNotCutOff(isComplete: Bool) async throws {
         try await withProxy(ticks: false, rules: {
             $0.clientStallTimeout = Self.stallMax
             $0.clientIdleTimeout = .seconds(60)

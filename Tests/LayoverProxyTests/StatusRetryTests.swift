@@ -73,7 +73,7 @@ struct StatusRetryTests {
     }
 
     @Test(arguments: ["Retry-After: 3601", "X-Should-Retry: false"])
-    func whatTheOriginForbidsIsDeliveredAsItIs(field: String) async throws {
+    func responseThatForbidsARetryIsDelivered(field: String) async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, [field, "Content-Length: 4"], body: "away")

@@ -14,7 +14,7 @@ struct UnreadClientTests {
         rules.body.byteCountMax = 1000
     }
 
-    @Test func whoLeavesBehindMoreThanTheKernelTakesIsMissed() async throws {
+    @Test func clientWithUnreadDataIsNoticedWhenItLeaves() async throws {
         try await withProxy(rules: Self.stingy) { proxy in
             let client = try FullClient(port: proxy.port)
             client.send(Array("PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: \(1 << 30)\r\n\r\n".utf8))

@@ -32,7 +32,7 @@ struct AnswerVerdictTests {
     // MARK: answered, status not in `retryOn` → deliver
 
     @Test(arguments: [200, 204, 301, 400, 404, 500, 502, 504])
-    func whatIsNotListedIsDelivered(status: Int) {
+    func responseWithAStatusNotInRetryOnIsDelivered(status: Int) {
         #expect(verdict(Answer(status: status)) == .deliver(.answered))
         #expect(verdict(Answer(status: status, retryAfter: .seconds(5))) == .deliver(.answered))
         #expect(verdict(Answer(status: status), sending: Self.post) == .deliver(.answered))
@@ -64,7 +64,7 @@ struct AnswerVerdictTests {
         .init(method: "POST", hasIdempotencyKey: true, body: .captured),
         .init(method: "PATCH", declaredRepeatable: true, body: .captured),
     ])
-    func whatIsListedAndRepeatableWaits(request: RequestSummary) {
+    func repeatableRequestWithAStatusInRetryOnIsParked(request: RequestSummary) {
         #expect(verdict(Answer(status: 503), sending: request) == wait(.seconds(1)))
         #expect(verdict(Answer(status: 503), sending: request, after: 4) == wait(.seconds(8)))
     }
@@ -113,7 +113,7 @@ struct AnswerVerdictTests {
         .init(method: "DELETE", body: .brokenOff),
         .init(method: "POST", hasIdempotencyKey: true, body: .lost),
     ])
-    func whatMustNotBeSentTwiceIsDelivered(request: RequestSummary) {
+    func responseToAnUnrepeatableRequestIsDelivered(request: RequestSummary) {
         #expect(verdict(Answer(status: 503, retryAfter: .seconds(1)), sending: request) == .deliver(.notRepeatable))
         for rule in [Policy.ExhaustedRule.fail, .ask, .standIn(Self.sixty)] {
             let verdict = verdict(Answer(status: 503), sending: request, after: 3) {
@@ -160,7 +160,7 @@ struct AnswerVerdictTests {
         #expect(onStatus == .standIn(Self.sixty))
     }
 
-    @Test func whatAPersonAskedForDoesNotCount() {
+    @Test func requestedAttemptsDoNotCountAsAutomatic() {
         let verdict = verdict(Answer(status: 503), after: 9, trigger: .admin) { $0.automaticAttemptsMax = 2 }
         #expect(verdict == wait(.seconds(30)))
     }

@@ -14,7 +14,7 @@ struct AttemptLogTests {
     }
 
     /// However long the disk is full, nothing of what was done is driven out.
-    @Test func whatTheStoreStoppedGivesItsPlaceToTheNext() {
+    @Test func attemptStoppedByTheStoreGivesItsNumberToTheNext() {
         var log = AttemptLog()
         for number in 1...5 { log.append(record(number, .retryOn)) }
         for _ in 0..<100 { log.append(record(6, .store)) }
@@ -25,7 +25,7 @@ struct AttemptLogTests {
         #expect(log.records.last == record(6, .retryOn))
     }
 
-    @Test func whatWasSentKeepsItsPlace() {
+    @Test func attemptThatWasSentKeepsItsNumber() {
         var log = AttemptLog()
         log.append(record(1, .store, evidence: .maybeApplied))
         log.append(record(1, .store))

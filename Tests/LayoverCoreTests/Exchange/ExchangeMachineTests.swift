@@ -69,7 +69,7 @@ import Testing
         #expect(machine.lastFailure?.kind == broken.kind)
     }
 
-    @Test mutating func whatMayNotBeSentTwiceKeepsAPartOfItsAnswer() {
+    @Test mutating func unrepeatableRequestKeepsItsPartialResponse() {
         var machine = machine(for: .store)
         _ = machine.startAttempt(.dueTime, at: now)
         machine.enter(.delivering)

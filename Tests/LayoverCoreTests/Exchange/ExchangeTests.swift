@@ -102,7 +102,7 @@ struct ExchangeTests {
     }
 
     /// Regression: a ticket that a person forced was thrown away as failed when the network changed meanwhile.
-    @Test mutating func whatAPersonForcedIsAskedAboutAgainWhenItWasGivenUp() {
+    @Test mutating func abandonedForcedAttemptIsUndecidedAgain() {
         var exchange = AttemptRules(policy: .fixture(), isTicket: true)
         let post = RequestSummary(method: "POST", body: .captured)
         _ = exchange.attemptStarted(trigger: .dueTime)
@@ -118,7 +118,7 @@ struct ExchangeTests {
 
     /// Regression: a full disk used up the attempts of tickets that were never sent.
     @Test(arguments: [AttemptTrigger.arrival, .dueTime, .canary, .reachability, .predecessor, .admin])
-    func whatTheStoreStoppedIsNoAttempt(trigger: AttemptTrigger) {
+    func attemptStoppedByTheStoreDoesNotCount(trigger: AttemptTrigger) {
         let before = AttemptCounts(all: 3, automatic: 2)
         var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 4 }, counts: before, isTicket: true)
         for _ in 0..<10 {
@@ -130,7 +130,7 @@ struct ExchangeTests {
     }
 
     /// The file of a body gave up in the middle of it: that one may have been applied, and counts.
-    @Test func whatWasSentBeforeTheStoreStoppedItCounts() {
+    @Test func attemptSentBeforeTheStoreStoppedItCounts() {
         var exchange = AttemptRules(policy: .fixture(), isTicket: true)
         _ = exchange.attemptStarted(trigger: .dueTime)
         exchange.stoppedByStore(.maybeApplied)
@@ -209,7 +209,7 @@ struct ExchangeTests {
         #expect(verdict(on: refused, of: "POST", isTicket: true) { $0.mode = .pass }.sendsAgain)
     }
 
-    @Test mutating func whatAClientHoldsEndsWithTheProxy() {
+    @Test mutating func heldRequestEndsWithTheProxy() {
         var exchange = AttemptRules(policy: .fixture())
         exchange.isStopping = true
         _ = exchange.attemptStarted(trigger: .arrival)

@@ -25,7 +25,7 @@ struct ExchangeVerdictTests {
     @Test(arguments: [
         repeatable, unrepeatable, .init(method: "POST"), .init(method: "POST", body: .arriving),
     ])
-    func whatWasNeverSentIsParkedWhateverItIs(request: RequestSummary) {
+    func requestThatWasNeverSentIsParkedWithAnyMethod(request: RequestSummary) {
         #expect(verdict(on: .refused, sending: request) == .park(.init(delay: .seconds(1), shutsGate: true)))
     }
 
@@ -53,7 +53,7 @@ struct ExchangeVerdictTests {
         .init(method: "POST", hasIdempotencyKey: true, body: .captured),
         .init(method: "POST", declaredRepeatable: true),
     ])
-    func whatMayHaveBeenAppliedIsParkedIfRepeatable(request: RequestSummary) {
+    func repeatableRequestThatMayHaveBeenAppliedIsParked(request: RequestSummary) {
         #expect(verdict(on: .reset, sending: request) == .park(.init(delay: .seconds(1), shutsGate: false)))
     }
 
@@ -66,7 +66,7 @@ struct ExchangeVerdictTests {
     // MARK: failure, maybeApplied, not repeatable → fail now
 
     @Test(arguments: FailureKind.allCases)
-    func whatMayHaveBeenAppliedIsNeverSentTwiceUnasked(kind: FailureKind) {
+    func unrepeatableRequestThatMayHaveBeenAppliedFails(kind: FailureKind) {
         for phase in FailurePhase.allCases {
             for body in [RequestSummary.Body.none, .arriving, .captured, .lost, .brokenOff] {
                 for isReused in [true, false] {
@@ -87,7 +87,7 @@ struct ExchangeVerdictTests {
         FailureKind.tlsCertificateError, .httpRequestError, .proxyLoopDetected, .destinationIPProhibited,
         .proxyInternalError, .httpProtocolError,
     ])
-    func whatIsNoConnectivityFailsAtOnce(kind: FailureKind) {
+    func failureThatIsNoConnectivityEndsAtOnce(kind: FailureKind) {
         for phase in FailurePhase.allCases {
             #expect(verdict(on: .fixture(kind, phase: phase)) == .fail(.notInRetryOn))
             let sent = Failure.fixture(kind, phase: phase, evidence: .maybeApplied)

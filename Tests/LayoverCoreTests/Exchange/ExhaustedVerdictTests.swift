@@ -67,7 +67,7 @@ struct ExhaustedVerdictTests {
         #expect(exchange.automaticLeft == 0)
     }
 
-    @Test mutating func whatIsNotInRetryOnFailsExhaustedOrNot() {
+    @Test mutating func failureNotInRetryOnEndsExhaustedOrNot() {
         let certificate = Failure.fixture(.tlsCertificateError, phase: .securing)
         for rule in [Policy.ExhaustedRule.fail, .ask, .standIn(Self.standIn)] {
             let verdict = verdict(on: certificate, after: 9) {
@@ -80,7 +80,7 @@ struct ExhaustedVerdictTests {
 
     // MARK: failure, maybeApplied, not repeatable → `onMaybeApplied`
 
-    @Test mutating func whatMayHaveBeenAppliedIsToldUnlessThePolicyAsks() {
+    @Test mutating func requestThatMayHaveBeenAppliedFailsUnlessThePolicyAsks() {
         let post = RequestSummary(method: "POST", body: .captured)
         #expect(verdict(on: .reset, sending: post) == .fail(.maybeApplied))
         #expect(verdict(on: .reset, sending: post) { $0.onMaybeApplied = .fail } == .fail(.maybeApplied))
@@ -137,7 +137,7 @@ struct ExhaustedVerdictTests {
         #expect(exchange.verdict(on: .init(status: 503), sending: post, using: &generator) == .deliver(.notRepeatable))
     }
 
-    @Test mutating func whatWasNeverSentBeforeItMayHaveBeenAppliedWaits() {
+    @Test mutating func neverSentFailureBeforeMaybeAppliedIsParked() {
         let post = RequestSummary(method: "POST", body: .captured)
         var exchange = AttemptRules(policy: .fixture { $0.onMaybeApplied = .ask })
         var words: [String] = []

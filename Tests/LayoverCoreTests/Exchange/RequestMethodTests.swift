@@ -7,7 +7,7 @@ struct RequestMethodTests {
         ("DELETE", false, true), ("POST", false, false), ("PATCH", false, false), ("CONNECT", false, false),
         ("get", false, false), ("QUERY", false, false), ("PROPFIND", false, false), ("GET ", false, false), ("", false, false),
     ])
-    func whatMethodsPromise(method: String, isSafe: Bool, isIdempotent: Bool) {
+    func methodsAreSafeOrIdempotentByRFC9110(method: String, isSafe: Bool, isIdempotent: Bool) {
         #expect(RequestMethod.isSafe(method) == isSafe)
         #expect(RequestMethod.isIdempotent(method) == isIdempotent)
     }

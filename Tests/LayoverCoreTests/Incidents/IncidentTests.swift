@@ -84,7 +84,7 @@ struct IncidentTests {
     }
 
     /// Regression: our own cutting off was shown as the cause of the outage.
-    @Test mutating func whatWeCutOffIsNoCause() {
+    @Test mutating func abandonedAttemptIsNoCauseOfAnIncident() {
         _ = bench.mode(.offline)
         let id = bench.parked(nil)
         _ = bench.mode(.auto)
@@ -113,7 +113,7 @@ struct IncidentTests {
         #expect(bench.entry(waiting)?.incident == nil)
     }
 
-    @Test mutating func whoIsHeldIsStillInIt() {
+    @Test mutating func heldEntryStaysInTheIncident() {
         let id = bench.parked()
         _ = bench.command(.hold, id)
         #expect(open.first?.waiting == 1)
@@ -122,7 +122,7 @@ struct IncidentTests {
     }
 
     /// Regression: an outage lasted as long as the download, or the tunnel, that ended it.
-    @Test mutating func whoeverIsAnsweredWaitsNoLonger() {
+    @Test mutating func answeredEntryLeavesTheIncident() {
         let id = bench.parked(delay: .seconds(1))
         _ = bench.wait(.seconds(1))
         #expect(open.count == 1)
@@ -132,7 +132,7 @@ struct IncidentTests {
         #expect(bench.state(id) == .attempting)
     }
 
-    @Test mutating func whatEndsWithinItsOwnFactIsNotTold() {
+    @Test mutating func incidentThatEndsWithinOneFactIsNotReported() {
         _ = bench.drain()
         _ = bench.parked()
         #expect(kinds == [])
@@ -180,7 +180,7 @@ struct IncidentTests {
         #expect(kinds == [])
     }
 
-    @Test mutating func whatEndsBeforeTheQuarterIsOverIsOnlyClosed() {
+    @Test mutating func incidentThatEndsBeforeItsReportIsOnlyClosed() {
         let ids = [bench.parked(), bench.parked()]
         for id in ids { _ = bench.command(.cancel, id) }
         #expect(kinds == [.closed])

@@ -24,7 +24,7 @@ struct RejoiningTests {
                 bench.tally(id, number, records: [line(number)]), now: bench.now, using: &bench.generator))
     }
 
-    @Test mutating func whoIsOutOfAttemptsStaysAMember() throws {
+    @Test mutating func exhaustedEntryStaysInTheIncident() throws {
         let id = bench.accepted { $0.policy = Self.asking }
         let began = bench.now
         fail(id, 1)
@@ -42,7 +42,7 @@ struct RejoiningTests {
         #expect(bench.command(.retry, incident: incident.id).1.started == [id])
     }
 
-    @Test mutating func whoWaitsForItsOriginJoinsToo() throws {
+    @Test mutating func entryThatWaitsForItsOriginJoinsTheIncident() throws {
         let ids = [bench.accepted(), bench.accepted()]
         let began = bench.now
         fail(ids[0], 1)
@@ -56,7 +56,7 @@ struct RejoiningTests {
         #expect(bench.states(ids) == [.waiting, .held])
     }
 
-    @Test mutating func whoAsksForAnotherReasonDoesNot() {
+    @Test mutating func entryUndecidedForAnotherReasonDoesNotJoin() {
         let id = bench.accepted { $0.isRepeatable = false }
         bench.counted(id)
         _ = bench.fail(id, .reset, asks: .maybeApplied, rule: .onMaybeApplied)

@@ -54,7 +54,7 @@ struct SharedExhaustionTests {
         bench.parked(policy: policy, asks: .exhausted)
     }
 
-    @Test mutating func whoComesLaterAsksToo() {
+    @Test mutating func laterEntryOfAnExhaustedIncidentIsUndecidedToo() {
         _ = exhaust()
         let later = bench.parked(policy: .ask)
         #expect(bench.entry(later)?.why == .exhausted)
@@ -74,7 +74,7 @@ struct SharedExhaustionTests {
         #expect(incident?.manualOnly == false)
     }
 
-    @Test mutating func whatAPersonHasAskedForIsStillMade() {
+    @Test mutating func requestedAttemptIsMadeInAnExhaustedIncident() {
         let retried = bench.parked(delay: .seconds(20), policy: .ask)
         let (canary, _) = bench.park(nil, policy: .ask)
         _ = bench.command(.retry, retried)

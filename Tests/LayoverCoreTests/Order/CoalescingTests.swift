@@ -89,7 +89,7 @@ struct CoalescingTests {
         #expect(bench.set.count == 4)
     }
 
-    @Test func whatMayHaveBeenSentIsNotTouched() {
+    @Test func putThatMayHaveBeenSentIsNotSuperseded() {
         var bench = PendingBench()
         let old = Self.put(&bench).0
         #expect(Self.put(&bench).1.ended == [], "it is under way")
@@ -100,7 +100,7 @@ struct CoalescingTests {
         #expect(Self.put(&bench, "/other").1.ended == [], "it was answered")
     }
 
-    @Test func whatWasNeverSentMayHaveBeenTried() {
+    @Test func triedButNeverSentPutIsSuperseded() {
         var bench = PendingBench()
         let old = Self.put(&bench).0
         _ = bench.fail(old, .refused, delay: .seconds(50))
@@ -126,7 +126,7 @@ struct CoalescingTests {
         #expect(bench.set.schedule.dependencies.children.isEmpty)
     }
 
-    @Test func whoDependsOnOneThatIsGoneWaitsForTheNewerOne() {
+    @Test func childOfASupersededTicketWaitsForTheNewerOne() {
         var bench = Self.bench()
         let ids = (0..<3).map { _ in Self.put(&bench).0 }
         let child = bench.accepted {
@@ -181,7 +181,7 @@ struct CoalescingTests {
         #expect(bench.states([old, new]) == [.cancelled, .waiting])
     }
 
-    @Test func whatBreaksOffLeavesThoseBeforeItToTheNext() {
+    @Test func brokenOffPutSupersedesNothing() {
         var bench = PendingBench()
         let old = Self.heldPut(&bench).0
         let broken = Self.heldPut(&bench, isWhole: false).0

@@ -32,7 +32,7 @@ struct LaneAndWorldTests {
         #expect(actions.started == [free] && bench.state(there) == .waiting)
     }
 
-    @Test func whoIsFreedBehindAShutGateWaitsForIt() {
+    @Test func entryUnblockedBehindAShutGateWaitsForTheGate() {
         var bench = PendingBench()
         let ids = bench.lane(2)
         _ = bench.fail(ids[0], .refused, delay: .seconds(50))
@@ -41,7 +41,7 @@ struct LaneAndWorldTests {
         #expect(bench.originAnswered().started == [ids[1]])
     }
 
-    @Test func whoWaitedForItsOriginBehindOthersGoesOnceTheyAreDone() {
+    @Test func blockedEntryWithAnOpenGateGoesAfterItsLane() {
         var bench = PendingBench()
         let skipping = Policy.fixture { $0.undecidedInLane = .skip }
         let ids = bench.lane(2) { $0.policy = skipping }

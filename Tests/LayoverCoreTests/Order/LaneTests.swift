@@ -57,7 +57,7 @@ struct LaneTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func whoeverLeavesTheOthersKeepTheirOrder(index: Int) {
+    func laneKeepsItsOrderWhenAnEntryLeaves(index: Int) {
         var bench = PendingBench()
         var ids = bench.lane(4)
         let next = bench.command(.cancel, ids[index]).1.started
@@ -88,7 +88,7 @@ struct LaneTests {
 
     // MARK: Commands
 
-    @Test func whoIsRetriedInALaneGoesAsSoonAsItIsItsTurn() {
+    @Test func retriedEntryInALaneGoesInItsTurn() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         _ = bench.fail(ids[0], .reset, delay: .seconds(5))

@@ -106,7 +106,7 @@ struct ParentTests {
         #expect(bench.state(orphan) == .undecided && bench.why(orphan) == .parentFailed)
     }
 
-    @Test func nobodyWaitsForItself() {
+    @Test func ticketDoesNotWaitForItself() {
         var bench = PendingBench()
         var copy = bench.generator
         let id = EntryID(using: &copy)

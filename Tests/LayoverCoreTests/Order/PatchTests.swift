@@ -13,7 +13,7 @@ struct PatchTests {
         #expect(bench.set.record(of: ids[2])?.priority == 0)
     }
 
-    @Test func whatCannotBeIsRefused() {
+    @Test func invalidPatchIsRefused() {
         var bench = PendingBench()
         let id = bench.accepted()
         #expect(bench.patch(id, priority: 8).0 == .conflict && bench.patch(id, priority: -1).0 == .conflict)
@@ -44,7 +44,7 @@ struct PatchTests {
         #expect(last.ended == [ids[0]] && last.started == [ids[2]])
     }
 
-    @Test func whoLeavesItsLaneIsFree() {
+    @Test func entryThatLeavesItsLaneIsNotBlocked() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         #expect(bench.patch(ids[1], lane: .some(nil)).1.started == [ids[1]])
@@ -52,7 +52,7 @@ struct PatchTests {
         #expect(bench.deliver(ids[0]).started == [ids[2]])
     }
 
-    @Test func whoMovesTakesThePlaceOfItsAge() {
+    @Test func entryThatChangesItsLaneIsOrderedByAge() {
         var bench = PendingBench()
         _ = bench.mode(.offline)
         let old = bench.lane(1, named: "old")[0]
@@ -64,7 +64,7 @@ struct PatchTests {
         #expect(bench.set.schedule.lanes.states.count == 1)
     }
 
-    @Test func whoMovesNeverOvertakesOneUnderWay() {
+    @Test func entryThatChangesItsLaneNeverPassesAnAttempt() {
         var bench = PendingBench()
         let first = bench.lane(2, named: "old")[1]
         let under = bench.lane(1, named: "new")[0]

@@ -36,7 +36,7 @@ struct EntryHistoryTests {
         }
     }
 
-    @Test func whatIsCutShowsNoPartOfATicketsID() {
+    @Test func truncatedTextShowsNoPartOfATicketID() {
         var history = EntryHistory(countMax: 1)
         for entry in entries(1) {
             var long = entry

@@ -54,7 +54,7 @@ struct HoldTests {
         #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
     }
 
-    @Test mutating func whatIsOverdueWhenItIsReleasedGoesAtOnce() {
+    @Test mutating func overdueEntryGoesAtOnceWhenReleased() {
         let id = bench.parked(.reset, delay: .seconds(10))
         _ = bench.command(.hold, id)
         _ = bench.wait(.seconds(60))
@@ -118,7 +118,7 @@ struct HoldTests {
         #expect(bench.state(id) == .held)
     }
 
-    @Test mutating func whatNobodyAskedForIsMadeAnewByReachability() {
+    @Test mutating func abandonedAutomaticAttemptIsMadeAgainByReachability() {
         let id = bench.parked(.reset, delay: .seconds(1))
         _ = bench.wait(.seconds(1))
         #expect(bench.reachable() == [.abandonConnecting(id)])

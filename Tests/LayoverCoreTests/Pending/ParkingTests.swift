@@ -125,7 +125,7 @@ struct ParkingTests {
         #expect(bench.entry(id)?.waitingFor == .network)
     }
 
-    @Test mutating func whoIsNotWokenByTheOriginSaysWhenItReallyGoes() {
+    @Test mutating func entryNotWokenByItsOriginShowsItsRealDueTime() {
         let patient = Policy.fixture { $0.wakeOnReachable = false }
         let id = bench.parked(delay: .seconds(20), policy: patient)
         #expect(bench.wait(of: id) == .seconds(20))

@@ -15,7 +15,7 @@ struct PendingHeapTests {
     }
 
     @Test(arguments: 1...20)
-    func whatComesOutIsInOrder(seed: UInt64) {
+    func heapReturnsItsElementsInOrder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = PendingHeap<Int, Int>()
         var expected: [Int] = []

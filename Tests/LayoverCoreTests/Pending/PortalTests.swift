@@ -6,7 +6,7 @@ import Testing
 struct PortalTests {
     private var bench = PendingBench()
 
-    @Test mutating func whatIsExposedWaitsUntilThePortalIsGone() {
+    @Test mutating func exposedEntryWaitsUntilThePortalIsGone() {
         let exposed = bench.parked(.reset, delay: .seconds(1), isExposed: true)
         let plain = bench.parked(.reset, delay: .seconds(1))
         #expect(bench.portal(true) == [])
@@ -51,7 +51,7 @@ struct PortalTests {
         #expect(actions == [.start(canary, .canary)])
     }
 
-    @Test mutating func whoIsHeldOrGoneMeanwhileDoesNotGo() {
+    @Test mutating func heldOrEndedEntryIsNotSentAfterThePortal() {
         let ids = (0..<3).map { _ in bench.parked(.reset, delay: .seconds(1), isExposed: true) }
         _ = bench.portal(true)
         _ = bench.wait(.seconds(1))
@@ -60,7 +60,7 @@ struct PortalTests {
         #expect(bench.portal(false) == [.start(ids[2], .reachability)])
     }
 
-    @Test mutating func whoIsReleasedBehindAPortalGoesAfterIt() {
+    @Test mutating func entryReleasedBehindAPortalGoesAfterIt() {
         let id = bench.parked(.reset, delay: .seconds(1), isExposed: true)
         _ = bench.command(.hold, id)
         _ = bench.portal(true)
@@ -78,7 +78,7 @@ struct PortalTests {
     }
 
     /// Regression: behind a portal that stays, the places of entries that were gone piled up.
-    @Test mutating func whatIsKeptIsBounded() {
+    @Test mutating func entriesKeptFromThePortalAreBounded() {
         let keeper = bench.parked(.reset, delay: .seconds(1), isExposed: true)
         _ = bench.portal(true)
         for _ in 0..<500 {

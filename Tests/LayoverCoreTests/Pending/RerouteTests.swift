@@ -45,7 +45,7 @@ struct RerouteTests {
         #expect(bench.wait(.seconds(1)).first == .end(long, .expired))
     }
 
-    @Test mutating func whoseTimeIsOverUnderTheNewRuleEndsAtOnce() {
+    @Test mutating func entryExpiredUnderTheNewPolicyEndsAtOnce() {
         let id = bench.parked(.reset, delay: .seconds(9999))
         _ = bench.wait(.seconds(100))
         #expect(bench.reroute(id, policy: .fixture { $0.holdMax = .seconds(50) }) == [])
@@ -77,7 +77,7 @@ struct RerouteTests {
         #expect(bench.state(id) == .delivered)
     }
 
-    @Test mutating func whoMayBeWokenIsNew() {
+    @Test mutating func wakeOnReachableFollowsTheNewPolicy() {
         let patient = Policy.fixture { $0.wakeOnReachable = false }
         let ids = (0..<2).map { bench.parked(delay: .seconds(50), policy: $0 == 0 ? patient : .fixture()) }
         _ = bench.reroute(ids[0], policy: .fixture())
@@ -88,7 +88,7 @@ struct RerouteTests {
     }
 
     @Test(arguments: [EntryCommand.hold, nil])
-    mutating func whoIsStoppedStaysStopped(command: EntryCommand?) {
+    mutating func heldEntryStaysHeldAfterAReroute(command: EntryCommand?) {
         let id = bench.parked(.reset, asks: command == nil ? .exhausted : nil)
         if let command { _ = bench.command(command, id) }
         let before = bench.state(id)

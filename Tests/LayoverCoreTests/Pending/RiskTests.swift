@@ -54,7 +54,7 @@ struct RiskTests {
     }
 
     @Test(arguments: ["PUT", "POST"])
-    mutating func whatIsRepeatableByItsNatureGoesOn(method: String) {
+    mutating func idempotentRequestGoesOnAfterTheReload(method: String) {
         let held = held(method, hasKey: method == "POST")
         let ticket = ticket(isRepeatable: true)
         for id in [held, ticket] { #expect(bench.reroute(id, policy: .fixture()) == []) }
@@ -62,7 +62,7 @@ struct RiskTests {
         #expect(Set(bench.wait(.seconds(99)).started).isSubset(of: [held, ticket]))
     }
 
-    @Test mutating func whatWasNeverSentGoesOn() {
+    @Test mutating func neverSentRequestGoesOnAfterTheReload() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         bench.counted(id, mayHaveBeenApplied: false)
         _ = bench.fail(id, .refused)
@@ -73,7 +73,7 @@ struct RiskTests {
 
     /// A person may have stopped it, or be asked about something else: a plain retry must not double it.
     @Test(arguments: [UndecidedReason.exhausted, .credentialsExpired, nil])
-    mutating func whoIsStoppedAsks(why: UndecidedReason?) {
+    mutating func heldRequestIsUndecidedAfterTheReload(why: UndecidedReason?) {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         bench.counted(id)
         _ = bench.fail(id, .reset, asks: why)
@@ -82,7 +82,7 @@ struct RiskTests {
         #expect(bench.state(id) == .undecided && bench.why(id) == .maybeApplied)
     }
 
-    @Test mutating func whatAPersonRetriedBeforeStillAsks() {
+    @Test mutating func retriedRequestIsUndecidedAfterTheReload() {
         let first = ticket()
         let id = ticket()
         _ = bench.command(.retry, first)
@@ -126,7 +126,7 @@ struct RiskTests {
 
     // MARK: A verdict of yesterday
 
-    @Test mutating func whatFailsUnderARuleThatIsGoneAsks() {
+    @Test mutating func failureAfterTheReloadMakesTheEntryUndecided() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         #expect(bench.state(id) == .attempting)
         _ = bench.reroute(id, policy: .fixture())
@@ -175,7 +175,7 @@ struct RiskTests {
 
     /// Found under way it was sent under the old rule, and is judged by the new one.
     @Test(arguments: [true, false])
-    mutating func whatWasUnderWayGoesByThePolicyAsItIs(vouches: Bool) {
+    mutating func attemptUnderWayIsJudgedByTheNewPolicy(vouches: Bool) {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (vouches ? .fixture() : Self.vouching, false) }
         let actions = bench.restart(policy: vouches ? Self.vouching : .fixture())
         #expect(actions.started == (vouches ? [id] : []))

@@ -18,7 +18,7 @@ struct StatusBudgetTests {
         bench.set.schedule.origins.states[PendingBench.origin]?.budgets[name]?.minimumInUse
     }
 
-    @Test mutating func whatIsAskedForAgainIsNotDelivered() {
+    @Test mutating func retriedResponseIsNotDelivered() {
         let (id, actions) = bench.park(unavailable, delay: .seconds(7), policy: policy())
         #expect(actions == [.dropAnswer(id), .watched()])
         #expect(bench.shutOrigins.isEmpty)
@@ -69,7 +69,7 @@ struct StatusBudgetTests {
     // MARK: Longer than the hold
 
     /// Regression: the answer in hand was thrown away, and its client waited for nothing.
-    @Test mutating func whatTheOriginWantsLaterThanTheHoldIsDelivered() {
+    @Test mutating func responseWithRetryAfterBeyondTheHoldIsDelivered() {
         let policy = Policy.fixture { $0.holdMax = .seconds(60) }
         let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: policy, retryAfter: .seconds(61))
         #expect(actions == [.deliverAnswer(id, .holdMax)])
@@ -91,7 +91,7 @@ struct StatusBudgetTests {
         #expect(actions == [.dropAnswer(id), .watched()])
     }
 
-    @Test mutating func whoTakesATicketWaitsWithIt() {
+    @Test mutating func clientThatAcceptsTicketsWaitsBeyondTheHold() {
         let (id, actions) = bench.park(
             unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) }, retryAfter: .seconds(61), wantsTicket: true)
         #expect(actions == [.dropAnswer(id), .watched()])
@@ -177,7 +177,7 @@ struct StatusBudgetTests {
     }
 
     @Test(arguments: ["cancel", "end", "reroute", "hold", "drain", "expire"])
-    mutating func whatIsNotUsedIsGivenBack(by fact: String) {
+    mutating func unusedGrantIsReturnedToTheBudget(by fact: String) {
         let id = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
         let keeper = bench.parked(.reset, delay: .seconds(9999), policy: .fixture { $0.holdMax = .seconds(10_000) })
         #expect(inUse() == 1)
@@ -192,7 +192,7 @@ struct StatusBudgetTests {
         #expect(inUse() == 0, "\(keeper)")
     }
 
-    @Test mutating func whatIsUnderWayIsInUseUntilItIsOver() {
+    @Test mutating func grantIsInUseUntilTheRetryEnds() {
         let id = bench.parked(unavailable, policy: policy(minimum: 1))
         _ = bench.wait(.seconds(1))
         #expect(inUse() == 1)

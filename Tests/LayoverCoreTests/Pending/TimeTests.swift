@@ -7,7 +7,7 @@ struct TimeTests {
     private var bench = PendingBench()
 
     @Test(arguments: [(600, 86_400, 600), (600, 30, 30), (1, 86_400, 1)])
-    mutating func whatEndsFirstEndsIt(holdMax: Int, lifetime: Int, expected: Int) {
+    mutating func earliestDeadlineEndsTheEntry(holdMax: Int, lifetime: Int, expected: Int) {
         _ = bench.mode(.offline)
         let id = bench.parked(
             policy: .fixture {

@@ -21,7 +21,7 @@ struct WakeTests {
         #expect(bench.reachable() == [.start(id, .reachability)])
     }
 
-    @Test mutating func whoIsNotToBeWokenWaitsForItsTime() {
+    @Test mutating func entryNotToBeWokenWaitsForItsDueTime() {
         let patient = Policy.fixture { $0.wakeOnReachable = false }
         let ids = [Failure.refused, .reset].map { bench.parked($0, delay: .seconds(30), policy: patient) }
         #expect(bench.reachable() == [])

@@ -62,7 +62,7 @@ struct RouteTableTests {
         #expect(table.route(named: "two") == nil)
     }
 
-    @Test func whatWasAcceptedWithoutAKeyComesToNoRouteThatWantsOne() {
+    @Test func ticketAcceptedWithoutAKeyMatchesNoRouteWithAKey() {
         var keyed = route("keyed", host: .exact("a"))
         keyed.key = "k"
         let table = RouteTable(routes: [keyed, route("open")])

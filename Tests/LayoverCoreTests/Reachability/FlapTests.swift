@@ -44,7 +44,7 @@ struct FlapTests {
         #expect(drops <= wakesMax)
     }
 
-    @Test mutating func whoKnowsBetterIsHeardAtOnce() {
+    @Test mutating func betterEvidenceCountsAtOnce() {
         for _ in 0..<8 { _ = window() }
         #expect(bench.learn(.hinted).contains(.wake))
         #expect(bench.learn(.resumed).contains(.wake))

@@ -41,7 +41,7 @@ struct LinkSnapshotTests {
                 == LinkSnapshot(links: [other, mirrored], defaultRoutes: [second, route, second]))
     }
 
-    @Test func whateverAnAttemptCouldNoticeIsADifference() {
+    @Test func linkChangesThatAffectAttemptsAreDifferences() {
         let before = LinkSnapshot(links: [ethernet], defaultRoutes: [route])
         var moved = ethernet
         moved.addresses = ["10.0.0.3/24", "2001:db8::2/64"]

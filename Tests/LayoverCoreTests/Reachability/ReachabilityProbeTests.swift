@@ -119,7 +119,7 @@ struct ReachabilityProbeTests {
         #expect(bench.machine.view.networkChangedAt == bench.now)
     }
 
-    @Test mutating func whoLogsInAtAPortalIsWokenWithoutAChangeOfLinks() {
+    @Test mutating func loginAtAPortalWakesEntriesWithoutALinkChange() {
         begin(.portal(status: 302))
         _ = bench.wait(.seconds(10))
         #expect(bench.learn(.probed(.expected)) == [.changed, .networkChanged, .wake])

@@ -24,7 +24,7 @@ import Testing
         #expect(dumped == "- •••\n")
     }
 
-    @Test func whatHoldsASecretPrintsWithoutIt() {
+    @Test func valuesWithASecretPrintWithoutIt() {
         var dumped = ""
         dump(Holder(), to: &dumped)
         for text in ["\(Holder())", String(reflecting: Holder()), dumped] {

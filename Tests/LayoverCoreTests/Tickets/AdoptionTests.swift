@@ -38,7 +38,7 @@ struct AdoptionTests {
         #expect(bench.stored(id) == [] && bench.notStored(id) == [] && bench.set.heldCount == 0)
     }
 
-    @Test func whatIsNotStoredItsClientGoesOnHolding() {
+    @Test func requestThatIsNotStoredStaysHeldByItsClient() {
         var bench = PendingBench()
         let id = bench.held(policy: Self.short)
         _ = bench.willStore(id)

@@ -30,7 +30,7 @@ struct KeyReservationTests {
     }
 
     /// The key may belong to a ticket with the payload of the second one.
-    @Test func nobodyIsRefusedWhileTheStoreIsAsked() {
+    @Test func requestIsNotRefusedWhileTheStoreIsSearched() {
         var keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: Self.other, looks: true)
         #expect(keys.asked(second, key: Self.key, payload: Self.same, looks: true) == [.join(second)])

@@ -5,7 +5,7 @@ import Testing
 /// What an earlier run left.
 struct RestoringTests {
     @Test(arguments: [true, false])
-    func whatWasUnderWayMayHaveBeenApplied(isRepeatable: Bool) {
+    func restoredAttemptMayHaveBeenApplied(isRepeatable: Bool) {
         var bench = PendingBench()
         let id = bench.accepted { $0.isRepeatable = isRepeatable }
         let revision = bench.entry(id)?.revision ?? 0
@@ -36,7 +36,7 @@ struct RestoringTests {
         #expect(actions.started == (isRepeatable ? [child] : []))
     }
 
-    @Test func whoWasHeldBackIsHeldAgain() {
+    @Test func heldTicketIsHeldAfterARestart() {
         var bench = PendingBench()
         let id = bench.accepted()
         _ = bench.fail(id, .reset)

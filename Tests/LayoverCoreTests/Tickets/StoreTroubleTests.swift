@@ -19,7 +19,7 @@ struct StoreTroubleTests {
     }
 
     /// Regression: each ticket was the canary once, and by then the first of them was due again.
-    @Test mutating func whoNeedsNoStorePassesTickets() {
+    @Test mutating func heldRequestsPassPausedTickets() {
         let (held, tickets) = outage(ticketCount: 100)
         #expect(bench.notMarked(tickets[0]) == [.start(held, .dueTime)])
         #expect(bench.deliver(held) == [.watched()])
@@ -124,7 +124,7 @@ struct StoreTroubleTests {
         #expect(bench.storeRecovered() == [.start(new, .reachability)])
     }
 
-    @Test mutating func whoIsHeldOrGoneMeanwhileDoesNotGo() {
+    @Test mutating func heldOrEndedTicketIsNotSentAfterThePause() {
         let tickets = (0..<4).map { _ in bench.accepted() }
         _ = bench.notMarked(tickets[0])
         _ = bench.command(.hold, tickets[1])
@@ -133,7 +133,7 @@ struct StoreTroubleTests {
     }
 
     @Test(arguments: [true, false])
-    mutating func nobodyAsksTheStoreWhileNobodyMayGo(isOffline: Bool) {
+    mutating func storeIsNotProbedWhileNoTicketMayGo(isOffline: Bool) {
         let tickets = (0..<2).map { _ in bench.accepted() }
         _ = bench.notMarked(tickets[0])
         _ = isOffline ? bench.mode(.offline) : bench.drain()
@@ -150,7 +150,7 @@ struct StoreTroubleTests {
         #expect(bench.deliver(lane[0]).started == [lane[1]])
     }
 
-    @Test mutating func whatIsKeptIsBounded() {
+    @Test mutating func pausedTicketsAreBounded() {
         let keeper = bench.accepted()
         _ = bench.notMarked(keeper)
         for _ in 0..<500 {

@@ -21,7 +21,7 @@ struct StoredDecisionTests {
 
     /// Issue 10, A 1. Its first attempt may have been applied and its policy vouched for it; while the second one was
     /// connecting a reload took that back, and then the process was killed.
-    @Test mutating func whatNobodyForcedAsksAfterAReloadAndACrash() {
+    @Test mutating func unforcedTicketIsUndecidedAfterAReloadAndACrash() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         bench.counted(id)
         _ = bench.fail(id, .reset, delay: .seconds(5))
@@ -53,7 +53,7 @@ struct StoredDecisionTests {
     }
 
     /// As a store of an earlier version may have it: nobody knows whether it was forced.
-    @Test mutating func whatOnlyLooksForcedAsks() throws {
+    @Test mutating func ticketThatOnlyLooksForcedIsUndecided() throws {
         let id = bench.accepted { $0.isRepeatable = false }
         var record = try #require(bench.set.record(of: id))
         record.state = .waiting
@@ -88,7 +88,7 @@ struct StoredDecisionTests {
         #expect(ids.map { bench.state($0) }.allSatisfy { $0 == .waiting || $0 == .attempting })
     }
 
-    @Test mutating func whatNobodyRetriedWaitsForItsTime() {
+    @Test mutating func restoredTicketWithoutARetryWaitsForItsDueTime() {
         let id = bench.accepted()
         _ = bench.fail(id, .reset, delay: .seconds(100))
         #expect(crash().started == [])

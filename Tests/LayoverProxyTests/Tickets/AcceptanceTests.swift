@@ -184,7 +184,7 @@ struct AcceptanceTests {
     @Test(arguments: [
         (StoreFailure(.full, "Full."), "full"), (StoreFailure(.readOnly, "Read-only."), "read-only"), (StoreFailure(.io, "Bad.", mayBeKept: true), "not known"),
     ])
-    func whatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
+    func requestThatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
         let tickets = TestStore(failing: 1...1, as: failure)
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))

@@ -78,7 +78,7 @@ struct AcceptedBodyTests {
         }
     }
 
-    @Test func whoWaitsFor100GetsItAtOnceAndOnce() async throws {
+    @Test func clientThatExpects100GetsItAtOnceAndOnce() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async", "Expect: 100-continue"))
             #expect(try await client.answer().status == 100)

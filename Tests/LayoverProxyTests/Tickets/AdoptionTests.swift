@@ -36,7 +36,7 @@ struct AdoptionTests {
         throw WaitedTooLong(what: "an adopted request")
     }
 
-    @Test func whatIsParkedIsAdopted() async throws {
+    @Test func parkedRequestIsAdoptedWhenItsClientLeaves() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
             try await proxy.nextAttempt().fail()
@@ -55,7 +55,7 @@ struct AdoptionTests {
 
     /// Its client waits for one answer at most: when there is none, the request goes on without it.
     @Test(arguments: ["POST", "PUT"])
-    func whatIsLeftDuringTheFirstAttemptIsAdoptedWhenThatFails(method: String) async throws {
+    func requestLeftDuringItsFirstAttemptIsAdoptedWhenThatFails(method: String) async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(
                 sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\nx")
@@ -77,7 +77,7 @@ struct AdoptionTests {
     }
 
     /// The store takes nothing, so the request stays in memory; the answer is not the last one.
-    @Test func whatTheStoreDoesNotTakeIsSentAgainAfterAStatus() async throws {
+    @Test func unstoredAdoptedRequestIsSentAgainAfterARetriedStatus() async throws {
         let tickets = TestStore()
         tickets.setFull(true)
         func retries(_ policy: inout Policy) {
@@ -104,7 +104,7 @@ struct AdoptionTests {
     }
 
     /// At rest it needs nobody in memory, and nothing that stopping would wait for.
-    @Test func whatIsAdoptedAtRestDoesNotKeepTheProxyFromStopping() async throws {
+    @Test func adoptedTicketAtRestDoesNotDelayTheStop() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
             try await proxy.nextAttempt().fail()
@@ -191,7 +191,7 @@ struct AdoptionTests {
 
     /// Issue 10, A 6: its head went out once more, without its body. What is over `limits.bodyMax` is sent once.
     @Test(arguments: ["POST", "PUT"], ["X: y", "Prefer: respond-async, wait=600"])
-    func whatIsNotKeptIsNotAdopted(method: String, field: String) async throws {
+    func requestWithoutItsBodyIsNotAdopted(method: String, field: String) async throws {
         let body = String(repeating: "x", count: 500)
         try await Self.withAdoption(rules: { ($0.body.byteCountMax, $0.body.inMemoryMax) = (100, 10) }) { proxy, tickets in
             let client = try await proxy.client(
@@ -212,7 +212,7 @@ struct AdoptionTests {
     }
 
     /// What the disk has no room for goes on in memory, and no longer than its client would have been held.
-    @Test func whatCannotBeStoredEndsInItsTimeThoughItWantedATicket() async throws {
+    @Test func unstoredRequestThatWantedATicketEndsInTime() async throws {
         try await Self.withAdoption(
             tickets: TestStore(spoolTotal: 1000),
             { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }, rules: { $0.body.inMemoryMax = 10 }
@@ -234,7 +234,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func whoSaidPassLeavesNothingBehind() async throws {
+    @Test func requestWithModePassIsNotAdopted() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
             let attempt = try await proxy.nextAttempt()
@@ -272,7 +272,7 @@ struct AdoptionTests {
     }
 
     /// It goes on in memory as long as a client would have been held, and an admin can command it.
-    @Test func whatCannotBeStoredGoesOnUntilHoldMax() async throws {
+    @Test func unstoredAdoptedRequestGoesOnUntilHoldMax() async throws {
         try await Self.withAdoption(
             tickets: TestStore(failing: 1...100_000),
             { $0.delay = DelaySchedule(.constant(.seconds(7200)), jitter: .none) }

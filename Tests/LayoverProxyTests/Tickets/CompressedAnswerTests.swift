@@ -73,7 +73,7 @@ struct CompressedAnswerTests {
         ("gzip", "", "does not match its Content-Encoding"),
         ("gzip, gzip", bomb, "is longer than 1048576 bytes"),
     ])
-    func whatCannotBeReadIsAPersonsDecision(coding: String, answer: String, why: String) async throws {
+    func unreadableParentResponseMakesTheTicketUndecided(coding: String, answer: String, why: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let child = try await Self.child(of: proxy, coding: coding, answer: Self.bytes(answer))
             let standing = try await proxy.until(child, is: .undecided)

@@ -12,7 +12,7 @@ struct CutOffTests {
         await proxy.server.drain(within: .zero)
     }
 
-    @Test func whoTakesATicketIsGivenOneWhileItsAttemptIsUnderWay() async throws {
+    @Test func clientThatAcceptsTicketsGetsOneWhileItsAttemptRuns() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
@@ -30,7 +30,7 @@ struct CutOffTests {
     }
 
     @Test(arguments: [true, false])
-    func whoTakesNoneIsTold(isSent: Bool) async throws {
+    func clientThatAcceptsNoTicketGets503(isSent: Bool) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/"))
             let attempt = try await proxy.nextAttempt()
@@ -44,7 +44,7 @@ struct CutOffTests {
         }
     }
 
-    @Test func whoseTicketTheDiskRefusesIsTold() async throws {
+    @Test func clientWhoseTicketIsNotStoredGetsAnError() async throws {
         try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600"))
             _ = try await proxy.nextAttempt().wholeBody()

@@ -74,7 +74,7 @@ struct IdempotencyTests {
         ("Cookie: a\r\nCookie: b", "Cookie: a"), ("Authorization: a", "Cookie: a"), ("X-Mine: a", "X-Mine: b"),
         ("Proxy-Authorization: Basic YTph", "Proxy-Authorization: Basic YjpI"),
     ])
-    func nobodyGetsTheTicketOfAnotherByItsKey(mine: String, theirs: String) async throws {
+    func keyOfAnotherClientGivesNoAccessToItsTicket(mine: String, theirs: String) async throws {
         try await withProxy(
             script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { $0.identityFields = ["X-Mine"] }
         ) { proxy in

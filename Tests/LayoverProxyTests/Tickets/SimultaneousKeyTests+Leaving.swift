@@ -26,7 +26,7 @@ extension SimultaneousKeyTests {
 
     /// The one that goes has begun to be answered, and its client takes the answer slowly or never: it can be no ticket.
     @Test(arguments: [async, waits])
-    func nobodyWaitsLongerThanTheHold(prefer: String) async throws {
+    func joinedRequestWaitsAtMostHoldMax(prefer: String) async throws {
         var policy = Policy.standard
         policy.holdMax = .milliseconds(300)
         let table = RouteTable(policies: ["default": policy])

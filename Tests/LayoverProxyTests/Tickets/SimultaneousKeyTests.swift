@@ -120,7 +120,7 @@ struct SimultaneousKeyTests {
     }
 
     /// It may have been applied, so it is let finish; what it came to is worth something to the others.
-    @Test func whatWasSentForAClientThatLeftIsTheOutcomeOfTheOthers() async throws {
+    @Test func responseForAClientThatLeftIsSharedWithTheOthers() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -137,7 +137,7 @@ struct SimultaneousKeyTests {
     }
 
     /// Its client gave up long before the origin answers, and asks again: what it waits for becomes a ticket.
-    @Test func whatIsLetFinishBecomesATicketForTheOthers() async throws {
+    @Test func attemptWithoutAClientBecomesATicketForTheOthers() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()

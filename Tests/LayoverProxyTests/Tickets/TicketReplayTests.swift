@@ -88,7 +88,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func whatIsCancelledBeforeTheMarkIsNotSent() async throws {
+    @Test func ticketCancelledBeforeItsStartRecordIsNotSent() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -135,7 +135,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func whatIsCancelledWhileTheMarkIsWrittenIsNotSent() async throws {
+    @Test func ticketCancelledWhileItsStartIsRecordedIsNotSent() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -276,7 +276,7 @@ struct TicketReplayTests {
 
     // MARK: The next process
 
-    @Test func whatWaitedGoesOn() async throws {
+    @Test func waitingTicketsGoOnAfterARestart() async throws {
         let first = TestStore()
         var ids: [EntryID] = []
         try await withProxy(tickets: first, rules: { $0.body.inMemoryMax = 10 }) { proxy in
@@ -304,7 +304,7 @@ struct TicketReplayTests {
 
     /// The mark is on disk, and what came of it is not known.
     @Test(arguments: ["POST", "PUT"])
-    func whatWasUnderWayIsAQuestionUnlessItDoesNoHarm(method: String) async throws {
+    func interruptedTicketIsUndecidedUnlessItIsRepeatable(method: String) async throws {
         let first = TestStore()
         var id: EntryID?
         try await withProxy(tickets: first) { proxy in
@@ -330,7 +330,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func whatEndedStaysAsItEnded() async throws {
+    @Test func endedTicketsStayEndedAfterARestart() async throws {
         let first = TestStore()
         var ids: [EntryID] = []
         try await withProxy(tickets: first, rules: { $0.body.inMemoryMax = 10 }) { proxy in

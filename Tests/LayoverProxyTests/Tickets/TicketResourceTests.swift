@@ -124,7 +124,7 @@ struct TicketResourceTests {
     // MARK: Waiting
 
     @Test(arguments: ["delivered", "cancelled", "undecided"])
-    func whoWaitsIsToldAtTheEnd(end: String) async throws {
+    func waitingClientIsAnsweredWhenTheTicketEnds(end: String) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -148,7 +148,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func whoWaitsForWhatIsOverIsToldAtOnce() async throws {
+    @Test func clientThatWaitsForAnEndedTicketIsAnsweredAtOnce() async throws {
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
             let id = try await proxy.accept()
             _ = try await proxy.until(id, is: .delivered)
@@ -157,7 +157,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func whoWaitsIsToldWhenTheTimeIsOver() async throws {
+    @Test func waitingClientIsAnsweredWhenItsTimeEnds() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
@@ -167,7 +167,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func whoWaitsForAnUnknownTicketIsToldAtOnce() async throws {
+    @Test func clientThatWaitsForAnUnknownTicketIsAnsweredAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let answer = try await proxy.answer(
                 to: .own("GET", "/.layover/tickets/00000000000000000000000000000000", ["Prefer: wait=600"]))
@@ -191,7 +191,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func whoHalfClosesWantsTheWordNow() async throws {
+    @Test func halfClosedClientIsAnsweredAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
@@ -298,7 +298,7 @@ struct TicketResourceTests {
     }
 
     /// Cancelled and on disk: the worker that comes to ask whether it may send is told no.
-    @Test func whatIsDroppedBeforeTheFirstByteIsNeverSent() async throws {
+    @Test func ticketDeletedBeforeItsFirstByteIsNeverSent() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -338,7 +338,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func whatTheDiskDoesNotTakeIsNotSaidToBeDropped() async throws {
+    @Test func deletionThatIsNotOnDiskIsNotConfirmed() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()

@@ -68,7 +68,7 @@ struct TokensInHeldBodiesTests {
     }
 
     /// Its client may wait for our word before it sends the body; it gets it at once.
-    @Test func whatHasNoTokensIsTriedOnceItIsWhole() async throws {
+    @Test func bodyWithoutTokensIsSentOnceItIsComplete() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let body = #"{"path":"~/ticket"}"#
             let client = try await proxy.client(
@@ -90,7 +90,7 @@ struct TokensInHeldBodiesTests {
 
     /// What can be no ticket, or can have no tokens, goes on its way while it comes in.
     @Test(arguments: [("application/json", 2000), ("text/plain", 10)])
-    func whatNeedsNoLookIsTriedAtOnce(type: String, count: Int) async throws {
+    func bodyThatCanHaveNoTokensIsSentAtOnce(type: String, count: Int) async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
             let body = "[" + String(repeating: " ", count: count) + "]"
             let client = try await proxy.client(
@@ -105,7 +105,7 @@ struct TokensInHeldBodiesTests {
     }
 
     /// Nobody knows how long it is, and it is longer than what is kept.
-    @Test func whatGrowsTooLongIsTriedAsItIs() async throws {
+    @Test func bodyThatIsTooLongForATicketIsSentAsItIs() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
             let chunks = [String](repeating: String(repeating: " ", count: 300), count: 9)
             let client = try await proxy.client(sending: Self.request("application/json", chunks: chunks))

@@ -50,7 +50,7 @@ struct TurningTests {
         }
     }
 
-    @Test func whatIsParkedBecomesATicketWhenTheWaitIsOver() async throws {
+    @Test func parkedRequestBecomesATicketWhenItsWaitEnds() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
@@ -206,7 +206,7 @@ struct TurningTests {
         }
     }
 
-    @Test func whoWaitsFor100GetsItWhenTheWaitIsOver() async throws {
+    @Test func clientThatExpects100GetsItWhenItsWaitEnds() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, Self.both, "Expect: 100-continue"))
             _ = try await proxy.nextAttempt("an attempt that hangs")
@@ -262,7 +262,7 @@ struct TurningTests {
         }
     }
 
-    @Test func whoseStatusIsRetriedBecomesATicketMeanwhile() async throws {
+    @Test func requestWithARetriedStatusBecomesATicket() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
             let first = try await proxy.nextAttempt()
@@ -282,7 +282,7 @@ struct TurningTests {
 
     // MARK: The store says no
 
-    @Test func whatCannotBeStoredGoesOnBeingHeld() async throws {
+    @Test func requestThatCannotBeStoredStaysHeld() async throws {
         let tickets = TestStore(failing: 1...100_000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 500), Self.both))
@@ -300,7 +300,7 @@ struct TurningTests {
         }
     }
 
-    @Test func whatCannotBeStoredEndsAtHoldMax() async throws {
+    @Test func requestThatCannotBeStoredEndsAtHoldMax() async throws {
         try await withProxy(tickets: TestStore(failing: 1...100_000), rules: { $0.routes = Self.patient }) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
             _ = try await Self.park(proxy)
@@ -310,7 +310,7 @@ struct TurningTests {
         }
     }
 
-    @Test func whatNeedsASpoolThatIsFullGoesOnBeingHeld() async throws {
+    @Test func requestThatNeedsAFullSpoolStaysHeld() async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(sending: .submission("/", body: String(repeating: "x", count: 3000), "Prefer: respond-async, wait=10000"))

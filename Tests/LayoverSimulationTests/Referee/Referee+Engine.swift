@@ -14,7 +14,7 @@ extension Referee {
         let started = startedEntries(pending)
         for entry in started {
             windowsAreKept(entry, pending)
-            whatStandsStillStays(entry)
+            restingEntriesDoNotChange(entry)
             portalsGetNothingExposed(entry, pending)
             nothingStartsWhileStopped(entry, pending)
             statusesWaitTheirTime(entry)
@@ -156,7 +156,7 @@ extension Referee {
         }
     }
 
-    private func whatStandsStillStays(_ entry: Entry) {
+    private func restingEntriesDoNotChange(_ entry: Entry) {
         guard let before = seen[entry.id] else { return }
         if heldBack.contains(entry.id), !isAsked(entry) { breach("heldEntriesStay", name(entry)) }
         switch before.state {

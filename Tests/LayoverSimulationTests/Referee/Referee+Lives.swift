@@ -25,18 +25,18 @@ extension Referee {
 
     private func takeOver(_ truth: RequestTruth, _ pending: PendingSet) {
         truth.hasSeenDeath = true
-        whatPeopleAskedForIsKept(truth, pending)
+        decisionsOfPeopleAreKept(truth, pending)
         // What is waiting on the disk goes by the last word of a person that is there.
         let entry = truth.ticket.flatMap { pending.entries[$0] }
         if entry?.state == .undecided { truth.forceCount = 0 } else { truth.giveBackForces() }
         truth.unusedForceCount = 0
     }
 
-    private func whatPeopleAskedForIsKept(_ truth: RequestTruth, _ pending: PendingSet) {
+    private func decisionsOfPeopleAreKept(_ truth: RequestTruth, _ pending: PendingSet) {
         defer { truth.retryTold = nil }
         guard let entry = truth.retryTold.flatMap({ pending.entries[$0] }), entry.state == .waiting || entry.state == .held
         else { return }
-        if !entry.isAttemptAskedFor { breach("whatPeopleAskedForIsKept", name(entry)) }
+        if !entry.isAttemptAskedFor { breach("decisionsOfPeopleAreKept", name(entry)) }
     }
 
     /// What was under way when the process died may have been applied.

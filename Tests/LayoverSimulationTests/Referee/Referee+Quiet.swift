@@ -8,7 +8,7 @@ extension Referee {
         guard simulation.breaches.isEmpty else { return }
         let (pending, exchanges) = simulation.engine.assumeIsolated { ($0.pending, $0.exchanges) }
         for entry in pending.entries.values {
-            nobodyWaitsTooLong(entry)
+            holdMaxIsKept(entry)
             engineAndLoopsAgree(entry, exchanges[entry.id])
             nothingRiskyWaits(entry)
         }
@@ -17,11 +17,11 @@ extension Referee {
         waitingClientsAreKnown()
     }
 
-    private func nobodyWaitsTooLong(_ entry: Entry) {
+    private func holdMaxIsKept(_ entry: Entry) {
         guard entry.state != .attempting, entry.ticket == nil else { return }
         let waited = simulation.time.now() - entry.parkedAt
         if waited > entry.policy.holdMax {
-            breach("nobodyWaitsTooLong", "\(name(entry)) has waited \(waited)")
+            breach("holdMaxIsKept", "\(name(entry)) has waited \(waited)")
         }
     }
 

@@ -105,12 +105,12 @@ final class Referee {
     }
 
     /// Reloads that were asked for at the same moment are over.
-    func everybodyGoesByTheLastReload() {
+    func loopsFollowTheLastReload() {
         let newest = simulation.rules.routes
         let known = simulation.lanes.map(\.loop.rules.routes)
             + (simulation.keepsTickets ? [simulation.engine.assumeIsolated { $0.routes }] : [])
         for routes in known where routes.policies != newest.policies || routes.routes != newest.routes {
-            breach("everybodyGoesByTheLastReload", "a loop or the engine has kept the rules of an earlier one")
+            breach("loopsFollowTheLastReload", "a loop or the engine has kept the rules of an earlier one")
         }
     }
 

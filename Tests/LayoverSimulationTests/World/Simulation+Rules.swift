@@ -119,7 +119,7 @@ extension Simulation {
             }
         }
         if reloadsUnderWay > 0 { breach("everyReloadEnds", "\(reloadsUnderWay) of \(count) are under way") }
-        referee.everybodyGoesByTheLastReload()
+        referee.loopsFollowTheLastReload()
         referee.checkEngine()
     }
 

@@ -5,14 +5,14 @@ import Testing
 /// The promises of the pending set, kept through random lives. See `Seeds` for how to run one again.
 struct PendingWalkTests {
     @Test(arguments: Seeds.row(100))
-    func whateverHappensEverybodyIsDeliveredInTheEnd(seed: UInt64) {
+    func randomFactsEndWithEveryEntryDelivered(seed: UInt64) {
         var walk = PendingWalk(seed: seed)
         walk.run(stepCount: 400)
         walk.recover()
     }
 
     @Test(arguments: Seeds.row(40))
-    func whateverHappensDrainingEndsEverybody(seed: UInt64) {
+    func randomFactsEndWithEveryEntryDrained(seed: UInt64) {
         var walk = PendingWalk(seed: seed)
         walk.run(stepCount: 200)
         walk.drain()
