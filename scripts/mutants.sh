@@ -24,7 +24,7 @@ simulate() {
     cd "$work/tree" || return 2
     LAYOVER_ONLY=LayoverSimulationTests swift build --build-tests --scratch-path "$work/build" >"$work/build.log" 2>&1 || return 2
     LAYOVER_ONLY=LayoverSimulationTests SIM_SEEDS=$seeds timeout 600 swift test --skip-build --disable-xctest --no-parallel \
-        --scratch-path "$work/build" --filter allPromisesHoldForManySeeds >"$work/run.log" 2>&1
+        --scratch-path "$work/build" --filter allInvariantsHoldForManySeeds >"$work/run.log" 2>&1
 }
 
 fresh

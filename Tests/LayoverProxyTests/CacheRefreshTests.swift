@@ -43,7 +43,7 @@ import Testing
         await cache.close()
     }
 
-    @Test func aReloadReachesARefreshThatWaits() async throws {
+    @Test func waitingRefreshTakesTheReloadedPolicy() async throws {
         try await withRefresh { proxy, _, entry in
             var rules = proxy.loop.rules
             rules.routes = Self.routes("new", delay: .seconds(7))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// A resend of libcurl's own is an attempt, and one that fails is counted as failed.
-    @Test func attemptsAreCountedAsAllOthersAre() async throws {
+    @Test func attemptsOfARefreshAreCounted() async throws {
         try await withRefresh { proxy, _, entry in
             let failedBefore = proxy.loop.metrics.failedAttemptCount.load(ordering: .relaxed)
             try await proxy.advance(by: .seconds(60))
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// Nobody has read of it, so it is asked for again.
-    @Test func anAnswerThatBreaksOffIsAskedForAgain() async throws {
+    @Test func brokenResponseToARefreshIsRequestedAgain() async throws {
         try await withRefresh { proxy, cache, entry in
             try await proxy.advance(by: .seconds(60))
             let attempt = try await proxy.nextAttempt("the refresh")

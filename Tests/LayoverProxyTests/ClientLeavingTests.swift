@@ -17,7 +17,7 @@ struct ClientLeavingTests {
     }
 
     @Test(arguments: Way.allCases)
-    func whileParkedItCancelsItsEntry(way: Way) async throws {
+    func clientThatLeavesWhileParkedCancelsItsEntry(way: Way) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -30,7 +30,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func aHalfCloseWhileParkedMeansThatItLeft() async throws {
+    @Test func halfCloseWhileParkedCountsAsLeaving() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -56,7 +56,7 @@ struct ClientLeavingTests {
     }
 
     @Test(arguments: ["GET", "POST"])
-    func whileConnectingItsAttemptIsCancelled(method: String) async throws {
+    func connectingAttemptIsCancelledWhenItsClientLeaves(method: String) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 0\r\n\r\n")
             let attempt = try await proxy.nextAttempt()
@@ -65,7 +65,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func whileAGetIsSentItsAttemptIsCancelled() async throws {
+    @Test func attemptOfAGetIsCancelledWhenItsClientLeaves() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -75,7 +75,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func anAttemptThatMayHaveBeenAppliedIsLetFinish() async throws {
+    @Test func attemptThatMayHaveBeenAppliedFinishesWithoutItsClient() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             let attempt = try await proxy.nextAttempt()
@@ -89,7 +89,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func aReplayThatMayHaveBeenAppliedIsLetFinishAndRecorded() async throws {
+    @Test func replayThatMayHaveBeenAppliedFinishesAndIsRecorded() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\r\nabc")
             try await proxy.nextAttempt().fail()
@@ -108,7 +108,7 @@ struct ClientLeavingTests {
     }
 
     /// The transfer was paused for a client that is gone: it must not stay paused for ever.
-    @Test func aTransferThatWasPausedForTheClientGoesOnWithoutIt() async throws {
+    @Test func pausedTransferContinuesWhenItsClientLeaves() async throws {
         try await withProxy { proxy in
             let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
             try await client.send(.post("/", length: 0))
@@ -129,7 +129,7 @@ struct ClientLeavingTests {
     }
 
     @Test(arguments: Way.allCases)
-    func inTheMiddleOfItsBodyNothingIsEverCompletedUpstream(way: Way) async throws {
+    func bodyOfAClientThatLeavesIsNotCompletedUpstream(way: Way) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
             let attempt = try await proxy.nextAttempt()
@@ -142,7 +142,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func inTheMiddleOfItsBodyAHalfCloseIsTheSame() async throws {
+    @Test func halfCloseWithinABodyIsNotCompletedUpstream() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
@@ -156,7 +156,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func whileParkedInTheMiddleOfItsBodyTheRequestIsGone() async throws {
+    @Test func parkedRequestWithAPartialBodyEndsWhenItsClientLeaves() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
             try await proxy.nextAttempt().fail()
@@ -168,7 +168,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func whileItsAnswerIsPassedOnAGetIsCancelled() async throws {
+    @Test func getIsCancelledWhenItsClientLeavesDuringTheResponse() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -181,7 +181,7 @@ struct ClientLeavingTests {
     }
 
     /// It is over, and what the attempt proved that was under way is known all the same.
-    @Test func theAttemptThatItsClientLeftIsExplained() async throws {
+    @Test func attemptCutOffByALeavingClientIsRecorded() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -199,7 +199,7 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func aSocketThatIsDialledForAClientThatLeftIsClosed() async throws {
+    @Test func tunnelSocketIsClosedIfItsClientHasLeft() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
             let attempt = try await proxy.nextAttempt()

@@ -48,7 +48,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: ["Connection: close", "Connection: Keep-Alive, CLOSE", "Proxy-Connection: close"])
-    func closeIsObeyedAndWhatFollowsIsNotRead(field: String) async throws {
+    func requestsAfterConnectionCloseAreNotRead(field: String) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let client = try await proxy.client(sending: .get("/1", field) + .get("/2"))
             let answer = try await client.answer()
@@ -59,7 +59,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aConnectionThatSaidCloseIsClosedEvenIfTheBodyCameMeanwhile() async throws {
+    @Test func connectionWithAnEarlyResponseIsClosedEvenIfTheBodyArrives() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3))
             let attempt = try await proxy.nextAttempt()
@@ -75,7 +75,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func anEarlyAnswerReachesAClientThatIsStillSending() async throws {
+    @Test func earlyResponseReachesAClientThatIsStillSending() async throws {
         try await withProxy { proxy in
             let client = try await proxy.connect()
             client.sendWithoutWaiting(Array(String.post("/", length: 50_000_000).utf8))
@@ -92,7 +92,7 @@ struct ConnectionTests {
 
     // MARK: Half-close
 
-    @Test func aHalfCloseDuringTheFirstAttemptStillGetsTheAnswer() async throws {
+    @Test func halfClosedClientGetsTheResponseOfItsFirstAttempt() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await client.closeOutput()
@@ -115,7 +115,7 @@ struct ConnectionTests {
 
     /// The kernel takes only a part of a large answer at once; closing must wait for the rest.
     @Test(arguments: ["HTTP/1.1", "HTTP/1.0"], [false, true])
-    func aLargeAnswerComesWholeToASlowReader(version: String, halfCloses: Bool) async throws {
+    func largeResponseReachesASlowReaderCompletely(version: String, halfCloses: Bool) async throws {
         try await withProxy { proxy in
             let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
             try await client.send("GET http://o.test/ \(version)\r\nHost: o.test\r\nConnection: close\r\n\r\n")
@@ -135,7 +135,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: ["Connection: keep-alive", "Connection: close"])
-    func aHalfCloseAfterALargeAnswerDoesNotCutItsRestOff(field: String) async throws {
+    func halfCloseAfterALargeResponseDoesNotTruncateIt(field: String) async throws {
         try await withProxy { proxy in
             let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
             try await client.send(.get("/", field))
@@ -162,7 +162,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func halfAHeadBehindARequestAndAHalfCloseEndTheConnectionAfterTheAnswer() async throws {
+    @Test func partialHeadBeforeAHalfCloseEndsTheConnectionAfterTheResponse() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/1") + "GET http://o.test/2 HT")
             try await client.closeOutput()
@@ -226,7 +226,7 @@ struct ConnectionTests {
 
     // MARK: Time
 
-    @Test func aSlowHeadIsA408HoweverManyBytesTrickleIn() async throws {
+    @Test func slowHeadIs408EvenIfBytesKeepArriving() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.1\r\n")
             try await client.send("Host: o.test\r\n")
@@ -241,7 +241,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func everyHeadOfAConnectionHasItsOwnTime() async throws {
+    @Test func everyHeadOfAConnectionHasItsOwnTimeout() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET / HTTP/1.1\r\nHo")
             try await proxy.waitForTimedHead()
@@ -282,7 +282,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func anExchangeThatTakesLongIsNotTheClientsFault() async throws {
+    @Test func longAttemptDoesNotTimeOutTheClient() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             let attempt = try await proxy.nextAttempt()
@@ -326,7 +326,7 @@ struct ConnectionTests {
 /// What outlives its use.
 struct LeakTests {
     /// Answers of our own are flushed outside of any batch; whatever remembers their connections must let go.
-    @Test func aConnectionIsGoneOnceItIsClosed() async throws {
+    @Test func closedConnectionIsReleased() async throws {
         try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let loop = proxy.loop
             let before = try await loop.eventLoop.submit { loop.connections.heldCount }.get()
@@ -346,7 +346,7 @@ struct LeakTests {
         }
     }
 
-    @Test func anExchangeIsGoneOnceItIsAnswered() async throws {
+    @Test func finishedExchangeIsReleased() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             weak var receiver: (any UpstreamReceiver)?

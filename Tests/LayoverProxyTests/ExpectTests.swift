@@ -22,7 +22,7 @@ struct ExpectTests {
         }
     }
 
-    @Test func oursComesWhenTheUpstreamWantsTheBodyAndOnlyOnce() async throws {
+    @Test func proxySendsOne100WhenTheUpstreamReadsTheBody() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request)
             let attempt = try await proxy.nextAttempt()
@@ -35,7 +35,7 @@ struct ExpectTests {
         }
     }
 
-    @Test func aRefusalComesInsteadOfThe100() async throws {
+    @Test func finalResponseReplacesThe100() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request)
             try await proxy.nextAttempt().respond(417, ["Content-Length: 2"], body: "no")
@@ -74,7 +74,7 @@ struct ExpectTests {
         }
     }
 
-    @Test func anHTTP10ClientExpectsNothing() async throws {
+    @Test func expectOfAnHTTP10ClientIsIgnored() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.0\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc")

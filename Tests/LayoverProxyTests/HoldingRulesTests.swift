@@ -8,7 +8,7 @@ import Testing
 
 /// What rules, clients and the network say about holding.
 struct HoldingRulesTests {
-    @Test func passMeansThatTheFirstFailureIsTold() async throws {
+    @Test func modePassReturnsTheFirstFailure() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
             try await proxy.nextAttempt().fail()
@@ -28,14 +28,14 @@ struct HoldingRulesTests {
         ("Layover-Mode: sometimes", 400), ("Layover-Mode: pass\r\nLayover-Mode: hold", 400), ("Layover-Policy: unknown", 400),
         ("Layover-Lane: a", 200), ("Layover-After: 1", 400), ("Layover-Mode: defer", 507), ("Layover-Unknown: x", 200),
     ])
-    func layoverFieldsThatMakeNoSenseAreRefused(field: String, status: Int) async throws {
+    func invalidLayoverFieldsAreRefused(field: String, status: Int) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { (proxy: TestProxy) async throws in
             #expect(try await proxy.answer(to: .get("/", field)).status == status)
             #expect(proxy.upstream.startedCount == (status == 200 ? 1 : 0))
         }
     }
 
-    @Test func aPolicyOfTheConfigurationMayBeNamed() async throws {
+    @Test func requestCanNameAConfiguredPolicy() async throws {
         try await withProxy(rules: { rules in
             var policy = Policy(name: "never")
             policy.mode = .pass
@@ -82,7 +82,7 @@ struct HoldingRulesTests {
         }
     }
 
-    @Test func aReplayThatHangsWhileConnectingIsMadeAnew() async throws {
+    @Test func hangingReplayIsRepeatedAfterANetworkChange() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()

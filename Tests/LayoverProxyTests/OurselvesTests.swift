@@ -23,7 +23,7 @@ struct OurselvesTests {
         rules.routes = RouteTable(routes: [api, named])
     }
 
-    @Test func theHelpPage() async throws {
+    @Test func helpPageIsServedAtTheProxysOwnAddress() async throws {
         try await withProxy { proxy in
             for host in ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]", "LocalHost"] {
                 let client = try await proxy.client(sending: "GET / HTTP/1.1\r\nHost: \(host)\r\n\r\nHEAD /?x HTTP/1.1\r\nHost: \(host)\r\n\r\n")
@@ -47,7 +47,7 @@ struct OurselvesTests {
         ("localhost", "Origin: https://evil.test", 403), ("localhost", "Origin: null", 403),
         ("localhost", "Origin: http://localhost\r\nSec-Fetch-Site: cross-site", 403),
     ])
-    func aWebPageMustNotReachUs(host: String, field: String, status: Int) async throws {
+    func requestFromAForeignWebPageIsRefused(host: String, field: String, status: Int) async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
             let fields = field.isEmpty ? "" : field + "\r\n"
             for path in ["/", "/.layover/route/api/x"] {
@@ -62,7 +62,7 @@ struct OurselvesTests {
         ("/.layover/route/api/a/b?q=1", "/base/a/b?q=1"), ("/.layover/route/api", "/base/"), ("/.layover/route/api/", "/base/"),
         ("/.layover/route/api?q=1", "/base/?q=1"), ("/.layover/route/api/%2e%2e/x", "/base/%2e%2e/x"),
     ])
-    func theBaseURLFormOfARoute(path: String, target: String) async throws {
+    func routeIsReachedByItsBaseURL(path: String, target: String) async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
             let answer = try await proxy.answer(
                 to: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nCookie: a=1\r\nauthorization: mine\r\nX-Added: 1\r\n\r\n")
@@ -75,7 +75,7 @@ struct OurselvesTests {
         }
     }
 
-    @Test func routesThatAreNotThere() async throws {
+    @Test func unknownRouteIs404() async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { (proxy: TestProxy) async throws in
             #expect(try await proxy.answer(to: "GET /.layover/route/none/x HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
             #expect(try await proxy.answer(to: "GET /.layover/route/ HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 404)
@@ -84,7 +84,7 @@ struct OurselvesTests {
         }
     }
 
-    @Test func theHostFieldMayNameARoute() async throws {
+    @Test func routeIsReachedByItsHostField() async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
             #expect(try await proxy.answer(to: "GET /x?y HTTP/1.1\r\nHost: Dev.test:8080\r\n\r\n").status == 200)
             let attempt = try await proxy.nextAttempt()
@@ -95,7 +95,7 @@ struct OurselvesTests {
         }
     }
 
-    @Test func optionsForTheProxyItself() async throws {
+    @Test func optionsIsAnsweredByTheProxyItself() async throws {
         try await withProxy { proxy in
             let answer = try await proxy.answer(to: "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(answer.status == 200)
@@ -121,7 +121,7 @@ struct OurselvesTests {
 
     // MARK: Loops
 
-    @Test func ourOwnViaIsALoop() async throws {
+    @Test func requestWithTheProxysOwnViaIsALoop() async throws {
         try await withProxy(script: Self.answers) { proxy in
             for via in ["1.1 layover-0a1b2c3d", "1.0 a, 1.1 layover-0a1b2c3d (us), 1.1 b", "HTTP/1.1 layover-0a1b2c3d"] {
                 let answer = try await proxy.answer(to: .get("/", "Via: \(via)"))
@@ -140,7 +140,7 @@ struct OurselvesTests {
         "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "0x7f000001", "2130706433", "0177.1", "0", "0.0.0.0",
         "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::]", "x.localhost",
     ])
-    func ourOwnAddressIsRefusedUnderEverySpelling(host: String) async throws {
+    func proxysOwnAddressIsRefusedInEverySpelling(host: String) async throws {
         try await withProxy(script: Self.answers) { proxy in
             let get = try await proxy.answer(to: "GET http://\(host):\(proxy.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(get.status == 502)
@@ -172,7 +172,7 @@ struct OurselvesTests {
         }
     }
 
-    @Test func theProblemsTextIsSafe() async throws {
+    @Test func problemTextDoesNotRepeatTheTarget() async throws {
         try await withProxy { proxy in
             let answer = try await proxy.answer(to: "GET /<script> HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(answer["Content-Type"] == "application/problem+json")

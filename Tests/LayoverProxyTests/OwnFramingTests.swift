@@ -4,7 +4,7 @@ import Testing
 
 /// How answers are framed for the client, whatever the upstream did.
 struct OwnFramingTests {
-    @Test func aLengthStaysALength() async throws {
+    @Test func responseWithALengthKeepsIt() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["Content-Length: 3"], body: "abc")
@@ -14,7 +14,7 @@ struct OwnFramingTests {
         }
     }
 
-    @Test func closeDelimitedBecomesChunkedAndTheConnectionStays() async throws {
+    @Test func closeDelimitedResponseBecomesChunked() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, [], body: "abc", version: "1.0")
@@ -27,7 +27,7 @@ struct OwnFramingTests {
     }
 
     @Test(arguments: [["Transfer-Encoding: chunked"], []])
-    func anHTTP10ClientGetsNoChunksButTheClose(fields: [String]) async throws {
+    func responseToAnHTTP10ClientEndsWithTheConnection(fields: [String]) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
             try await proxy.nextAttempt().respond(200, fields, body: "abc", trailers: ["X: 1"])
@@ -38,7 +38,7 @@ struct OwnFramingTests {
         }
     }
 
-    @Test func anHTTP10ClientIsClosedAfterALength() async throws {
+    @Test func connectionOfAnHTTP10ClientIsClosedAfterALength() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.0\r\n\r\n")
             try await proxy.nextAttempt().respond(200, ["Content-Length: 3"], body: "abc")
@@ -53,7 +53,7 @@ struct OwnFramingTests {
         ("HEAD", 200, ["Content-Length: 5"], "5"), ("HEAD", 200, ["Transfer-Encoding: chunked"], nil),
         ("GET", 304, ["Content-Length: 5", "ETag: x"], "5"), ("GET", 204, [], nil), ("HEAD", 404, [], nil),
     ] as [(String, Int, [String], String?)])
-    func whereNoBodyCanFollowNoneIsSent(method: String, status: Int, fields: [String], length: String?) async throws {
+    func responseThatCannotHaveABodyIsSentWithoutOne(method: String, status: Int, fields: [String], length: String?) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o.test\r\n\r\n")
             try await proxy.nextAttempt().respond(status, fields)
@@ -67,7 +67,7 @@ struct OwnFramingTests {
         }
     }
 
-    @Test func aBodyWhereNoneCanBeNeverReachesTheClient() async throws {
+    @Test func bodyOfAResponseToHeadIsDropped() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "HEAD http://o.test/ HTTP/1.1\r\nHost: o.test\r\n\r\n")
             let attempt = try await proxy.nextAttempt()
@@ -81,7 +81,7 @@ struct OwnFramingTests {
         }
     }
 
-    @Test func interimAnswersPassToHTTP11Only() async throws {
+    @Test func interimResponsesPassOnlyToHTTP11Clients() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -99,7 +99,7 @@ struct OwnFramingTests {
     }
 
     @Test(arguments: [1, 100, 4095, 4096, 4097, 100_000])
-    func chunksOfEverySizeComeWhole(size: Int) async throws {
+    func chunksOfEverySizeArriveComplete(size: Int) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -113,7 +113,7 @@ struct OwnFramingTests {
 
     // MARK: Broken answers
 
-    @Test func aBrokenLengthIsCutOff() async throws {
+    @Test func brokenResponseWithALengthClosesTheConnection() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -126,7 +126,7 @@ struct OwnFramingTests {
         }
     }
 
-    @Test func aBrokenChunkedAnswerHasNoLastChunk() async throws {
+    @Test func brokenChunkedResponseHasNoLastChunk() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -138,7 +138,7 @@ struct OwnFramingTests {
         }
     }
 
-    @Test func aBrokenAnswerThatOnlyTheCloseWouldEndIsReset() async throws {
+    @Test func brokenCloseDelimitedResponseIsReset() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "GET http://o.test/ HTTP/1.0\r\n\r\n")
             let attempt = try await proxy.nextAttempt()

@@ -32,7 +32,7 @@ struct OwnOriginTests {
         #expect(answer["X-Content-Type-Options"] == nil, "\(answer.statusLine)")
     }
 
-    @Test func anAnswerFromUpstreamThroughARouteIsSandboxed() async throws {
+    @Test func upstreamResponseThroughARouteIsSandboxed() async throws {
         let fields = ["Content-Type: text/html", "X-Content-Type-Options: none", "Content-Security-Policy: default-src *", "Content-Length: 2"]
         try await withProxy(script: { $0.respondOnceSent(200, fields, body: "ok") }, rules: Self.routes) { proxy in
             let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/page"))
@@ -44,7 +44,7 @@ struct OwnOriginTests {
         }
     }
 
-    @Test func answersOfTheProxyItselfAreSandboxed() async throws {
+    @Test func responsesOfTheProxyItselfAreSandboxed() async throws {
         try await withProxy(script: { $0.fail(.tlsCertificateError, phase: .securing) }, rules: Self.routes) { proxy in
             for (request, status) in [
                 (String.own("GET", "/.layover/route/none/"), 404), (.own("GET", "/.layover/nothing"), 404),
@@ -67,7 +67,7 @@ struct OwnOriginTests {
         }
     }
 
-    @Test func ticketsAndStoredAnswersAreSandboxed() async throws {
+    @Test func ticketsAndStoredResponsesAreSandboxed() async throws {
         try await withProxy(tickets: TestStore(), rules: Self.routes) { proxy in
             let accepted = try await proxy.answer(
                 to: "POST /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\nPrefer: respond-async\r\nContent-Length: 0\r\n\r\n")
@@ -82,7 +82,7 @@ struct OwnOriginTests {
         }
     }
 
-    @Test func answersToWhatNeverBecameARequestAreSandboxed() async throws {
+    @Test func responsesToMalformedRequestsAreSandboxed() async throws {
         try await withProxy(connectionCountMax: 1) { proxy in
             let first = try await proxy.client(sending: .own("GET", "/"))
             #expect(try await first.answer().status == 200)
@@ -97,7 +97,7 @@ struct OwnOriginTests {
         }
     }
 
-    @Test func anAnswerOfTheProxyPrintsWithoutItsValues() {
+    @Test func responseOfTheProxyPrintsWithoutItsValues() {
         let response = OwnResponse(status: 200, fields: [("Set-Cookie", "a=hush")], body: "hush")
         for text in ["\(response)", String(reflecting: response), "\([response])"] {
             #expect(text.contains("200, 1 fields, 4 bytes of body"))

@@ -8,7 +8,7 @@ import Testing
 
 /// Waiting on the connection, and what ends it.
 struct ParkingTests {
-    @Test func afterWaitingTheAnswerSaysHowOftenAndHowLong() async throws {
+    @Test func responseAfterWaitingStatesAttemptsAndWaitingTime() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/path?q=1", "X-Mine: 1"))
             let first = try await proxy.nextAttempt()
@@ -71,7 +71,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func anIdempotencyKeyMakesItRepeatable() async throws {
+    @Test func idempotencyKeyMakesARequestRepeatable() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc", "Idempotency-Key: k"))
             let first = try await proxy.nextAttempt()
@@ -86,7 +86,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aDeadKeptAliveConnectionCostsNothing() async throws {
+    @Test func deadKeptAliveConnectionIsReplacedWithoutParking() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let first = try await proxy.nextAttempt()
@@ -99,7 +99,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aRequestAtAShutGateIsTheCanaryAndOthersFollowItsAnswer() async throws {
+    @Test func freshRequestIsTheCanaryAndOthersFollowItsResponse() async throws {
         try await withProxy { proxy in
             let first = try await proxy.client(sending: .get("/1"))
             try await proxy.nextAttempt().fail()
@@ -122,7 +122,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aBodyThatStillArrivesIsTakenWhileItsRequestWaits() async throws {
+    @Test func arrivingBodyIsReadWhileItsRequestWaits() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
             try await proxy.nextAttempt().fail()
@@ -145,7 +145,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aBodyAboveTheLimitHoldsItsClientAndIsStillSentWhole() async throws {
+    @Test func bodyAboveTheLimitPausesItsClientAndIsSentCompletely() async throws {
         try await withProxy(rules: {
             $0.body.byteCountMax = 100_000
             $0.body.inMemoryMax = 1000
@@ -169,7 +169,7 @@ struct ParkingTests {
     // MARK: Ends
 
     @Test(arguments: [false, true])
-    func cancelAnswersTheClient(whileAttempting: Bool) async throws {
+    func cancelledClientGets503(whileAttempting: Bool) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -200,7 +200,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aBodyThatWasNotKeptIsBlamedOnItsLimitByNameAndValue() async throws {
+    @Test func problemOfABodyThatWasNotKeptNamesTheLimit() async throws {
         try await withProxy(rules: { $0.body.byteCountMax = 1000 }) { proxy in
             let body = String(repeating: "b", count: 2000)
             let client = try await proxy.client(
@@ -214,7 +214,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aHeadThatIsTooLargeIsToldItsLimitByNameAndValue() async throws {
+    @Test func problemOfATooLargeHeadNamesTheLimit() async throws {
         try await withProxy(rules: { $0.framing.headByteCountMax = 2000 }) { proxy in
             let answer = try await proxy.answer(
                 to: "GET http://shop.example/ HTTP/1.1\r\nHost: shop.example\r\nX: \(String(repeating: "y", count: 2500))\r\n\r\n")
@@ -280,7 +280,7 @@ struct ParkingTests {
         }
     }
 
-    @Test func aFullSetIsA503ThatNamesItsLimit() async throws {
+    @Test func fullPendingSetIs503AndNamesTheLimit() async throws {
         var limits = PendingLimits()
         limits.heldClientCountMax = 1
         try await withProxy(limits: limits) { proxy in

@@ -24,7 +24,7 @@ struct ReloadTests {
         try await proxy.settle()
     }
 
-    @Test func aWaitingRequestFindsItsRouteAnew() async throws {
+    @Test func waitingRequestIsMatchedToTheReloadedRoutes() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -76,7 +76,7 @@ struct ReloadTests {
     }
 
     /// Nobody's request goes to a server that it did not name, unless the route says whose.
-    @Test func aRouteByItsBaseURLMatchesNothingElse() async throws {
+    @Test func routeWithOnlyABaseURLMatchesNoOtherRequest() async throws {
         var route = Route(name: "shop", policy: .standard)
         route.upstream = .init(origin: Origin(scheme: .http, host: "shop.test", port: nil), basePath: "/api")
         route.setFields = [.init(name: "Authorization", value: "Bearer shop")]
@@ -99,7 +99,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func aPolicyThatTheClientNamedStaysWhileItIsThere() async throws {
+    @Test func policyNamedByTheClientIsKeptAfterAReload() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             _ = try await proxy.client(sending: .get("/", "Layover-Policy: ask"))
             try await proxy.nextAttempt().fail()
@@ -110,7 +110,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func aHeldRequestFindsItsRouteAnewAndStaysHeld() async throws {
+    @Test func heldRequestIsMatchedToTheReloadedRoutesAndStaysHeld() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(.seconds(1)) }) { proxy in
             _ = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -128,7 +128,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func newRequestsGoByTheNewRoutes() async throws {
+    @Test func newRequestUsesTheReloadedRoutes() async throws {
         try await withProxy { proxy in
             var route = Route(name: "tagged", policy: .standard)
             route.setFields = [.init(name: "X-Tag", value: "1")]
@@ -145,7 +145,7 @@ struct ReloadTests {
     }
 
     @Test(arguments: ["outbox"])
-    func aPolicyThatDefersIsRefusedWithoutAStore(name: String) async throws {
+    func policyOutboxIsRefusedWithoutAStore(name: String) async throws {
         try await withProxy { proxy in
             let answer = try await proxy.answer(to: .get("/", "Layover-Policy: \(name)"))
             #expect(answer.status == 507)
@@ -154,7 +154,7 @@ struct ReloadTests {
     }
 
     /// A mistyped host fails fast while the network is there, and is parked while it is away.
-    @Test func anUnknownNameIsParkedOnlyWhileTheNetworkIsAway() async throws {
+    @Test func requestForAnUnknownHostIsParkedOnlyWhileTheNetworkIsDown() async throws {
         try await withProxy { proxy in
             let unknown = Failure(
                 phase: .resolving, kind: .dnsError, evidence: .neverSent, message: "No such name.",

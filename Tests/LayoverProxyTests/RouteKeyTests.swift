@@ -59,7 +59,7 @@ struct RouteKeyTests {
         }
     }
 
-    @Test func aHostThatNamesTheRouteNeedsItsKeyToo() async throws {
+    @Test func routeReachedByItsHostNeedsItsKey() async throws {
         try await withProxy(script: Self.answers, rules: Self.routes) { (proxy: TestProxy) async throws in
             #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\n\r\n").status == 403)
             #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\nLayover-Key: other\r\n\r\n").status == 200)

@@ -20,7 +20,7 @@ struct StatusRetryTests {
 
     /// S1f: the pattern extends to other errors: 401, 403, 500 …
     @Test(arguments: [503, 401])
-    func s1fAStatusInRetryOnIsAskedForAgain(status: Int) async throws {
+    func s1fStatusInRetryOnIsRequestedAgain(status: Int) async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let first = try await proxy.nextAttempt()
@@ -42,7 +42,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func retryAfterIsWaitedOutAndNotCutShortByReachability() async throws {
+    @Test func retryAfterIsNotShortenedByANetworkChange() async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
@@ -58,7 +58,7 @@ struct StatusRetryTests {
 
     /// Regression: the answer was thrown away, and at the end of the hold there was only a 504.
     @Test(arguments: ["11", "9223372036854775807", "99999999999999999999999"])
-    func anAnswerThatAsksForMoreThanTheHoldIsDelivered(seconds: String) async throws {
+    func responseWithARetryAfterLongerThanTheHoldIsDelivered(seconds: String) async throws {
         let rules = Self.rules {
             $0.holdMax = .seconds(10)
             $0.retryAfterMax = .seconds(Int.max)
@@ -85,7 +85,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func aRequestThatMayNotBeSentTwiceGetsItsAnswer() async throws {
+    @Test func unrepeatableRequestGetsTheResponseWithTheStatus() async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
             let attempt = try await proxy.nextAttempt()
@@ -95,7 +95,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func exhaustedOnAStatusTheLastAnswerIsDeliveredWithItsBody() async throws {
+    @Test func exhaustedRequestGetsItsLastResponseWithItsBody() async throws {
         try await withProxy(rules: Self.rules { $0.automaticAttemptsMax = 2 }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(503, ["Content-Length: 5"], body: "first")
@@ -109,7 +109,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func exhaustedUnderAskItWaitsForAPersonAndGoesOnWhenToldTo() async throws {
+    @Test func exhaustedRequestWithAskWaitsForARetryByAPerson() async throws {
         try await withProxy(rules: Self.rules {
             $0.automaticAttemptsMax = 1
             $0.onExhausted = .ask
@@ -129,7 +129,7 @@ struct StatusRetryTests {
 
     /// S2b: after n failures end in success with a stand-in value.
     @Test(arguments: [true, false])
-    func s2bAfterNFailuresAStandInIsTheAnswer(byStatus: Bool) async throws {
+    func s2bStandInIsTheResponseAfterNFailures(byStatus: Bool) async throws {
         let standIn = StandInResponse(
             status: 200, fields: [Route.Field(name: "Content-Type", value: "application/json")], body: "[]")
         try await withProxy(rules: Self.rules {
@@ -153,7 +153,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func overTheBudgetTheAnswerInHandIsDelivered() async throws {
+    @Test func responseIsDeliveredWhenTheBudgetIsSpent() async throws {
         try await withProxy(rules: Self.rules { $0.budget = .init(ratio: 0, minimum: 2) }) { proxy in
             var clients: [RawClient] = []
             for number in 1...3 {
@@ -173,7 +173,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func whereALimitForbidsToParkTheAnswerInHandIsDelivered() async throws {
+    @Test func responseIsDeliveredIfALimitPreventsParking() async throws {
         var limits = PendingLimits()
         limits.heldClientCountMax = 0
         try await withProxy(limits: limits, rules: Self.rules { _ in }) { proxy in
@@ -190,7 +190,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func theRestOfAnAnswerThatIsNotWantedIsCutOff() async throws {
+    @Test func restOfADroppedResponseIsNotRead() async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -204,7 +204,7 @@ struct StatusRetryTests {
         }
     }
 
-    @Test func whenTheProxyIsStoppedTheAnswerInHandIsDelivered() async throws {
+    @Test func responseIsDeliveredWhileTheProxyDrains() async throws {
         try await withProxy(rules: Self.rules { _ in }) { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()

@@ -25,7 +25,7 @@ struct TransparencyTests {
         }
     }
 
-    @Test func theResponsePassesAsItCame() async throws {
+    @Test func responsePassesUnchanged() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -44,7 +44,7 @@ struct TransparencyTests {
         }
     }
 
-    @Test func hopByHopFieldsOfARequestEndHere() async throws {
+    @Test func hopByHopFieldsOfARequestAreRemoved() async throws {
         try await withProxy { proxy in
             _ = try await proxy.client(
                 sending: .get(
@@ -61,7 +61,7 @@ struct TransparencyTests {
         }
     }
 
-    @Test func wishForTrailersGoesOnAndTheTrailersComeBack() async throws {
+    @Test func fieldTEIsForwardedAndTrailersAreReturned() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/", "TE: trailers, gzip", "Connection: TE", "X-Kept: 1"))
             let attempt = try await proxy.nextAttempt()
@@ -73,7 +73,7 @@ struct TransparencyTests {
         }
     }
 
-    @Test func hopByHopFieldsOfAResponseEndHere() async throws {
+    @Test func hopByHopFieldsOfAResponseAreRemoved() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(
@@ -83,7 +83,7 @@ struct TransparencyTests {
         }
     }
 
-    @Test func viaIsAppendedToWhatWasThere() async throws {
+    @Test func viaIsAppendedToTheExistingField() async throws {
         try await withProxy { proxy in
             _ = try await proxy.client(sending: .get("/", "Via: 1.0 a, 1.1 b (layover-0a1b2c3d)", "Via: 1.1 c"))
             let attempt = try await proxy.nextAttempt()
@@ -102,7 +102,7 @@ struct TransparencyTests {
         }
     }
 
-    @Test func maxForwardsIsWrittenOnceAndOneLess() async throws {
+    @Test func maxForwardsOfOptionsIsReducedByOne() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "OPTIONS http://o.test HTTP/1.1\r\nHost: o.test\r\nMax-Forwards: 5\r\n\r\n")
             let attempt = try await proxy.nextAttempt()

@@ -47,7 +47,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func theAttemptIsADialAndCarriesNoSecrets() async throws {
+    @Test func tunnelAttemptSendsNoRequestFields() async throws {
         try await withProxy { proxy in
             _ = try await proxy.client(sending: Self.request)
             let attempt = try await proxy.nextAttempt()
@@ -62,7 +62,7 @@ struct TunnelTests {
     }
 
     @Test(arguments: [true, false])
-    func aHalfCloseIsPassedOnAndTheOtherWayStaysOpen(byClient: Bool) async throws {
+    func halfCloseIsForwardedAndTheOtherDirectionStaysOpen(byClient: Bool) async throws {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             let (first, second) = byClient ? (near, far) : (far, near)
@@ -78,7 +78,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func aHalfCloseBeforeTheTunnelStandsIsPassedOn() async throws {
+    @Test func halfCloseBeforeTheTunnelIsOpenIsForwarded() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request + "early")
             try await client.closeOutput()
@@ -130,7 +130,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func aSlowSideSlowsTheOtherDown() async throws {
+    @Test func slowReaderOfATunnelPausesTheSender() async throws {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy, readsByItself: false)
             let sent = Watched(0)
@@ -155,7 +155,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func aResetOnOneSideEndsTheOther() async throws {
+    @Test func resetOnOneSideClosesTheOther() async throws {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             try await near.reset()
@@ -164,7 +164,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func aParkedConnectIs200AfterItsWait() async throws {
+    @Test func parkedConnectIs200OnceTheOriginIsReachable() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request)
             try await proxy.nextAttempt().fail(.connectionTimeout)
@@ -212,7 +212,7 @@ struct TunnelTests {
         }
     }
 
-    @Test func aTunnelThatCarriesNothingIsClosed() async throws {
+    @Test func idleTunnelIsClosed() async throws {
         try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             try await proxy.tick(in: .seconds(1))

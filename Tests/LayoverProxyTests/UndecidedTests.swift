@@ -24,7 +24,7 @@ struct UndecidedTests {
         return (client, entry)
     }
 
-    @Test func itIsSentAgainOnlyByForceAndWithTheRiskAcknowledged() async throws {
+    @Test func undecidedRequestIsResentOnlyByAcknowledgedForce() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.hintChanged()
@@ -44,7 +44,7 @@ struct UndecidedTests {
     }
 
     /// That the second attempt never got out says nothing about the first.
-    @Test func afterAForcedAttemptThatFailedItAsksAgain() async throws {
+    @Test func requestIsUndecidedAgainAfterAFailedForcedAttempt() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.command(.force, entry.id, acknowledgement: EntryCommand.duplicateRisk)
@@ -62,7 +62,7 @@ struct UndecidedTests {
 
     /// An earlier attempt reached the origin, and then the origin was away until the end.
     @Test(arguments: [nil, 2])
-    func theEndTellsOfAllAttempts(automaticMax: Int?) async throws {
+    func finalResponseReportsTheEvidenceOfAllAttempts(automaticMax: Int?) async throws {
         var policy = Policy.standard
         policy.automaticAttemptsMax = automaticMax
         let routes = RouteTable(policies: ["default": policy])
@@ -84,7 +84,7 @@ struct UndecidedTests {
         }
     }
 
-    @Test func cancelTellsTheClient() async throws {
+    @Test func cancelledUndecidedRequestGets503() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let (client, entry) = try await Self.undecided(proxy)
             _ = await proxy.engine.command(.cancel, entry.id, reason: "booked by hand")
@@ -95,7 +95,7 @@ struct UndecidedTests {
         }
     }
 
-    @Test func theClientWaitsNoLongerThanHoldMax() async throws {
+    @Test func undecidedRequestGets504AtHoldMax() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let (client, _) = try await Self.undecided(proxy)
             try await proxy.advance(by: .seconds(599))
@@ -107,7 +107,7 @@ struct UndecidedTests {
         }
     }
 
-    @Test func aClientThatLeavesCancelsTheQuestion() async throws {
+    @Test func undecidedRequestIsCancelledWhenItsClientLeaves() async throws {
         try await withProxy(rules: Self.rules) { proxy in
             let (client, _) = try await Self.undecided(proxy)
             client.close()

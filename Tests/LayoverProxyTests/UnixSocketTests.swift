@@ -51,7 +51,7 @@ struct UnixSocketTests {
     }
 
     @Test(arguments: [UInt16(0o600), 0o660])
-    func socketComesToItsPlaceWithItsPermissions(mode: UInt16) async throws {
+    func socketIsMovedIntoPlaceWithItsPermissions(mode: UInt16) async throws {
         try await Self.with { folder in
             let path = folder + "/proxy.sock"
             let arrivals = try await Self.arrivals(in: folder) {
@@ -68,7 +68,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test func socketOfAnEarlierRunIsReplacedAndAnyOtherFileIsNot() async throws {
+    @Test func socketOfAnEarlierRunIsReplacedButNoOtherFile() async throws {
         try await Self.with { folder in
             let path = folder + "/" + String(repeating: "s", count: 106 - folder.utf8.count)
             #expect(path.utf8.count == 107)

@@ -75,7 +75,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test func itWaitsWhileItsOriginIsAway() async throws {
+    @Test func upgradeWaitsWhileItsOriginIsUnreachable() async throws {
         try await withProxy { proxy in
             let near = try await proxy.client(sending: Self.request())
             try await proxy.nextAttempt().fail()
@@ -101,7 +101,7 @@ struct UpgradeTests {
         ("Content-Length: 2\r\n\r\nno", "no"), ("Transfer-Encoding: chunked\r\n\r\n1\r\nn\r\n1\r\no\r\n0\r\nX: y\r\n\r\n", "no"),
         ("Content-Length: 0\r\n\r\n", ""),
     ])
-    func anOriginThatDoesNotAgreeAnswersAsUsual(rest: String, body: String) async throws {
+    func responseOfAnOriginThatRefusesTheUpgradeIsDelivered(rest: String, body: String) async throws {
         try await withProxy(script: { if $0.request.purpose == .transfer { $0.respond(200, ["Content-Length: 0"]) } }) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             try await far.send("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 403 No\r\nConnection: keep-alive\r\n" + rest)
@@ -115,7 +115,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test func anAnswerThatEndsWithItsConnectionIsDelivered() async throws {
+    @Test func closeDelimitedResponseToAnUpgradeIsDelivered() async throws {
         try await withProxy { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             try await far.send("HTTP/1.0 200 OK\r\n\r\nall of it")
@@ -125,7 +125,7 @@ struct UpgradeTests {
     }
 
     @Test(arguments: ["", "HTTP/1.1 101 Switching", "nonsense\r\n\r\n", "HTTP/1.1 101 X\r\nContent-Length: 5\r\n\r\n"])
-    func anAnswerThatIsNoneIsAFailure(text: String) async throws {
+    func invalidResponseToAnUpgradeIsAFailure(text: String) async throws {
         func pass(_ rules: inout ProxyRules) {
             var policy = Policy.standard
             policy.mode = .pass
@@ -141,7 +141,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test func anAnswerThatStopsIsCutOffAfterItsIdleTime() async throws {
+    @Test func stalledResponseToAnUpgradeIsCutOffAfterTheIdleTimeout() async throws {
         func idle(_ rules: inout ProxyRules) { rules.attempt.idle = .milliseconds(300) }
         try await withProxy(rules: idle) { proxy in
             let (near, far, _) = try await Self.dial(proxy)
@@ -152,7 +152,7 @@ struct UpgradeTests {
     }
 
     /// What was sent for an entry that a person gives up is in its timeline.
-    @Test func aCancelRecordsWhatWasSent() async throws {
+    @Test func cancelledUpgradeRecordsItsEvidence() async throws {
         try await withProxy { proxy in
             let near = try await proxy.client(sending: Self.request())
             try await proxy.nextAttempt().fail()
@@ -171,7 +171,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test func aClientThatLeavesTakesTheConnectionAlong() async throws {
+    @Test func upstreamConnectionIsClosedWhenTheUpgradeClientLeaves() async throws {
         try await withProxy { proxy in
             let (near, far, _) = try await Self.dial(proxy)
             try await near.reset()
@@ -183,7 +183,7 @@ struct UpgradeTests {
     @Test(arguments: [
         ("http://o.test/", "Upgrade: h2c"), ("http://o.test/", "Upgrade: websocket, h2c"), ("https://o.test/", "Upgrade: websocket"),
     ])
-    func otherUpgradesAreNotOffered(target: String, field: String) async throws {
+    func otherUpgradesAreNotForwarded(target: String, field: String) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in
             let client = try await proxy.client(sending: "GET \(target) HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\n\(field)\r\n\r\n")
             #expect(try await client.answer().status == 200)

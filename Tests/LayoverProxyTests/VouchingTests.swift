@@ -23,7 +23,7 @@ struct VouchingTests {
         try await proxy.settle()
     }
 
-    @Test func aHeldRequestThatMayHaveBeenAppliedIsToldSo() async throws {
+    @Test func heldRequestFailsWhenItsNewPolicyIsNotRepeatable() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(true) }) { proxy in
             let client = try await proxy.client(sending: .submission("/"))
             let attempt = try await proxy.nextAttempt()
@@ -41,7 +41,7 @@ struct VouchingTests {
         }
     }
 
-    @Test func aHeldRequestWhosePolicyAsksWaitsForAPerson() async throws {
+    @Test func heldRequestIsUndecidedIfItsNewPolicyAsks() async throws {
         try await withProxy(rules: { $0.routes = Self.routes(true) }) { proxy in
             _ = try await proxy.client(sending: .submission("/"))
             try await proxy.nextAttempt().readBody().fail(
@@ -61,7 +61,7 @@ struct VouchingTests {
 
     /// What the upstream is told of the next attempt follows the reload in both ways.
     @Test(arguments: [true, false])
-    func theNextAttemptIsProtectedAsThePolicySays(isRepeatable: Bool) async throws {
+    func nextAttemptIsRepeatableAsTheReloadedPolicySays(isRepeatable: Bool) async throws {
         try await withProxy(rules: { $0.routes = Self.routes(!isRepeatable) }) { proxy in
             _ = try await proxy.client(sending: .submission("/"))
             let first = try await proxy.nextAttempt()

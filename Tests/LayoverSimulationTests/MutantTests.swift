@@ -7,7 +7,7 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test func everyMutantStillFits() async throws {
+    @Test func everyMutantStillApplies() async throws {
         let result = try await Command("/usr/bin/python3", ["-B", Self.root.appending(path: "scripts/mutate.py").path, "--check"])
             .run(within: .seconds(20))
         #expect(result.status == 0, "\(result.output)")

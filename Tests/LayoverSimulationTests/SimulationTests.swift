@@ -15,7 +15,7 @@ import Testing
     private static let shownLineCount =
         ProcessInfo.processInfo.environment["SIM_LINES"].flatMap { Int($0) } ?? 60
 
-    @Test func allPromisesHoldForManySeeds() async throws {
+    @Test func allInvariantsHoldForManySeeds() async throws {
         let seeds = Self.seeds()
         let threadCount = min(seeds.count, 2)
         let failures = try await withThrowingTaskGroup(of: [UInt64].self) { group in
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A simulation in which nothing happens would find nothing.
-    @Test func allKindsOfThingsHappen() throws {
+    @Test func everyKindOfEventHappens() throws {
         var tally: [String: Int] = [:]
         for seed in UInt64(1)...100 {
             let simulation = try Simulation(seed: seed)
@@ -74,7 +74,7 @@ import Testing
 
     /// The process dies at each numbered point of its store, and another one goes on.
     @Test(arguments: [11, 12])
-    func eachCrashPointIsSurvived(seed: UInt64) throws {
+    func invariantsHoldAfterACrashAtEachPoint(seed: UInt64) throws {
         var deaths = 0
         for point in 1...Self.crashPointCount {
             let simulation = try Simulation(seed: seed, crashPoint: point)
@@ -87,7 +87,7 @@ import Testing
         #expect(deaths >= Self.crashPointCount / 2, "too few of them were reached")
     }
 
-    @Test func aSeedTellsTheSameStoryTwice() throws {
+    @Test func equalSeedsGiveEqualTraces() throws {
         for seed in UInt64(1)...20 {
             let stories = try (0..<2).map { _ in
                 let simulation = try Simulation(seed: seed, isTraced: true)

@@ -38,7 +38,7 @@ struct FailureTests {
         }
     }
 
-    @Test func phasesAreInTheirOrderInTime() {
+    @Test func failurePhasesAreOrderedInTime() {
         let phases: [FailurePhase] = [
             .resolving, .connecting, .securing, .sending, .awaitingResponse, .receiving,
         ]

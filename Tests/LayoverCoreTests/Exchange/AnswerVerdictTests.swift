@@ -74,7 +74,7 @@ struct AnswerVerdictTests {
         (Duration.zero, 1, 1), (.milliseconds(900), 1, 1), (.seconds(1), 1, 1), (.seconds(7), 1, 7),
         (.seconds(7), 4, 8), (.seconds(3600), 1, 3600),
     ])
-    func theLongerOfDelayAndRetryAfterIsWaited(retryAfter: Duration, attempts: Int, seconds: Int) {
+    func nextAttemptWaitsForTheLongerOfDelayAndRetryAfter(retryAfter: Duration, attempts: Int, seconds: Int) {
         let answer = Answer(status: 429, retryAfter: retryAfter)
         #expect(verdict(answer, after: attempts) == wait(.seconds(seconds), retryAfter))
     }
@@ -95,7 +95,7 @@ struct AnswerVerdictTests {
         }
     }
 
-    @Test func anOriginThatForbidsARetryIsObeyed() {
+    @Test func responseIsDeliveredIfTheOriginForbidsARetry() {
         #expect(verdict(Answer(status: 503, forbidsRetry: true)) == .deliver(.originForbids))
         #expect(
             verdict(Answer(status: 503, retryAfter: .seconds(1), forbidsRetry: true)) {
@@ -128,7 +128,7 @@ struct AnswerVerdictTests {
 
     /// S2a and S4c: at most n attempts, the first included.
     @Test(arguments: 1...5)
-    func s2aAtMostSoManyAttemptsAreMade(max: Int) {
+    func s2aAttemptsStopAtTheMaximum(max: Int) {
         for attempts in 1...6 {
             let verdict = verdict(Answer(status: 503), after: attempts) { $0.automaticAttemptsMax = max }
             #expect((verdict == .deliver(.exhausted)) == (attempts >= max), "after \(attempts)")
@@ -136,11 +136,11 @@ struct AnswerVerdictTests {
     }
 
     /// S2a: without a limit there is no end.
-    @Test func s2aWithoutALimitItGoesOnForEver() {
+    @Test func s2aAttemptsContinueForEverWithoutALimit() {
         #expect(verdict(Answer(status: 503), after: 100_000) == wait(.seconds(30)))
     }
 
-    @Test func exhaustedAsksAPersonIfThePolicySaysSo() {
+    @Test func exhaustedRequestBecomesUndecidedIfThePolicySaysSo() {
         let verdict = verdict(Answer(status: 503, retryAfter: .seconds(9)), after: 2) {
             $0.automaticAttemptsMax = 2
             $0.onExhausted = .ask

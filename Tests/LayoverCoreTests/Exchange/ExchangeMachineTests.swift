@@ -37,7 +37,7 @@ import Testing
         for phase in ExchangePhase.all { #expect(reached(from: phase).contains(.ended), "\(phase)") }
     }
 
-    @Test func aTicketGoesOnWithTheAttemptUnderWay() {
+    @Test func requestThatBecomesATicketKeepsItsAttempt() {
         for phase in ExchangePhase.all {
             var machine = machine(for: .client, phase)
             machine.becomeTicket()
@@ -49,7 +49,7 @@ import Testing
     // MARK: Answers that break off
 
     @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
-    mutating func anAnswerThatNobodyHasReadIsAskedForAgain(recipient: ExchangeMachine.Recipient) {
+    mutating func brokenResponseIsRequestedAgainIfNoClientHasReadIt(recipient: ExchangeMachine.Recipient) {
         var machine = machine(for: recipient)
         _ = machine.startAttempt(.dueTime, at: now)
         machine.enter(.delivering)
@@ -77,7 +77,7 @@ import Testing
         #expect(machine.takeRecords().map(\.verdict) == [.deliver(.notRepeatable)])
     }
 
-    @Test mutating func anAnswerIsNotAskedForWithoutEnd() {
+    @Test mutating func brokenResponseIsNotRequestedAgainWithoutLimit() {
         var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
         machine.enter(.delivering)
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: Obstacles of our own
 
-    @Test mutating func anAttemptWhoseStartWasNotRecordedIsNone() {
+    @Test mutating func attemptWithoutAStartRecordIsNotCounted() {
         var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
         let step = machine.attemptFailed(.refused, in: circumstances(post, .startNotRecorded), using: &generator)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    mutating func aBodyThatCannotBeReadInTheMiddleAsksAPersonWhereItMatters(isRepeatable: Bool) {
+    mutating func unreadableBodyMakesAnUnrepeatableTicketUndecided(isRepeatable: Bool) {
         var machine = machine(for: .store)
         _ = machine.startAttempt(.dueTime, at: now)
         let request = isRepeatable ? RequestSummary(method: "PUT", body: .captured) : post
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Attempts
 
-    @Test mutating func theAttemptInPlaceOfADeadConnectionHasItsTrigger() {
+    @Test mutating func attemptOnANewConnectionKeepsItsTrigger() {
         var machine = machine(for: .client)
         _ = machine.startAttempt(.admin, at: now)
         let stale = Failure.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
@@ -155,7 +155,7 @@ import Testing
         #expect(machine.rules.hasTriedNewConnection)
     }
 
-    @Test mutating func aStatusThatIsRetriedIsOffered() {
+    @Test mutating func responseWithARetriedStatusIsOfferedToThePendingSet() {
         var machine = machine(for: .client) { $0.retryOn = [.status(503)] }
         _ = machine.startAttempt(.arrival, at: now)
         #expect(machine.retries(status: 503) && !machine.retries(status: 500))

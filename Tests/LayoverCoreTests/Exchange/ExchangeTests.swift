@@ -43,7 +43,7 @@ struct ExchangeTests {
         #expect(exchange.automaticLeft == (trigger == .admin ? 3 : 2))
     }
 
-    @Test mutating func sendingsWithinAnAttemptCount() {
+    @Test mutating func repeatedSendingsWithinAnAttemptAreCounted() {
         var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 3 })
         _ = exchange.attemptStarted(trigger: .arrival)
         exchange.sentAgainWithinAttempt(2)
@@ -74,7 +74,7 @@ struct ExchangeTests {
         #expect((verdict == .againOnNewConnection) == (body != .lost && body != .brokenOff))
     }
 
-    @Test mutating func aStaleConnectionIsNoExcuseToSendTwice() {
+    @Test mutating func unrepeatableRequestIsNotResentAfterAStaleConnection() {
         var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .arrival)
         for body in [RequestSummary.Body.arriving, .captured] {
@@ -88,7 +88,7 @@ struct ExchangeTests {
     private let aborted = Failure.fixture(.proxyInternalError, phase: .connecting)
 
     /// Regression: the request of an attempt that we cut off was answered with an error of our own.
-    @Test mutating func anAttemptThatWasGivenUpIsMadeAnew() {
+    @Test mutating func abandonedAttemptIsRepeated() {
         var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 1 })
         _ = exchange.attemptStarted(trigger: .canary)
         exchange.isAbandoned = true
@@ -140,7 +140,7 @@ struct ExchangeTests {
     // MARK: The end of the proxy
 
     /// Regression: a ticket whose attempt was cut off by the end of the proxy was thrown away as failed.
-    @Test mutating func aTicketIsLeftToTheNextProcess() {
+    @Test mutating func ticketIsKeptForTheNextProcessWhenTheProxyStops() {
         let left = Verdict.park(.init(delay: .zero, shutsGate: false, rule: .stopping))
         let asks = Verdict.park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .stopping))
         let sent = Failure.fixture(.proxyInternalError, phase: .awaitingResponse, evidence: .maybeApplied)
@@ -172,7 +172,7 @@ struct ExchangeTests {
 
     /// Regression: a proxy that ran out of descriptors threw away every ticket that was due.
     @Test(arguments: [FailureKind.proxyInternalError, .proxyConfigurationError, .connectionLimitReached])
-    mutating func troubleOfOurOwnIsNoReasonToThrowATicketAway(kind: FailureKind) {
+    mutating func ticketWaitsAfterAnInternalFailure(kind: FailureKind) {
         let unsent = Failure.fixture(kind, phase: .connecting)
         let sent = Failure.fixture(kind, phase: .sending, evidence: .maybeApplied)
         let waits = Verdict.park(.init(delay: .seconds(5), shutsGate: false, rule: .ownTrouble))
@@ -184,14 +184,14 @@ struct ExchangeTests {
                 == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .ownTrouble)))
     }
 
-    @Test mutating func aTicketWaitsForANameThatIsNotThereYet() {
+    @Test mutating func ticketWaitsWhileItsHostNameIsUnknown() {
         var unknown = Failure.fixture(.dnsError, phase: .resolving)
         unknown.isNameUnknown = true
         #expect(verdict(on: unknown, of: "POST", isTicket: false) == .fail(.nameUnknown))
         #expect(verdict(on: unknown, of: "POST", isTicket: true).sendsAgain)
     }
 
-    @Test mutating func aTicketThatMayHaveBeenAppliedIsAQuestionWhateverTheFailure() {
+    @Test mutating func ticketThatMayHaveBeenAppliedIsUndecidedAfterAnyFailure() {
         let garbage = Failure.fixture(.httpProtocolError, phase: .awaitingResponse, evidence: .maybeApplied)
         for method in ["POST", "PUT"] {
             #expect(verdict(on: garbage, of: method, isTicket: false) == .fail(.notInRetryOn))
@@ -203,7 +203,7 @@ struct ExchangeTests {
     }
 
     /// A reload may give its policy that mode.
-    @Test mutating func modePassIsNotForTickets() {
+    @Test mutating func ticketIgnoresModePass() {
         let refused = Failure.fixture(.connectionRefused, phase: .connecting)
         #expect(verdict(on: refused, of: "POST", isTicket: false) { $0.mode = .pass } == .fail(.pass))
         #expect(verdict(on: refused, of: "POST", isTicket: true) { $0.mode = .pass }.sendsAgain)
@@ -217,7 +217,7 @@ struct ExchangeTests {
         #expect(exchange.verdict(on: aborted, sending: post, using: &generator) == .fail(.notInRetryOn))
     }
 
-    @Test mutating func anAttemptThatGotThroughInTimeIsJudgedByWhatItDid() {
+    @Test mutating func abandonedAttemptThatWasSentIsJudgedByItsEvidence() {
         var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .canary)
         exchange.isAbandoned = true

@@ -35,13 +35,13 @@ struct ExchangeVerdictTests {
         (.tlsProtocolError, .securing, true), (.connectionTerminated, .securing, true),
         (.connectionTerminated, .sending, false),
     ])
-    func onlyTroubleOnTheWayShutsTheGate(kind: FailureKind, phase: FailurePhase, shutsGate: Bool) {
+    func onlyConnectivityFailuresShutTheGate(kind: FailureKind, phase: FailurePhase, shutsGate: Bool) {
         let failure = Failure.fixture(kind, phase: phase)
         #expect(verdict(on: failure) == .park(.init(delay: .seconds(1), shutsGate: shutsGate)))
     }
 
     @Test(arguments: [RequestSummary.Body.lost, .brokenOff])
-    func aBodyThatIsGoneCannotBeSentFromTheStart(body: RequestSummary.Body) {
+    func requestWithALostBodyFails(body: RequestSummary.Body) {
         let request = RequestSummary(method: "PUT", body: body)
         #expect(verdict(on: .refused, sending: request) == .fail(.bodyNotReplayable))
     }
@@ -106,7 +106,7 @@ struct ExchangeVerdictTests {
     // MARK: response began, then the connection broke → cut off
 
     @Test(arguments: FailureKind.allCases)
-    func thereIsNoGoingBackBehindAHead(kind: FailureKind) {
+    func requestFailsOnceItsResponseHasBegun(kind: FailureKind) {
         let failure = Failure.fixture(kind, phase: .receiving, evidence: .answered)
         #expect(verdict(on: failure) == .fail(.responseBegan))
         #expect(verdict(on: failure) { $0.mode = .pass } == .fail(.responseBegan))

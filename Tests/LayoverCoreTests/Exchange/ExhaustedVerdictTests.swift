@@ -23,7 +23,7 @@ struct ExhaustedVerdictTests {
 
     /// S2a and S4c: at most n attempts, the first included.
     @Test(arguments: 1...5)
-    mutating func s2aAtMostSoManyAttemptsAreMade(max: Int) {
+    mutating func s2aAttemptsStopAtTheMaximum(max: Int) {
         for attempts in 1...6 {
             let verdict = verdict(on: .refused, after: attempts) { $0.automaticAttemptsMax = max }
             #expect((verdict == .fail(.exhausted)) == (attempts >= max), "after \(attempts)")
@@ -41,7 +41,7 @@ struct ExhaustedVerdictTests {
         }
     }
 
-    @Test mutating func exhaustedAsksIfThePolicySaysSoAndStillShutsTheGate() {
+    @Test mutating func exhaustedRequestBecomesUndecidedAndShutsTheGate() {
         for (failure, shutsGate) in [(Failure.refused, true), (.reset, false)] {
             let verdict = verdict(on: failure, after: 4) {
                 $0.automaticAttemptsMax = 4
@@ -91,7 +91,7 @@ struct ExhaustedVerdictTests {
 
     /// Nobody could send it anyway.
     @Test(arguments: [RequestSummary.Body.lost, .brokenOff])
-    mutating func aBodyThatIsGoneIsNoQuestion(body: RequestSummary.Body) {
+    mutating func requestWithALostBodyIsNotUndecided(body: RequestSummary.Body) {
         let post = RequestSummary(method: "POST", body: body)
         #expect(verdict(on: .reset, sending: post) { $0.onMaybeApplied = .ask } == .fail(.maybeApplied))
         let put = RequestSummary(method: "PUT", body: body)
@@ -102,7 +102,7 @@ struct ExhaustedVerdictTests {
 
     /// A POST that may have been applied never goes again by itself, whatever its later attempts prove.
     @Test(arguments: Seeds.row(300))
-    mutating func onceMaybeAppliedAlwaysMaybeApplied(seed: UInt64) {
+    mutating func unrepeatableRequestStaysMaybeAppliedForAllLaterAttempts(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         let policy = Policy.fixture {
             $0.onMaybeApplied = .ask
@@ -153,7 +153,7 @@ struct ExhaustedVerdictTests {
     private static let unknown = Failure(
         phase: .resolving, kind: .dnsError, evidence: .neverSent, message: "No such name.", isNameUnknown: true)
 
-    @Test mutating func anUnknownNameFailsWhileTheNetworkIsThere() {
+    @Test mutating func unknownHostNameFailsWhileTheNetworkIsUp() {
         #expect(verdict(on: Self.unknown) == .fail(.nameUnknown))
         #expect(verdict(on: Self.unknown, isNetworkAway: true) == .park(.init(delay: .seconds(1), shutsGate: true)))
         // A resolver that does not answer says nothing about the name.
@@ -161,7 +161,7 @@ struct ExhaustedVerdictTests {
         #expect(verdict(on: silent) == .park(.init(delay: .seconds(1), shutsGate: true)))
     }
 
-    @Test mutating func anUnknownNameOfAnAttemptThatWasGivenUpIsNoVerdict() {
+    @Test mutating func unknownHostNameOfAnAbandonedAttemptIsIgnored() {
         var exchange = AttemptRules(policy: .fixture())
         _ = exchange.attemptStarted(trigger: .dueTime)
         exchange.isAbandoned = true
@@ -169,7 +169,7 @@ struct ExhaustedVerdictTests {
         #expect(verdict == .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged)))
     }
 
-    @Test mutating func modePassComesBeforeTheName() {
+    @Test mutating func modePassHasPrecedenceOverAnUnknownHostName() {
         #expect(verdict(on: Self.unknown) { $0.mode = .pass } == .fail(.pass))
         #expect(verdict(on: Self.unknown) { $0.retryOn = [.status(503)] } == .fail(.notInRetryOn))
     }

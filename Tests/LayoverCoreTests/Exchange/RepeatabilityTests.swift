@@ -21,7 +21,7 @@ struct RepeatabilityTests {
         (.dial, false, true, true, true),
         (.dial, true, true, true, true),
     ])
-    func theWholeTable(
+    func methodPurposeKeyAndPolicyDecideRepeatability(
         purpose: RequestPurpose, hasKey: Bool, isDeclared: Bool, withIdempotentMethod: Bool, withOtherMethod: Bool
     ) {
         for (methods, mayBeSentTwice) in [(Self.idempotent, withIdempotentMethod), (Self.others, withOtherMethod)] {
@@ -33,7 +33,7 @@ struct RepeatabilityTests {
     }
 
     @Test(arguments: [("http://a", "POST", false), ("https://a", "POST", false), ("http://a", "PUT", true), ("tunnel", "CONNECT", true)])
-    func theOriginTellsATunnelFromARequest(origin: String, method: String, mayBeSentTwice: Bool) {
+    func tunnelIsRepeatableByItsOriginScheme(origin: String, method: String, mayBeSentTwice: Bool) {
         let scheme: Origin.Scheme = origin == "tunnel" ? .tunnel : origin.hasPrefix("https") ? .https : .http
         let origin = Origin(scheme: scheme, host: "a", port: 443)
         for (hasKey, isDeclared) in [(false, false), (true, false), (false, true)] {

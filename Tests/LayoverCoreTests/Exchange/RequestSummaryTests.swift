@@ -20,7 +20,7 @@ struct RequestSummaryTests {
         }
     }
 
-    @Test func aFirstSendingNeedsItsBodyFromTheStart() {
+    @Test func firstAttemptNeedsItsBodyFromTheStart() {
         let able = Self.bodies.filter { RequestSummary(method: "POST", body: $0).canBeSentFromTheStart }
         #expect(able == [.none, .arriving, .captured])
     }

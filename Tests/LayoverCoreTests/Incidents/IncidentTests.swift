@@ -13,7 +13,7 @@ struct IncidentTests {
     // MARK: Opened, joined, closed
 
     /// S1c: visible from the first failure on, until nothing waits.
-    @Test mutating func s1cTheFirstFailureOpensItAndTheLastEndClosesIt() throws {
+    @Test mutating func s1cIncidentOpensWithTheFirstFailureAndClosesWithTheLastEntry() throws {
         let first = bench.parked()
         #expect(kinds == [.opened])
         let opened = try #require(bench.incidents.first?.incident)
@@ -44,14 +44,14 @@ struct IncidentTests {
         #expect(bench.incidents.first?.incident.id != opened.id)
     }
 
-    @Test mutating func originsHaveTheirOwnOldestFirst() {
+    @Test mutating func eachOriginHasItsOwnIncidentOldestFirst() {
         _ = bench.parked()
         _ = bench.wait(.milliseconds(1))
         _ = bench.parked(origin: Self.other)
         #expect(open.map(\.scope) == [.origin(PendingBench.origin), .origin(Self.other)])
     }
 
-    @Test mutating func aNetworkThatIsAwayIsOneForAllOrigins() {
+    @Test mutating func networkOutageIsOneIncidentForAllOrigins() {
         bench.set.isNetworkAway = true
         let ids = [bench.parked(), bench.parked(origin: Self.other), bench.parked(nil)]
         #expect(open.map(\.scope) == [.network])
@@ -64,7 +64,7 @@ struct IncidentTests {
         #expect(open.map(\.scope) == [.origin(Self.other)])
     }
 
-    @Test mutating func anAdminWhoSaysOfflineIsAnOutageOfTheNetworkWithoutACause() {
+    @Test mutating func offlineModeIsANetworkIncidentWithoutACause() {
         _ = bench.mode(.offline)
         let id = bench.parked(nil)
         #expect(bench.entry(id)?.incident == open.first?.id)
@@ -73,7 +73,7 @@ struct IncidentTests {
         #expect(open.first?.nextAttemptAt == nil)
     }
 
-    @Test mutating func theFirstFailureThatIsSeenIsTheCause() {
+    @Test mutating func firstFailureIsTheCauseOfTheIncident() {
         _ = bench.mode(.offline)
         let id = bench.parked(nil)
         #expect(bench.mode(.auto).compactMap(\.started) == [id])
@@ -95,12 +95,12 @@ struct IncidentTests {
     }
 
     /// S1f: statuses are trouble like any other.
-    @Test mutating func s1fAStatusIsACauseToo() {
+    @Test mutating func s1fStatusIsACauseOfAnIncident() {
         _ = bench.parked(.answered(503))
         #expect(open.first?.cause == .init(kind: .httpResponseStatus, phase: .awaitingResponse))
     }
 
-    @Test mutating func aQuestionIsNoOutage() {
+    @Test mutating func undecidedEntryIsNotPartOfAnIncident() {
         let id = bench.parked(.reset, asks: .maybeApplied)
         #expect(kinds == [])
         #expect(bench.entry(id)?.incident == nil)
@@ -140,7 +140,7 @@ struct IncidentTests {
 
     // MARK: The countdown
 
-    @Test mutating func itGoesOnWhenTheFirstOfItsMembersDoes() {
+    @Test mutating func nextAttemptOfAnIncidentIsThatOfItsFirstEntry() {
         let slow = bench.parked(.reset, delay: .seconds(20))
         #expect(open.first?.nextAttemptAt == bench.now + .seconds(20))
         _ = bench.parked(.reset, delay: .seconds(5))
@@ -150,7 +150,7 @@ struct IncidentTests {
         #expect(open.first?.manualOnly == false)
     }
 
-    @Test mutating func attemptsLeftAreThoseUntilNobodyGoesByItself() {
+    @Test mutating func attemptsLeftOfAnIncidentAreTheMostOfAnyEntry() {
         let few = Policy.fixture { $0.automaticAttemptsMax = 2 }
         let many = Policy.fixture { $0.automaticAttemptsMax = 9 }
         _ = bench.parked(policy: few)
@@ -165,7 +165,7 @@ struct IncidentTests {
 
     // MARK: Updates
 
-    @Test mutating func changesAreGatheredForAQuarterOfASecond() {
+    @Test mutating func incidentChangesAreCollectedForAQuarterOfASecond() {
         _ = bench.parked(.reset, delay: .seconds(60))
         // Nothing has changed since it was told.
         #expect(bench.set.nextWakeAt == bench.now + .seconds(60))
@@ -190,7 +190,7 @@ struct IncidentTests {
 
     /// Regression: nobody was told that a person had set an incident going again.
     @Test(arguments: [EntryCommand.retry, .hold])
-    mutating func aCommandIsAChange(command: EntryCommand) {
+    mutating func commandUpdatesItsIncident(command: EntryCommand) {
         let id = bench.parked(.reset, delay: .seconds(60))
         _ = bench.command(command, id)
         _ = bench.wait(.milliseconds(250))
@@ -200,7 +200,7 @@ struct IncidentTests {
     // MARK: Commands
 
     /// S1a: retry sends all of them again.
-    @Test mutating func s1aRetrySendsAllOfThem() throws {
+    @Test mutating func s1aRetrySendsAllRequestsOfTheIncident() throws {
         let ids = (0..<3).map { _ in bench.parked(delay: .seconds(30)) }
         let held = bench.parked(delay: .seconds(30))
         _ = bench.command(.hold, held)
@@ -217,7 +217,7 @@ struct IncidentTests {
     }
 
     /// S1a: cancel fails all of them. Regression: each that was cancelled started the next.
-    @Test mutating func s1aCancelFailsAllOfThem() throws {
+    @Test mutating func s1aCancelFailsAllRequestsOfTheIncident() throws {
         let ids = (0..<4).map { _ in bench.parked(delay: .seconds(20)) }
         #expect(bench.wait(.seconds(1)) == [.start(ids[0], .canary)])
         let incident = try #require(bench.entry(ids[0])?.incident)
@@ -230,7 +230,7 @@ struct IncidentTests {
         #expect(bench.command(.retry, incident: incident) == (.unknown, []))
     }
 
-    @Test mutating func cancellingSeveralStartsTheNextOnlyInTheEnd() {
+    @Test mutating func cancellingSeveralEntriesStartsTheNextOneAtTheEnd() {
         let ids = (0..<4).map { _ in bench.parked(delay: .seconds(20)) }
         _ = bench.wait(.seconds(1))
         let (results, actions) = bench.set.commanded(
@@ -243,7 +243,7 @@ struct IncidentTests {
     }
 
     @Test(arguments: [EntryCommand.hold, .release, .force])
-    mutating func otherCommandsAreNotForIncidents(command: EntryCommand) throws {
+    mutating func incidentRefusesHoldReleaseAndForce(command: EntryCommand) throws {
         let id = bench.parked()
         let incident = try #require(bench.entry(id)?.incident)
         #expect(bench.command(command, incident: incident) == (.conflict, []))

@@ -67,7 +67,7 @@ struct RejoiningTests {
     }
 
     /// The gate is open after a restart, so its opening says nothing.
-    @Test mutating func anAnswerGivesNewAttempts() {
+    @Test mutating func responseOfTheOriginGivesLaterTicketsNewAttempts() {
         let id = bench.accepted { $0.policy = Self.asking }
         fail(id, 1, asks: .exhausted)
         _ = bench.restart(policy: Self.asking)

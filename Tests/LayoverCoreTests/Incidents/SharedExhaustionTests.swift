@@ -19,7 +19,7 @@ struct SharedExhaustionTests {
     }
 
     /// S2c: one countdown for all requests in trouble, three seconds long, three times; then only a person counts.
-    @Test mutating func s2cThreeCountdownsForAllAndThenOnlyAPerson() throws {
+    @Test mutating func s2cThreeCountdownsForAllRequestsAndThenOnlyAPersonDecides() throws {
         let ids = (0..<5).map { _ in
             let id = bench.parked(delay: .seconds(3), policy: .ask)
             bench.set.schedule.entries[id]?.automaticLeft = 3
@@ -61,7 +61,7 @@ struct SharedExhaustionTests {
         #expect(bench.reports == [.parked, .changed])
     }
 
-    @Test mutating func otherRulesAndOtherTroubleGoOn() {
+    @Test mutating func requestsWithOtherPoliciesOrFailuresKeepWaiting() {
         let forStatus = bench.parked(.answered(503), delay: .seconds(20), policy: .ask)
         let byOtherRule = bench.parked(delay: .seconds(20))
         let forTime = bench.parked(.reset, delay: .seconds(20), policy: .ask)
@@ -84,7 +84,7 @@ struct SharedExhaustionTests {
         #expect(bench.wait(delay).first ?? bench.wait(.seconds(4)).first == .start(retried, .admin))
     }
 
-    @Test mutating func anAnswerOfTheOriginEndsIt() {
+    @Test mutating func responseOfTheOriginEndsSharedExhaustion() {
         let first = exhaust()
         _ = bench.originAnswered()
         // The question stays, and who comes now has its own attempts.
@@ -96,7 +96,7 @@ struct SharedExhaustionTests {
         #expect(incident?.automaticLeft == 4)
     }
 
-    @Test mutating func anAnswerOfAnyOriginEndsItForTheNetwork() {
+    @Test mutating func responseOfAnyOriginEndsSharedExhaustionOfTheNetwork() {
         bench.set.isNetworkAway = true
         _ = exhaust()
         let elsewhere = Origin(scheme: .http, host: "b")
@@ -107,7 +107,7 @@ struct SharedExhaustionTests {
         #expect(bench.state(after) == .waiting)
     }
 
-    @Test mutating func exhaustedByStatusesIsNobodyElsesMatter() {
+    @Test mutating func exhaustionByStatusesIsNotShared() {
         let waiting = bench.parked(delay: .seconds(20), policy: .ask)
         _ = bench.originAnswered()
         _ = bench.fail(waiting, .answered(503), asks: .exhausted, rule: .onExhausted)

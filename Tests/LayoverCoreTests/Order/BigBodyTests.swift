@@ -6,7 +6,7 @@ import Testing
 struct BigBodyTests {
     private static let big = OriginState.bigByteCount + 1
 
-    @Test func bigOnesHaveHalfOfTheWindow() {
+    @Test func bigBodiesUseHalfOfTheWindow() {
         var bench = PendingBench(perOriginAttemptCountMax: 4)
         let bigs = (0..<4).map { _ in bench.accepted { $0.byteCount = Self.big } }
         #expect(bench.states(bigs) == [.attempting, .attempting, .waiting, .waiting])
@@ -16,13 +16,13 @@ struct BigBodyTests {
         #expect(bench.deliver(bigs[0]).started == [bigs[2]], "its turn had come")
     }
 
-    @Test func oneMebibyteIsNotBig() {
+    @Test func bodyOfOneMebibyteIsNotBig() {
         var bench = PendingBench(perOriginAttemptCountMax: 4)
         let ids = (0..<4).map { _ in bench.accepted { $0.byteCount = OriginState.bigByteCount } }
         #expect(bench.states(ids) == [.attempting, .attempting, .attempting, .attempting])
     }
 
-    @Test func aWindowOfOneIsForWhoeverIsFirst() {
+    @Test func windowOfOneIsGivenInOrderOfArrival() {
         var bench = PendingBench(perOriginAttemptCountMax: 1)
         let ids = [Self.big, 0, Self.big].map { count in bench.accepted { $0.byteCount = count } }
         #expect(bench.state(ids[0]) == .attempting)
@@ -30,7 +30,7 @@ struct BigBodyTests {
         #expect(bench.deliver(ids[1]).started == [ids[2]])
     }
 
-    @Test func manySmallOnesCannotKeepABigOneWaiting() {
+    @Test func smallBodiesDoNotDelayABigOne() {
         var bench = PendingBench(perOriginAttemptCountMax: 2)
         var small = (0..<2).map { _ in bench.accepted() }
         let bigOne = bench.accepted { $0.byteCount = Self.big }
@@ -38,7 +38,7 @@ struct BigBodyTests {
         #expect(bench.deliver(small.removeFirst()).started == [bigOne])
     }
 
-    @Test func thePriorityCountsAmongBigOnesAndSmallOnes() {
+    @Test func priorityAppliesToBigAndSmallBodies() {
         var bench = PendingBench(perOriginAttemptCountMax: 1)
         let first = bench.accepted()
         let rest = [(5, 0), (1, Self.big), (2, 0)].map { priority, count in
@@ -52,7 +52,7 @@ struct BigBodyTests {
     }
 
     @Test(arguments: [EntryState.delivered, .cancelled, .failed])
-    func theRoomIsFreeAgainHoweverItEnds(state: EntryState) {
+    func roomOfABigBodyIsFreeAfterAnyEnd(state: EntryState) {
         var bench = PendingBench(perOriginAttemptCountMax: 2)
         let bigs = (0..<2).map { _ in bench.accepted { $0.byteCount = Self.big } }
         #expect(bench.end(bigs[0], as: state).started == [bigs[1]])

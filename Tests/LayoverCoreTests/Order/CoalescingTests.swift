@@ -24,7 +24,7 @@ struct CoalescingTests {
         }
     }
 
-    @Test func aPutTakesThePlaceOfTheOneBefore() {
+    @Test func newerPutSupersedesTheOlderOne() {
         var bench = Self.bench()
         let old = Self.put(&bench).0
         let (new, actions) = Self.put(&bench)
@@ -33,7 +33,7 @@ struct CoalescingTests {
         #expect(bench.set.count == 1)
     }
 
-    @Test func heldByAPersonItIsSupersededToo() {
+    @Test func putHeldByAPersonIsSuperseded() {
         var bench = Self.bench()
         let old = Self.put(&bench).0
         _ = bench.command(.hold, old)
@@ -41,7 +41,7 @@ struct CoalescingTests {
         #expect(bench.states([old, new]) == [.cancelled, .waiting])
     }
 
-    @Test func otherTargetsLanesAndPoliciesAreOtherMatters() {
+    @Test func putsWithOtherTargetsLanesOrPoliciesAreKept() {
         var bench = Self.bench()
         _ = Self.put(&bench, "/1")
         _ = Self.put(&bench, "/2")
@@ -53,7 +53,7 @@ struct CoalescingTests {
     }
 
     @Test(arguments: [nil, "If-Match: 2"] as [String?])
-    func otherPreconditionsAreAnotherMatter(preconditions: String?) {
+    func putsWithOtherPreconditionsAreKept(preconditions: String?) {
         var bench = Self.bench()
         let old = Self.put(&bench) { $0.preconditions = "If-Match: 1" }.0
         _ = Self.put(&bench) { $0.preconditions = preconditions }
@@ -65,7 +65,7 @@ struct CoalescingTests {
     }
 
     @Test(arguments: ["DELETE", "GET", "PATCH"])
-    func anotherMethodInBetweenForbidsIt(method: String) {
+    func otherMethodInBetweenPreventsCoalescing(method: String) {
         var bench = Self.bench()
         _ = Self.put(&bench)
         _ = bench.accepted { $0.method = method }
@@ -75,7 +75,7 @@ struct CoalescingTests {
         #expect(bench.set.count == 3, "but the newest two are one")
     }
 
-    @Test func anotherMethodInTheLaneForbidsIt() {
+    @Test func otherMethodInTheLanePreventsCoalescing() {
         var bench = Self.bench()
         _ = Self.put(&bench, "/1") { $0.lane = "lane" }
         _ = Self.put(&bench, "/2") { $0.lane = "lane" }
@@ -107,14 +107,14 @@ struct CoalescingTests {
         #expect(Self.put(&bench).1.ended == [old])
     }
 
-    @Test func anUndecidedOneIsForAPerson() {
+    @Test func undecidedPutIsNotSuperseded() {
         var bench = PendingBench()
         let old = Self.put(&bench).0
         _ = bench.fail(old, .refused, asks: .exhausted)
         #expect(Self.put(&bench).1.ended == [])
     }
 
-    @Test func oneThatOthersDependOnIsSent() {
+    @Test func putWithAChildIsNotSuperseded() {
         var bench = Self.bench()
         let old = Self.put(&bench).0
         let child = bench.accepted {
@@ -140,7 +140,7 @@ struct CoalescingTests {
         #expect(bench.deliver(ids[2]).started == [child])
     }
 
-    @Test func oneThatWaitsForAParentTakesNobodysPlace() {
+    @Test func putThatWaitsForAParentSupersedesNothing() {
         var bench = Self.bench()
         let old = Self.put(&bench).0
         let parent = bench.accepted { $0.path = "/parent" }
@@ -148,7 +148,7 @@ struct CoalescingTests {
         #expect(bench.state(old) == .waiting)
     }
 
-    @Test func aLaneGoesOnWithoutTheOlderOne() {
+    @Test func laneContinuesWithoutTheSupersededPut() {
         var bench = PendingBench()
         let front = bench.lane(1)[0]
         _ = Self.put(&bench, "/1") { $0.lane = "lane" }
@@ -158,7 +158,7 @@ struct CoalescingTests {
         #expect(bench.deliver(other).started == [new])
     }
 
-    @Test func heldRequestsCoalesceButNeverAtTheCostOfATicket() {
+    @Test func heldPutNeverSupersedesATicket() {
         var bench = PendingBench()
         let old = Self.heldPut(&bench).0
         let (new, actions) = Self.heldPut(&bench)
@@ -172,7 +172,7 @@ struct CoalescingTests {
     // MARK: Bodies that are still arriving
 
     /// Issue 10, A 11: the older one was refused with a 409, the newer one broke off, and nothing was sent.
-    @Test func onlyWhatIsThereWholeTakesAPlace() {
+    @Test func putSupersedesOnlyOnceItsBodyIsComplete() {
         var bench = PendingBench()
         let old = Self.heldPut(&bench).0
         let (new, actions) = Self.heldPut(&bench, isWhole: false)
@@ -191,7 +191,7 @@ struct CoalescingTests {
         #expect(actions.ended == [old] && bench.entry(old)?.supersededBy == new)
     }
 
-    @Test func theNextWholeOneTakesThePlaceOfAllBeforeIt() {
+    @Test func nextCompletePutSupersedesAllOlderOnes() {
         var bench = PendingBench()
         let old = Self.heldPut(&bench).0
         let slow = Self.heldPut(&bench, isWhole: false).0
@@ -199,7 +199,7 @@ struct CoalescingTests {
         #expect(Self.complete(&bench, slow) == [], "it is gone")
     }
 
-    @Test func theOrderIsThatOfTheirArrivalNotOfTheirCompletion() {
+    @Test func newestPutIsDecidedByArrivalNotByCompletion() {
         var bench = PendingBench()
         let slow = Self.heldPut(&bench, isWhole: false).0
         let late = Self.heldPut(&bench, isWhole: false).0
@@ -207,7 +207,7 @@ struct CoalescingTests {
         #expect(bench.state(late) == .waiting)
     }
 
-    @Test func anotherMethodBeforeItIsThereWholeForbidsIt() {
+    @Test func otherMethodBeforeCompletionPreventsCoalescing() {
         var bench = PendingBench()
         let old = Self.heldPut(&bench).0
         let slow = Self.heldPut(&bench, isWhole: false).0
@@ -228,7 +228,7 @@ struct CoalescingTests {
         return (id, bench.kept(bench.set.parked(new, now: bench.now, using: &bench.generator)))
     }
 
-    @Test func itGoesOnAfterARestart() {
+    @Test func putsAreCoalescedAfterARestart() {
         var bench = Self.bench()
         let old = Self.put(&bench) { $0.preconditions = "If-Match: 1" }.0
         let records = bench.records()
@@ -241,7 +241,7 @@ struct CoalescingTests {
         #expect(Self.put(&bench) { $0.preconditions = "If-Match: 1" }.1.ended == [old])
     }
 
-    @Test func nothingIsRememberedOfWhoeverIsGone() {
+    @Test func cancelledPutsAreForgotten() {
         var bench = Self.bench()
         for number in 0..<10 {
             let id = Self.put(&bench, "/\(number)").0

@@ -4,7 +4,7 @@ import Testing
 
 /// Lanes together with gates, windows, modes, portals and the end of the process.
 struct LaneAndWorldTests {
-    @Test func aLaneOverSeveralOriginsGoesOnInTheSameFact() {
+    @Test func laneOverSeveralOriginsContinuesAtOnce() {
         var bench = PendingBench()
         let here = bench.lane(1)[0]
         let there = bench.lane(1) { $0.origin = PendingBench.other }[0]
@@ -23,7 +23,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func aFrontAtAnOriginThatIsAwayKeepsItsLaneButNobodyElse() {
+    @Test func frontAtAnUnreachableOriginBlocksOnlyItsLane() {
         var bench = PendingBench()
         let away = bench.lane(1)[0]
         let there = bench.lane(1) { $0.origin = PendingBench.other }[0]
@@ -53,7 +53,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]], "not after five minutes")
     }
 
-    @Test func offlineALaneWaitsAndThenGoesInOrder() {
+    @Test func laneWaitsWhileOfflineAndThenStartsInOrder() {
         var bench = PendingBench()
         _ = bench.mode(.offline)
         let ids = bench.lane(3)
@@ -63,7 +63,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func aPortalKeepsTheFrontAndSoTheLane() {
+    @Test func portalBlocksTheFrontAndItsLane() {
         var bench = PendingBench()
         let blocker = bench.lane(1)[0]
         let exposed = EntryID(using: &bench.generator)
@@ -81,7 +81,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(exposed).started == [last])
     }
 
-    @Test func whileThePortalIsThereAPersonsWordCountsMore() {
+    @Test func retryByAPersonStartsBehindAPortal() {
         var bench = PendingBench()
         let ids = bench.lane(2)
         _ = bench.portal(true)
@@ -89,7 +89,7 @@ struct LaneAndWorldTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func drainingStartsNobody() {
+    @Test func drainingStartsNoEntryOfALane() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         _ = bench.drain()
@@ -97,7 +97,7 @@ struct LaneAndWorldTests {
         #expect(bench.states([ids[1], ids[2]]) == [.waiting, .waiting], "they go on after the next start")
     }
 
-    @Test func theWindowOfTheOriginHoldsForLanesToo() {
+    @Test func windowOfTheOriginLimitsLanes() {
         var bench = PendingBench(perOriginAttemptCountMax: 2)
         let fronts = ["one", "two", "three"].map { bench.lane(1, named: $0)[0] }
         #expect(bench.states(fronts) == [.attempting, .attempting, .waiting])
@@ -114,7 +114,7 @@ struct LaneAndWorldTests {
         #expect(bench.end(held, as: .cancelled).started == [ticket])
     }
 
-    @Test func aTicketThatWasAdmittedBeforeGoesBeforeEvenIfItIsOnDiskLater() {
+    @Test func ticketAdmittedFirstStartsFirstEvenIfStoredLater() {
         var bench = PendingBench()
         _ = bench.mode(.offline)
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }

@@ -4,7 +4,7 @@ import Testing
 
 /// Strict order within a lane.
 struct LaneTests {
-    @Test func aLaneGoesInItsOrderOneAfterTheOther() {
+    @Test func laneStartsItsEntriesInOrderOneAtATime() {
         var bench = PendingBench()
         let ids = bench.lane(4)
         #expect(bench.states(ids) == [.attempting, .waiting, .waiting, .waiting])
@@ -16,7 +16,7 @@ struct LaneTests {
         #expect(bench.set.schedule.lanes.states.isEmpty, "nobody is left in the lane")
     }
 
-    @Test func lanesAndOtherTrafficGoTheirOwnWays() {
+    @Test func lanesDoNotBlockOtherTraffic() {
         var bench = PendingBench()
         let (one, two) = (bench.lane(2, named: "one"), bench.lane(2, named: "two"))
         let free = bench.accepted()
@@ -26,7 +26,7 @@ struct LaneTests {
         #expect(bench.deliver(two[0]).started == [two[1]], "a lane never blocks another")
     }
 
-    @Test func theFrontThatFailsGoesAgainBeforeTheOthers() {
+    @Test func failedFrontIsRetriedBeforeTheRestOfItsLane() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         #expect(bench.fail(ids[0], .reset, delay: .seconds(5)).started == [])
@@ -36,7 +36,7 @@ struct LaneTests {
     }
 
     @Test(arguments: [EntryState.held, .undecided])
-    func aFrontThatIsStoppedKeepsTheOthersWaiting(state: EntryState) {
+    func heldOrUndecidedFrontBlocksItsLane(state: EntryState) {
         var bench = PendingBench()
         let ids = bench.lane(2)
         _ = bench.fail(ids[0], .reset, asks: state == .undecided ? .maybeApplied : nil)
@@ -47,7 +47,7 @@ struct LaneTests {
         #expect(bench.command(.cancel, ids[0]).1.started == [ids[1]])
     }
 
-    @Test func aHeldOneInTheMiddleIsReachedAndThenWaitedFor() {
+    @Test func heldEntryInTheMiddleBlocksItsLaneWhenItIsReached() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         _ = bench.command(.hold, ids[1])
@@ -68,7 +68,7 @@ struct LaneTests {
         #expect(order == ids)
     }
 
-    @Test func theLifeOfAFrontEnds() {
+    @Test func expiredFrontFreesItsLane() {
         var bench = PendingBench()
         let short = Policy.fixture { $0.lifetime = .seconds(10) }
         let first = bench.lane(1) { $0.policy = short }[0]
@@ -78,7 +78,7 @@ struct LaneTests {
         #expect(actions.ended == [first] && actions.started == [second])
     }
 
-    @Test func allOfALaneAreCancelledAndNobodyIsStarted() {
+    @Test func cancellingAWholeLaneStartsNothing() {
         var bench = PendingBench()
         let ids = bench.lane(50)
         let (results, actions) = bench.set.commanded(.cancel, each: ids, now: bench.now)
@@ -99,7 +99,7 @@ struct LaneTests {
         #expect(actions.contains(.start(ids[1], .admin)))
     }
 
-    @Test func retriedItStaysWantedThroughWhatOnlyMovesItsPlace() {
+    @Test func retryIsKeptWhenTheEntryMovesInItsLane() {
         var bench = PendingBench()
         let ids = bench.lane(2)
         _ = bench.command(.retry, ids[1])
@@ -108,7 +108,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[0]).contains(.start(ids[1], .admin)))
     }
 
-    @Test func heldItIsNotWantedAnyMore() {
+    @Test func holdWithdrawsARetryInALane() {
         var bench = PendingBench()
         let ids = bench.lane(2)
         for command in [EntryCommand.retry, .hold, .release] { _ = bench.command(command, ids[1]) }
@@ -119,14 +119,14 @@ struct LaneTests {
 
     private static let skipping = Policy.fixture { $0.undecidedInLane = .skip }
 
-    @Test func anUndecidedOneIsSkippedWhereThePolicySaysSo() {
+    @Test func undecidedEntryIsSkippedIfThePolicySaysSo() {
         var bench = PendingBench()
         let ids = bench.lane(3) { $0.policy = Self.skipping }
         #expect(bench.fail(ids[0], .reset, asks: .maybeApplied).started == [ids[1]])
         #expect(bench.deliver(ids[1]).started == [ids[2]])
     }
 
-    @Test func aSkippedOneThatIsRetriedNeverOvertakesOneUnderWay() {
+    @Test func retriedEntryThatWasSkippedWaitsForTheOneUnderWay() {
         var bench = PendingBench()
         let ids = bench.lane(3) { $0.policy = Self.skipping }
         _ = bench.fail(ids[0], .reset, asks: .exhausted)
@@ -137,7 +137,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[0]).started == [ids[2]])
     }
 
-    @Test func aSkippedOneThatIsRetriedGoesBeforeOneThatHasItsTurnAndWaitsForTime() {
+    @Test func retriedEntryThatWasSkippedStartsBeforeOneThatWaitsForItsTime() {
         var bench = PendingBench()
         let ids = bench.lane(2) { $0.policy = Self.skipping }
         _ = bench.fail(ids[0], .reset, asks: .exhausted)
@@ -147,7 +147,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }
 
-    @Test func aReloadMayMakeAnUndecidedOneBlockOrBeSkipped() {
+    @Test func reloadDecidesWhetherAnUndecidedEntryBlocksItsLane() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         _ = bench.fail(ids[0], .reset, asks: .maybeApplied)
@@ -156,7 +156,7 @@ struct LaneTests {
         #expect(bench.deliver(ids[1]).started == [], "it blocks again")
     }
 
-    @Test func oneThatIsSkippedForLongCostsNothing() {
+    @Test func skippedEntryDoesNotSlowItsLane() {
         var bench = PendingBench()
         let stuck = bench.lane(1) { $0.policy = Self.skipping }[0]
         _ = bench.fail(stuck, .reset, asks: .maybeApplied)
@@ -165,7 +165,7 @@ struct LaneTests {
         #expect(bench.set.schedule.lanes.states["lane"]?.first == nil, "nobody's turn is to come")
     }
 
-    @Test func behindAFrontThatStaysTheLineIsNotLongerThanTheLane() {
+    @Test func cancelledEntriesDoNotPileUpBehindTheFront() {
         var bench = PendingBench()
         let front = bench.lane(1)[0]
         for _ in 0..<2000 { _ = bench.command(.cancel, bench.lane(1)[0]) }

@@ -4,7 +4,7 @@ import Testing
 
 /// Tickets that depend on tickets.
 struct ParentTests {
-    @Test func aChildGoesWhenItsParentIsDelivered() {
+    @Test func childStartsWhenItsParentIsDelivered() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
@@ -14,7 +14,7 @@ struct ParentTests {
     }
 
     @Test(arguments: [EntryState.failed, .cancelled, .expired])
-    func aParentThatEndsOtherwiseHasItsChildrenAsk(state: EntryState) {
+    func childIsUndecidedWhenItsParentIsNotDelivered(state: EntryState) {
         var bench = PendingBench()
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
@@ -26,7 +26,7 @@ struct ParentTests {
         #expect(bench.why(grandchild) == .parentFailed)
     }
 
-    @Test func aPersonMayHaveItSentAllTheSame() {
+    @Test func undecidedTicketIsSentWhenAPersonRetriesIt() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
@@ -34,7 +34,7 @@ struct ParentTests {
         #expect(bench.command(.retry, child).1.contains(.start(child, .admin)))
     }
 
-    @Test func allParentsAreWaitedFor() {
+    @Test func childWaitsForAllItsParents() {
         var bench = PendingBench()
         let (one, two) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [one, two, one] }
@@ -42,7 +42,7 @@ struct ParentTests {
         #expect(bench.deliver(two).started == [child])
     }
 
-    @Test func theWordOfAPersonIsNoneAboutAnotherParent() {
+    @Test func retryByAPersonStillWaitsForTheOtherParent() {
         var bench = PendingBench()
         let (one, two) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [one, two] }
@@ -52,7 +52,7 @@ struct ParentTests {
         #expect(bench.deliver(two).contains(.start(child, .admin)))
     }
 
-    @Test func whenAnotherParentFailsTooItAsksAgain() {
+    @Test func childIsUndecidedAgainWhenAnotherParentFails() {
         var bench = PendingBench()
         let (one, two) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [one, two] }
@@ -61,7 +61,7 @@ struct ParentTests {
         #expect(bench.end(two, as: .cancelled).started == [] && bench.why(child) == .parentFailed)
     }
 
-    @Test func aChildThatIsGoneIsNotAskedAbout() {
+    @Test func cancelledChildIsNotUndecidedWhenItsParentFails() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
@@ -71,7 +71,7 @@ struct ParentTests {
         #expect(bench.set.schedule.dependencies.children.isEmpty && bench.set.schedule.dependencies.parentsLeft.isEmpty)
     }
 
-    @Test func whileItsParentIsUnderWayAChildMayBeHeldAndRetried() {
+    @Test func childCanBeHeldAndRetriedWhileItsParentIsUnderWay() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let (held, wanted) = (bench.accepted { $0.parents = [parent] }, bench.accepted { $0.parents = [parent] })
@@ -84,7 +84,7 @@ struct ParentTests {
         #expect(bench.command(.release, held).1.started + bench.wait(.zero).started == [held])
     }
 
-    @Test func aHeldChildAsksTooAndIsHeldAgainAfterwards() {
+    @Test func heldChildOfAFailedParentIsUndecidedAndThenHeldAgain() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let child = bench.accepted { $0.parents = [parent] }
@@ -96,7 +96,7 @@ struct ParentTests {
         #expect(bench.state(child) == .held)
     }
 
-    @Test func aParentThatEndedBeforeItsChildWasOnDiskCounts() {
+    @Test func parentThatEndedBeforeItsChildWasStoredDecidesTheChild() {
         var bench = PendingBench()
         let (good, bad) = (bench.accepted(), bench.accepted())
         _ = bench.deliver(good)
@@ -114,7 +114,7 @@ struct ParentTests {
         #expect(bench.why(id) == .parentFailed)
     }
 
-    @Test func childrenOfOneParentGoInTheirOrder() {
+    @Test func childrenOfOneParentStartInOrder() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let children = (0..<20).map { _ in bench.accepted { $0.parents = [parent] } }

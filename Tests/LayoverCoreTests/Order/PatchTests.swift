@@ -4,7 +4,7 @@ import Testing
 
 /// `PATCH /v1/pending/{id}`.
 struct PatchTests {
-    @Test func thePriorityChangesWhoseTurnIsNext() {
+    @Test func changedPriorityDecidesTheNextEntry() {
         var bench = PendingBench(perOriginAttemptCountMax: 1)
         let ids = (0..<3).map { _ in bench.accepted() }
         let (result, actions) = bench.patch(ids[2], priority: 0)
@@ -24,7 +24,7 @@ struct PatchTests {
         #expect(bench.patch(EntryID(using: &bench.generator), priority: 1).0 == .unknown)
     }
 
-    @Test func aDeadlineOfAPersonOutlastsPolicies() {
+    @Test func deadlineSetByAPersonOutlastsPolicies() {
         var bench = PendingBench()
         let id = bench.held(wantsTicket: true)
         _ = bench.patch(id, expiresAt: bench.now + .seconds(5000))
@@ -34,7 +34,7 @@ struct PatchTests {
         #expect(bench.entry(id)?.expiresAt == bench.now + .seconds(5000))
     }
 
-    @Test func aDeadlineInThePastEndsIt() {
+    @Test func entryWithADeadlineInThePastEnds() {
         var bench = PendingBench()
         let ids = bench.lane(3)
         let (_, actions) = bench.patch(ids[1], expiresAt: bench.now)
@@ -72,7 +72,7 @@ struct PatchTests {
         #expect(bench.deliver(under).started == [first])
     }
 
-    @Test func aFrontThatMovesFreesTheNext() {
+    @Test func frontMovedToAnotherLaneFreesTheNext() {
         var bench = PendingBench()
         let ids = bench.lane(2)
         _ = bench.fail(ids[0], .reset, delay: .seconds(100))

@@ -53,7 +53,7 @@ struct OriginGateTests {
         #expect(delays == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
     }
 
-    @Test mutating func attemptsThatBeganBeforeItShutSayNothingNew() {
+    @Test mutating func failureOfAnAttemptOlderThanTheShutGateIsIgnored() {
         var gate = OriginGate(windowMax: 8)
         fail(&gate)
         fail(&gate, at: start + .seconds(20))
@@ -61,7 +61,7 @@ struct OriginGateTests {
         #expect(gate.failureCount == 1)
     }
 
-    @Test mutating func theWindowStartsSmallAndGrowsWithEachAnswer() {
+    @Test mutating func windowStartsSmallAndGrowsWithEachResponse() {
         var gate = OriginGate(windowMax: 4)
         fail(&gate)
         gate.answered()
@@ -75,7 +75,7 @@ struct OriginGateTests {
         #expect(rooms == [1, 2, 3, 4, 4])
     }
 
-    @Test mutating func afterAnAnswerDelaysStartAgain() {
+    @Test mutating func delaysOfTheGateStartAgainAfterAResponse() {
         var gate = OriginGate(windowMax: 4)
         fail(&gate)
         fail(&gate, isFromCanary: true)
@@ -84,7 +84,7 @@ struct OriginGateTests {
         #expect(gate.canaryAt == start + .seconds(1))
     }
 
-    @Test func troubleAfterSendingHalvesTheWindowAndNeverShuts() {
+    @Test func failureAfterSendingHalvesTheWindowAndNeverShutsTheGate() {
         var gate = OriginGate(windowMax: 8)
         let rooms = (0..<5).map { _ in
             gate.wentWrong()
@@ -94,7 +94,7 @@ struct OriginGateTests {
         #expect(!gate.isShut)
     }
 
-    @Test mutating func aHopeBringsTheCanaryForwardAndForgetsTheDelays() {
+    @Test mutating func reachabilityHintStartsTheCanaryAndResetsItsDelay() {
         var gate = OriginGate(windowMax: 8)
         gate.mayBeReachable(now: start)
         #expect(gate.canaryAt == nil)

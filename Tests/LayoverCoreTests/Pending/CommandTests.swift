@@ -15,7 +15,7 @@ struct CommandTests {
         #expect(bench.reports == [.changed, .attempted])
     }
 
-    @Test mutating func retryWaitsForTheAttemptThatTestsTheWay() {
+    @Test mutating func retryWaitsForTheCanary() {
         let waiting = bench.parked(delay: .seconds(30))
         let (canary, _) = bench.park(nil)
         #expect(bench.command(.retry, waiting) == (.done, []))
@@ -85,7 +85,7 @@ struct CommandTests {
         return tally
     }
 
-    @Test mutating func theAttemptThatCancelCutOffIsCounted() {
+    @Test mutating func attemptCutOffByACancelIsCounted() {
         let id = bench.parked()
         _ = bench.command(.retry, id)
         _ = bench.command(.cancel, id)
@@ -102,7 +102,7 @@ struct CommandTests {
         #expect(entry?.revision == revision + 1)
     }
 
-    @Test mutating func theAttemptThatCancelCutOffIsCountedForATicketToo() {
+    @Test mutating func attemptCutOffByACancelIsCountedForATicket() {
         let id = bench.accepted()
         _ = bench.command(.cancel, id)
         #expect(bench.set.record(of: id)?.counts.all == 0)
@@ -118,7 +118,7 @@ struct CommandTests {
         #expect(bench.entry(id)?.attemptCount == 1)
     }
 
-    @Test mutating func cancelOfTheOneUnderWayMakesRoom() {
+    @Test mutating func cancelOfAnAttemptFreesTheWindow() {
         bench = PendingBench(perOriginAttemptCountMax: 1)
         let first = bench.parked(.reset, delay: .zero)
         let second = bench.parked(.reset, delay: .zero)
@@ -175,7 +175,7 @@ struct CommandTests {
         #expect(bench.command(.retry, ids[10_002]).0 == .conflict)
     }
 
-    @Test mutating func nothingIsRememberedWhereNothingIsToBe() {
+    @Test mutating func noEndedEntryIsRememberedIfTheLimitIsZero() {
         var limits = PendingLimits()
         limits.rememberedCountMax = 0
         bench = PendingBench(limits: limits)

@@ -47,7 +47,7 @@ struct EntryHistoryTests {
         }
     }
 
-    @Test func aChangeReachesItsEntryAlone() {
+    @Test func changeAppliesOnlyToItsEntry() {
         var history = EntryHistory(countMax: 3)
         let entries = entries(5)
         for entry in entries { history.remember(entry) }

@@ -4,7 +4,7 @@ import Testing
 @testable import LayoverCore
 
 struct EntryIDTests {
-    @Test func textAndBackIsTheSame() {
+    @Test func entryIDTextRoundTrips() {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<200 {
             let id = EntryID(using: &generator)

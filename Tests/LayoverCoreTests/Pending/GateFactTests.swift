@@ -6,7 +6,7 @@ import Testing
 struct GateFactTests {
     private var bench = PendingBench()
 
-    @Test mutating func aGateThatShutsAndOpensIsToldOnce() {
+    @Test mutating func shutOrOpenedGateIsReportedOnce() {
         let ids = [bench.parked(), bench.parked()]
         #expect(bench.gates == [])
         _ = bench.wait(.seconds(1))
@@ -21,13 +21,13 @@ struct GateFactTests {
     }
 
     @Test(arguments: [Failure.reset, .answered(503)])
-    mutating func otherTroubleIsNotTold(failure: Failure) {
+    mutating func failureThatLeavesTheGateOpenIsNotReported(failure: Failure) {
         _ = bench.parked(failure)
         #expect(bench.gates == [])
     }
 
     /// Regression: an origin on this machine that answered ended the doubt about the network.
-    @Test mutating func anOriginOnThisMachineThatIsBackIsNoNews() {
+    @Test mutating func reachableLocalOriginIsNotReported() {
         let local = Origin(scheme: .http, host: "127.0.0.1", port: 3000)
         _ = bench.parked(origin: local)
         _ = bench.originAnswered(local)

@@ -6,7 +6,7 @@ import Testing
 struct GateTests {
     private var bench = PendingBench()
 
-    @Test mutating func theCanaryGoesAloneWhenTheDelayOfTheGateIsOver() {
+    @Test mutating func canaryStartsAloneWhenTheDelayOfTheGateIsOver() {
         let first = bench.parked(delay: .seconds(9))
         let second = bench.parked(delay: .seconds(3))
         // Nobody is due yet; who is due first among those that wait for the origin tests the way.
@@ -30,7 +30,7 @@ struct GateTests {
         #expect(waits == [1, 2, 4, 8, 16, 30].map { .seconds($0) })
     }
 
-    @Test mutating func anAnswerToTheCanaryOpensTheGateAndSetsTheRestFreeBitByBit() {
+    @Test mutating func responseToTheCanaryOpensTheGateAndStartsTheRestStepByStep() {
         let ids = (0..<6).map { _ in bench.parked(delay: .seconds(20)) }
         #expect(bench.wait(.seconds(1)) == [.start(ids[0], .canary)])
         // The canary's own success opens the way for one: itself, until it is over.
@@ -49,14 +49,14 @@ struct GateTests {
         #expect(bench.set.count == 0)
     }
 
-    @Test mutating func anAnswerToAnybodyElseOpensTheGateToo() {
+    @Test mutating func responseToAnotherRequestOpensTheGate() {
         let id = bench.parked(delay: .seconds(20))
         #expect(bench.originAnswered() == [.watched(), .start(id, .reachability)])
         #expect(bench.originAnswered(Origin(scheme: .http, host: "other")) == [])
         #expect(bench.entry(id)?.attemptCount == 1)
     }
 
-    @Test mutating func theGatesOfOtherOriginsAreNoneOfItsBusiness() {
+    @Test mutating func responseOpensOnlyTheGateOfItsOrigin() {
         let other = Origin(scheme: .https, host: "a.example")
         let here = bench.parked(delay: .seconds(20))
         let there = bench.parked(origin: other, delay: .seconds(20))
@@ -94,7 +94,7 @@ struct GateTests {
         #expect(bench.wait(.seconds(1)) == [.start(ids[1], .canary)])
     }
 
-    @Test mutating func aCanaryThatEndsByWhatSaysNothingOfTheWayMakesRoomForTheNext() {
+    @Test mutating func canaryThatEndsWithoutAConnectivityFailureIsFollowedByTheNext() {
         let ids = (0..<3).map { _ in bench.parked(delay: .seconds(20)) }
         #expect(bench.wait(.seconds(1)) == [.start(ids[0], .canary)])
         let certificate = Failure.fixture(.tlsCertificateError, phase: .securing)
@@ -128,7 +128,7 @@ struct GateTests {
         #expect(bench.set.schedule.origins.states.isEmpty)
     }
 
-    @Test mutating func onlySoManyOriginsWithoutEntriesAreRemembered() {
+    @Test mutating func originsWithoutEntriesAreRememberedUpToTheLimit() {
         var limits = PendingLimits()
         limits.rememberedOriginCountMax = 2
         bench = PendingBench(limits: limits)
@@ -166,7 +166,7 @@ struct GateTests {
         #expect(started.count == 5)
     }
 
-    @Test mutating func troubleAfterSendingNarrowsTheWindow() {
+    @Test mutating func failureAfterSendingNarrowsTheWindow() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         let ids = (0..<8).map { _ in bench.parked(delay: .zero) }
         #expect(bench.wait(.seconds(1)).count == 1)
@@ -179,7 +179,7 @@ struct GateTests {
         #expect(bench.end(ids[7]).count == 1)
     }
 
-    @Test mutating func priorityThenArrivalDecideWhoGoes() {
+    @Test mutating func nextEntryIsChosenByPriorityThenArrival() {
         bench = PendingBench(perOriginAttemptCountMax: 1)
         let blocker = bench.parked(.reset, delay: .zero)
         #expect(bench.wait(.zero) == [.start(blocker, .dueTime)])

@@ -6,7 +6,7 @@ import Testing
 struct HoldTests {
     private var bench = PendingBench()
 
-    @Test mutating func aHeldEntryWaitsForNothing() {
+    @Test mutating func heldEntryIsNotStartedByAnyEvent() {
         let id = bench.parked(.reset, delay: .seconds(1))
         #expect(bench.command(.hold, id) == (.done, []))
         #expect(bench.reports == [.changed])
@@ -24,7 +24,7 @@ struct HoldTests {
         #expect(bench.set.counts == [.waiting: 0, .attempting: 0, .held: 1, .undecided: 0])
     }
 
-    @Test mutating func aHeldEntryIsNoCanary() {
+    @Test mutating func heldEntryIsNotTheCanary() {
         let id = bench.parked()
         _ = bench.command(.hold, id)
         #expect(bench.wait(.seconds(60)) == [])
@@ -33,7 +33,7 @@ struct HoldTests {
         #expect(bench.state(id) == .held)
     }
 
-    @Test mutating func holdingTakesBackARetryThatHasNotBegun() {
+    @Test mutating func holdWithdrawsARetryThatHasNotStarted() {
         let id = bench.parked()
         let (canary, _) = bench.park(nil)
         #expect(bench.command(.retry, id) == (.done, []))
@@ -43,7 +43,7 @@ struct HoldTests {
         #expect(bench.state(id) == .held)
     }
 
-    @Test mutating func releaseLetsItWaitAsBefore() {
+    @Test mutating func releasedEntryWaitsForItsOldDueTime() {
         let id = bench.parked(.reset, delay: .seconds(10))
         _ = bench.command(.hold, id)
         _ = bench.wait(.seconds(4))
@@ -71,7 +71,7 @@ struct HoldTests {
 
     // MARK: A person's retry of a held entry
 
-    @Test mutating func aHeldEntryGoesWhenAPersonSaysSoAndIsHeldAgain() {
+    @Test mutating func retriedHeldEntryIsHeldAgainAfterItsFailure() {
         let id = bench.parked(.reset)
         _ = bench.command(.hold, id)
         #expect(bench.command(.retry, id) == (.done, [.start(id, .admin)]))
@@ -90,7 +90,7 @@ struct HoldTests {
         #expect(bench.state(id) == .waiting)
     }
 
-    @Test mutating func aRetryThatSucceedsEndsIt() {
+    @Test mutating func heldEntryEndsWhenItsRetrySucceeds() {
         let id = bench.parked(.reset)
         _ = bench.command(.hold, id)
         _ = bench.command(.retry, id)
@@ -98,7 +98,7 @@ struct HoldTests {
         #expect(bench.state(id) == .delivered)
     }
 
-    @Test mutating func aQuestionComesBeforeBeingHeld() {
+    @Test mutating func heldEntryThatMayHaveBeenAppliedBecomesUndecided() {
         let id = bench.parked(.reset)
         _ = bench.command(.hold, id)
         _ = bench.command(.retry, id)
@@ -107,7 +107,7 @@ struct HoldTests {
     }
 
     /// Regression: what a person asked for was cut off by a change of the network, and then held again unmade.
-    @Test mutating func aRetryThatTheNetworkCutOffIsMadeAnew() {
+    @Test mutating func retryAbandonedByANetworkChangeIsRepeated() {
         let id = bench.parked(.reset)
         _ = bench.command(.hold, id)
         _ = bench.command(.retry, id)
@@ -136,7 +136,7 @@ struct HoldTests {
         #expect(bench.state(id) == .expired)
     }
 
-    @Test mutating func aHeldEntryEndsWithTheProxy() {
+    @Test mutating func heldEntryEndsWhenTheProxyDrains() {
         let id = bench.parked(.reset)
         _ = bench.command(.hold, id)
         #expect(bench.drain() == [.end(id, .draining)])

@@ -5,7 +5,7 @@ import Testing
 struct ParkingTests {
     private var bench = PendingBench()
 
-    @Test mutating func aFailureOnTheWayShutsTheGateAndTheEntryWaits() {
+    @Test mutating func connectivityFailureShutsTheGateAndParksTheEntry() {
         let (id, actions) = bench.park()
         #expect(actions == [.shut()])
         #expect(bench.reports == [.parked])
@@ -34,7 +34,7 @@ struct ParkingTests {
         #expect(bench.wait(of: id) == nil)
     }
 
-    @Test mutating func aNoticeIsGivenOnlyWhenItChanges() {
+    @Test mutating func gateIsReportedOnlyWhenItChanges() {
         #expect(bench.park(.reset).1 == [.watched()])
         #expect(bench.park(.reset).1 == [])
         let (canary, actions) = bench.park()
@@ -61,7 +61,7 @@ struct ParkingTests {
         #expect(entry?.lastFailureAt == nil)
     }
 
-    @Test mutating func aFreshRequestAtAGateThatIsOpenAfterAllGoesPastTheBacklog() {
+    @Test mutating func freshRequestAtAnOpenGatePassesTheBacklog() {
         bench = PendingBench(perOriginAttemptCountMax: 1)
         let old = bench.parked(.reset, delay: .zero)
         #expect(bench.wait(.zero) == [.start(old, .dueTime)])
@@ -69,7 +69,7 @@ struct ParkingTests {
         #expect(actions == [.start(fresh, .arrival)])
     }
 
-    @Test mutating func offlineNobodyIsACanary() {
+    @Test mutating func offlineModeStartsNoCanary() {
         _ = bench.mode(.offline)
         let (fresh, actions) = bench.park(nil)
         #expect(actions == [.watched()])
@@ -81,7 +81,7 @@ struct ParkingTests {
 
     // MARK: Limits
 
-    @Test mutating func aFullSetRefuses() {
+    @Test mutating func fullPendingSetRefusesRequests() {
         var limits = PendingLimits()
         limits.entryCountMax = 2
         bench = PendingBench(limits: limits)
@@ -97,7 +97,7 @@ struct ParkingTests {
         #expect(bench.set.count == 2)
     }
 
-    @Test mutating func tooManyClientsThatWaitAreRefused() {
+    @Test mutating func requestAboveTheLimitOfHeldClientsIsRefused() {
         var limits = PendingLimits()
         limits.heldClientCountMax = 1
         bench = PendingBench(limits: limits)
@@ -119,7 +119,7 @@ struct ParkingTests {
         #expect(bench.set.liveEntries.count == 3)
     }
 
-    @Test mutating func aNetworkThatIsAwayIsNamedAsTheReason() {
+    @Test mutating func networkOutageIsShownAsTheReasonForWaiting() {
         let id = bench.parked()
         bench.set.isNetworkAway = true
         #expect(bench.entry(id)?.waitingFor == .network)
@@ -133,7 +133,7 @@ struct ParkingTests {
         #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
     }
 
-    @Test mutating func clientsAreToldWhenToComeBack() {
+    @Test mutating func retryAfterIsTheDelayOfTheGate() {
         _ = bench.parked()
         #expect(bench.set.retryAfter(for: PendingBench.origin, now: bench.now) == .seconds(1))
         #expect(bench.set.retryAfter(for: PendingBench.origin, now: bench.now + .seconds(5)) == .seconds(1))

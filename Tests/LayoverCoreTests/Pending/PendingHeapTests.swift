@@ -4,7 +4,7 @@ import Testing
 @testable import LayoverCore
 
 struct PendingHeapTests {
-    @Test func equalKeysComeOutAsTheyCameIn() {
+    @Test func heapKeepsTheOrderOfEqualKeys() {
         var heap = PendingHeap<Int, Int>()
         for value in 0..<100 { heap.push(value, key: value % 3) }
         heap.removeAll { $1 % 7 == 0 }

@@ -22,7 +22,7 @@ struct PortalTests {
         #expect(bench.portal(false) == [])
     }
 
-    @Test mutating func itIsNoCanary() {
+    @Test mutating func exposedEntryIsNotTheCanaryBehindAPortal() {
         let exposed = bench.parked(delay: .seconds(1), isExposed: true)
         let plain = bench.parked(delay: .seconds(9))
         _ = bench.portal(true)
@@ -32,7 +32,7 @@ struct PortalTests {
         #expect(bench.wait(.seconds(2)) == [.start(exposed, .reachability)])
     }
 
-    @Test mutating func aPersonsWordCountsMore() {
+    @Test mutating func retryByAPersonStartsInSpiteOfThePause() {
         let id = bench.parked(.reset, delay: .seconds(1), isExposed: true)
         _ = bench.portal(true)
         _ = bench.wait(.seconds(1))
@@ -44,7 +44,7 @@ struct PortalTests {
     }
 
     /// A first attempt is never forbidden by what is known of the network.
-    @Test mutating func aFirstAttemptIsMade() {
+    @Test mutating func firstAttemptOfAnExposedRequestIsMadeBehindAPortal() {
         _ = bench.parked()
         _ = bench.portal(true)
         let (canary, actions) = bench.park(nil, isExposed: true)

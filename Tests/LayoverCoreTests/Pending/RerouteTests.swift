@@ -24,14 +24,14 @@ struct RerouteTests {
         #expect(bench.wait(.seconds(5)) == [.start(id, .dueTime)])
     }
 
-    @Test mutating func nothingNewIsNoChange() {
+    @Test mutating func rerouteToTheSamePolicyChangesNothing() {
         let id = bench.parked(.reset)
         #expect(bench.reroute(id, policy: .fixture()) == [])
         #expect(bench.reports == [])
         #expect(bench.reroute(EntryID(using: &bench.generator), route: "x", policy: .fixture()) == [])
     }
 
-    @Test mutating func theEndMovesBothWays() {
+    @Test mutating func reloadMovesTheEndOfAHoldBothWays() {
         let long = bench.parked(.reset, delay: .seconds(9999))
         let short = bench.parked(.reset, delay: .seconds(9999))
         _ = bench.wait(.seconds(100))
@@ -68,7 +68,7 @@ struct RerouteTests {
         #expect(bench.wait(.seconds(1)).ended == [id])
     }
 
-    @Test mutating func anAttemptUnderWayIsLetFinish() {
+    @Test mutating func attemptUnderWayMayFinish() {
         let id = bench.parked(.reset, delay: .seconds(1))
         _ = bench.wait(.seconds(100))
         _ = bench.reroute(id, policy: .fixture { $0.holdMax = .seconds(50) })

@@ -33,7 +33,7 @@ struct RiskTests {
 
     // MARK: A reload
 
-    @Test mutating func aTicketThatNobodyVouchesForAnyMoreAsks() {
+    @Test mutating func ticketIsUndecidedWhenItsPolicyIsNoLongerRepeatable() {
         let id = ticket()
         #expect(bench.reroute(id, policy: .fixture()) == [])
         #expect(bench.why(id) == .maybeApplied)
@@ -44,7 +44,7 @@ struct RiskTests {
         #expect(result == .done && actions.started == [id])
     }
 
-    @Test mutating func aHeldRequestDoesAsItsPolicySays() {
+    @Test mutating func heldRequestFailsOrBecomesUndecidedByItsNewPolicy() {
         let told = held()
         #expect(bench.reroute(told, policy: .fixture()).prefix(1) == [.end(told, .maybeApplied)])
         #expect(bench.state(told) == .failed)
@@ -93,7 +93,7 @@ struct RiskTests {
         #expect(bench.why(id) == .maybeApplied)
     }
 
-    @Test mutating func theWordOfAPersonStays() {
+    @Test mutating func forceIsKeptAfterAReload() {
         let other = ticket()
         let id = ticket()
         for id in [other, id] { _ = bench.reroute(id, policy: .fixture()) }
@@ -104,7 +104,7 @@ struct RiskTests {
         #expect(bench.deliver(other).started == [id])
     }
 
-    @Test mutating func aForceIsForOneAttemptUnlessTheStoreWasInItsWay() {
+    @Test mutating func forceIsKeptIfTheStoreStoppedTheAttempt() {
         let id = ticket()
         _ = bench.reroute(id, policy: .fixture())
         _ = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)
@@ -115,7 +115,7 @@ struct RiskTests {
         #expect(bench.why(id) == .maybeApplied)
     }
 
-    @Test mutating func aPolicyThatVouchesFromNowOnLetsNobodyGoWhoAsks() {
+    @Test mutating func undecidedTicketStaysUndecidedUnderARepeatablePolicy() {
         let id = bench.accepted { $0.isRepeatable = false }
         bench.counted(id)
         _ = bench.fail(id, .reset, asks: .maybeApplied, rule: .onMaybeApplied)
@@ -136,7 +136,7 @@ struct RiskTests {
         #expect(bench.wait(.seconds(99)).started == [])
     }
 
-    @Test mutating func aStatusThatMayNotBeAskedForAgainIsDelivered() {
+    @Test mutating func retriedStatusIsDeliveredIfTheNewPolicyIsNotRepeatable() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         _ = bench.reroute(id, policy: .fixture())
         bench.counted(id)
@@ -146,7 +146,7 @@ struct RiskTests {
 
     // MARK: A restart
 
-    @Test mutating func aRestartUnderAnotherFileAsks() {
+    @Test mutating func ticketIsUndecidedAfterARestartWithAnotherPolicy() {
         let id = ticket()
         _ = bench.restart(policy: .fixture())
         #expect(bench.why(id) == .maybeApplied)
@@ -156,14 +156,14 @@ struct RiskTests {
         #expect(bench.why(id) == .maybeApplied)
     }
 
-    @Test mutating func aRestartUnderTheSameFileGoesOn() {
+    @Test mutating func ticketKeepsWaitingAfterARestartWithTheSamePolicy() {
         let id = ticket()
         _ = bench.restart(policy: Self.vouching)
         #expect(bench.state(id) == .waiting)
         #expect(bench.wait(.seconds(5)).started == [id])
     }
 
-    @Test mutating func aRestartKeepsTheWordOfAPerson() {
+    @Test mutating func forceIsKeptAfterARestart() {
         let id = ticket()
         _ = bench.reroute(id, policy: .fixture())
         _ = bench.mode(.offline)

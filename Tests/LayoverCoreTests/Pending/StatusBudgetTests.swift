@@ -31,7 +31,7 @@ struct StatusBudgetTests {
     }
 
     /// The origin says when; that the way to it is open is nothing new.
-    @Test mutating func reachabilityDoesNotWakeIt() {
+    @Test mutating func reachabilityDoesNotShortenRetryAfter() {
         let id = bench.parked(unavailable, delay: .seconds(7), policy: policy())
         #expect(bench.reachable() == [])
         #expect(bench.originAnswered() == [])
@@ -39,7 +39,7 @@ struct StatusBudgetTests {
     }
 
     /// Regression: a connection that hung on a network that is gone was not given up.
-    @Test mutating func aRetryThatIsConnectingIsGivenUpLikeAnyOther() {
+    @Test mutating func connectingStatusRetryIsAbandonedByANetworkChange() {
         let id = bench.parked(unavailable, policy: policy())
         _ = bench.wait(.seconds(1))
         #expect(bench.reachable() == [.abandonConnecting(id)])
@@ -48,7 +48,7 @@ struct StatusBudgetTests {
         #expect(inUse() == 0)
     }
 
-    @Test mutating func aStatusNarrowsTheWindow() {
+    @Test mutating func retriedStatusNarrowsTheWindow() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         _ = bench.parked(unavailable, policy: policy())
         #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 4)
@@ -57,7 +57,7 @@ struct StatusBudgetTests {
     }
 
     /// Regression: an answer that is asked for again let one more start before it narrowed the window.
-    @Test mutating func aStatusLetsNobodyStartInBetween() {
+    @Test mutating func retriedStatusStartsNoOtherAttempt() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         let ids = (0..<6).map { _ in bench.parked(.refused, delay: .seconds(1), policy: policy()) }
         _ = bench.originAnswered() + bench.originAnswered()
@@ -78,7 +78,7 @@ struct StatusBudgetTests {
         #expect(waits == [.dropAnswer(other), .watched()])
     }
 
-    @Test mutating func onlyWhatIsLeftOfTheHoldCounts() {
+    @Test mutating func responseIsDeliveredIfRetryAfterExceedsTheRestOfTheHold() {
         let policy = Policy.fixture { $0.holdMax = .seconds(60) }
         let id = bench.parked(unavailable, delay: .seconds(40), policy: policy)
         #expect(bench.wait(.seconds(40)) == [.start(id, .dueTime)])
@@ -86,7 +86,7 @@ struct StatusBudgetTests {
     }
 
     /// Its own delay is not the origin's word: a person may still shorten it.
-    @Test mutating func aLongDelayOfThePolicyIsWaited() {
+    @Test mutating func delayOfThePolicyMayExceedHoldMax() {
         let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) })
         #expect(actions == [.dropAnswer(id), .watched()])
     }
@@ -99,7 +99,7 @@ struct StatusBudgetTests {
 
     // MARK: The budget
 
-    @Test mutating func theMinimumIsThereAtOnceAndTheNextIsDelivered() {
+    @Test mutating func responseIsDeliveredOnceTheMinimumOfTheBudgetIsUsed() {
         let first = bench.parked(unavailable, policy: policy())
         _ = bench.parked(unavailable, policy: policy())
         #expect(inUse() == 2)
@@ -112,7 +112,7 @@ struct StatusBudgetTests {
         #expect(inUse() == 2)
     }
 
-    @Test mutating func aReplayThatIsNotPaidForIsDelivered() {
+    @Test mutating func responseToAReplayIsDeliveredWhenTheBudgetIsSpent() {
         let waiting = bench.parked(.reset, delay: .seconds(1), policy: policy(minimum: 1))
         let first = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
         #expect(bench.wait(.seconds(1)) == [.start(waiting, .dueTime)])
@@ -126,7 +126,7 @@ struct StatusBudgetTests {
         #expect(inUse() == 1)
     }
 
-    @Test mutating func requestsEarnTokens() {
+    @Test mutating func freshRequestsAddTokensToTheBudget() {
         _ = bench.parked(unavailable, policy: policy(ratio: 0.5, minimum: 1))
         func park() -> PendingAction? { bench.park(unavailable, policy: policy(ratio: 0.5, minimum: 1)).1.first }
         guard case .deliverAnswer = park() else { Issue.record("nothing was earned yet"); return }
@@ -137,7 +137,7 @@ struct StatusBudgetTests {
         #expect(inUse() == 1)
     }
 
-    @Test mutating func policiesAndOriginsHaveTheirOwn() {
+    @Test mutating func eachPolicyAndOriginHasItsOwnBudget() {
         _ = bench.parked(unavailable, policy: policy(minimum: 1))
         #expect(bench.park(unavailable, policy: policy(minimum: 1, name: "other")).1.count == 1)
         let origin = Origin(scheme: .https, host: "a.example")
@@ -145,18 +145,18 @@ struct StatusBudgetTests {
         #expect(bench.set.count == 3)
     }
 
-    @Test mutating func withoutABudgetNothingBoundsThem() {
+    @Test mutating func statusRetriesAreUnlimitedWithoutABudget() {
         for _ in 0..<50 { _ = bench.parked(unavailable, policy: .fixture { $0.budget = nil }) }
         #expect(bench.set.count == 50)
     }
 
-    @Test mutating func failuresCostNothing() {
+    @Test mutating func failuresUseNoBudget() {
         for _ in 0..<9 { _ = bench.parked(.reset, policy: policy(minimum: 1)) }
         #expect(bench.set.count == 9)
         #expect(bench.set.schedule.origins.states[PendingBench.origin]?.budgets.isEmpty == true)
     }
 
-    @Test mutating func aSetThatIsFullCostsNothing() {
+    @Test mutating func refusedRequestUsesNoBudget() {
         var limits = PendingLimits()
         limits.entryCountMax = 1
         bench = PendingBench(limits: limits)
@@ -168,7 +168,7 @@ struct StatusBudgetTests {
 
     // MARK: Giving back
 
-    @Test mutating func aPersonsRetryIsFree() {
+    @Test mutating func retryByAPersonUsesNoBudget() {
         let id = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
         #expect(inUse() == 1)
         #expect(bench.command(.retry, id) == (.done, [.start(id, .admin)]))
@@ -203,7 +203,7 @@ struct StatusBudgetTests {
         #expect(inUse() == 0, "\(other)")
     }
 
-    @Test mutating func aTokenForARetryThatWasNotMadeGoesBack() {
+    @Test mutating func tokenOfACancelledRetryIsReturned() {
         _ = bench.parked(.reset)
         let unbounded = policy(ratio: 1, minimum: 0)
         func tokens() -> Int? { bench.set.schedule.origins.states[PendingBench.origin]?.budgets["test"]?.tokenCount }
@@ -225,7 +225,7 @@ struct StatusBudgetTests {
 
     // MARK: Held, late, and stopped
 
-    @Test mutating func aHeldEntryThatAPersonRetriesPaysNothing() {
+    @Test mutating func retryOfAHeldEntryUsesNoBudget() {
         let id = bench.parked(.reset, policy: policy(minimum: 0))
         _ = bench.command(.hold, id)
         _ = bench.command(.retry, id)
@@ -234,7 +234,7 @@ struct StatusBudgetTests {
     }
 
     /// Regression: the client of an attempt that ended late got a 504 instead of the origin's answer.
-    @Test mutating func anAnswerAfterTheEndOfTheHoldIsDelivered() {
+    @Test mutating func responseAfterTheEndOfTheHoldIsDelivered() {
         let id = bench.parked(unavailable, policy: .fixture { $0.holdMax = .seconds(10) })
         #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
         #expect(bench.wait(.seconds(60)) == [])
@@ -242,7 +242,7 @@ struct StatusBudgetTests {
         #expect(bench.end(id) == [.forgotten()])
     }
 
-    @Test mutating func anAnswerWhileTheProxyIsBeingStoppedIsDelivered() {
+    @Test mutating func responseDuringDrainingIsDelivered() {
         let id = bench.parked(unavailable, policy: policy())
         _ = bench.wait(.seconds(1))
         #expect(bench.drain() == [])
@@ -251,7 +251,7 @@ struct StatusBudgetTests {
         #expect(bench.state(id) == .delivered)
     }
 
-    @Test mutating func theRecordSaysWhatBecameOfTheAnswer() {
+    @Test mutating func attemptRecordShowsThatTheResponseWasDelivered() {
         let id = bench.parked(.reset, policy: policy(minimum: 0))
         _ = bench.wait(.seconds(1))
         var record = AttemptRecord(number: 2, trigger: .dueTime, startedAt: bench.now)

@@ -21,7 +21,7 @@ struct TimeTests {
         #expect(bench.reports == [.ended])
     }
 
-    @Test mutating func anAttemptInFlightIsLetFinish() {
+    @Test mutating func attemptInFlightMayFinishAfterHoldMax() {
         let id = bench.parked(.reset, delay: .zero)
         #expect(bench.wait(.zero) == [.start(id, .dueTime)])
         #expect(bench.wait(.seconds(601)) == [])
@@ -38,7 +38,7 @@ struct TimeTests {
         #expect(bench.state(id) == .expired)
     }
 
-    @Test mutating func manyThingsThatAreDueAtOnceAreAllDone() {
+    @Test mutating func allEntriesDueAtOnceStart() {
         let ids = (0..<50).map { _ in bench.parked(.reset, delay: .seconds(1)) }
         for _ in ids { _ = bench.originAnswered() }
         let actions = bench.wait(.seconds(5))
@@ -52,7 +52,7 @@ struct TimeTests {
         #expect(bench.wait(.zero) == [])
     }
 
-    @Test mutating func timersOfWhatIsGoneDoNotPileUp() {
+    @Test mutating func timersOfEndedEntriesDoNotPileUp() {
         for _ in 0..<20_000 {
             let id = bench.parked(.reset)
             _ = bench.command(.cancel, id)
@@ -68,7 +68,7 @@ struct TimeTests {
     }
 
     /// Regression: behind a gate that stayed shut every failed attempt left a place behind.
-    @Test mutating func placesOfWhatIsGoneDoNotPileUpBehindAShutGate() {
+    @Test mutating func placesOfEndedEntriesDoNotPileUpBehindAShutGate() {
         let id = bench.parked(policy: .fixture { $0.holdMax = .seconds(1_000_000) })
         for _ in 0..<2_000 {
             _ = bench.command(.retry, id)
@@ -83,7 +83,7 @@ struct TimeTests {
         #expect(bench.originAnswered().contains(.start(id, .reachability)))
     }
 
-    @Test mutating func aTimerFromBeforeTheLastAttemptStartsNobodyEarly() {
+    @Test mutating func timerOfAnEarlierAttemptStartsNothing() {
         let id = bench.parked(.reset, delay: .seconds(5))
         #expect(bench.command(.retry, id).1 == [.start(id, .admin)])
         #expect(bench.fail(id, .reset, delay: .seconds(20)) == [])

@@ -14,7 +14,7 @@ struct UndecidedTests {
     }
 
     @Test(arguments: UndecidedReason.allCases)
-    mutating func nothingButAPersonSendsIt(reason: UndecidedReason) {
+    mutating func undecidedEntryIsSentOnlyByAPerson(reason: UndecidedReason) {
         let id = asking(reason)
         #expect(bench.reports == [.parked, .changed])
         let entry = bench.entry(id)
@@ -30,7 +30,7 @@ struct UndecidedTests {
     }
 
     @Test(arguments: UndecidedReason.allCases)
-    mutating func itExpires(reason: UndecidedReason) {
+    mutating func undecidedEntryExpires(reason: UndecidedReason) {
         let id = asking(reason)
         #expect(bench.wait(.seconds(599)) == [])
         #expect(bench.wait(.seconds(1)).first == .end(id, .expired))
@@ -39,14 +39,14 @@ struct UndecidedTests {
     }
 
     @Test(arguments: UndecidedReason.allCases)
-    mutating func itEndsWithTheProxy(reason: UndecidedReason) {
+    mutating func undecidedEntryEndsWhenTheProxyDrains(reason: UndecidedReason) {
         let id = asking(reason)
         #expect(bench.drain() == [.end(id, .draining)])
     }
 
     // MARK: exhausted
 
-    @Test mutating func retrySendsTheExhausted() {
+    @Test mutating func retrySendsAnExhaustedEntry() {
         let id = asking(.exhausted)
         #expect(bench.command(.retry, id) == (.done, [.start(id, .admin)]))
         #expect(bench.entry(id)?.why == nil)
@@ -57,7 +57,7 @@ struct UndecidedTests {
     }
 
     /// Regression: a retry that the network cut off made its entry undecided again.
-    @Test mutating func aRetryThatTheNetworkCutOffIsMadeAnew() {
+    @Test mutating func retryAbandonedByANetworkChangeIsRepeated() {
         let id = asking(.exhausted)
         _ = bench.command(.retry, id)
         #expect(bench.reachable() == [.abandonConnecting(id)])
@@ -67,7 +67,7 @@ struct UndecidedTests {
 
     // MARK: maybeApplied
 
-    @Test mutating func onlyForceSendsWhatMayHaveBeenApplied() {
+    @Test mutating func onlyForceSendsAnEntryThatMayHaveBeenApplied() {
         let id = asking(.maybeApplied)
         for command in [EntryCommand.retry, .hold, .release] {
             #expect(bench.command(command, id, acknowledgement: Self.risk) == (.conflict, []))
@@ -81,7 +81,7 @@ struct UndecidedTests {
         #expect(bench.deliver(id) == [.forgotten()])
     }
 
-    @Test mutating func aForcedAttemptThatFailsAsksAgain() {
+    @Test mutating func failedForceLeavesTheEntryUndecided() {
         let id = asking(.maybeApplied)
         _ = bench.command(.force, id, acknowledgement: Self.risk)
         _ = bench.fail(id, .refused, asks: .maybeApplied, rule: .onMaybeApplied)
@@ -91,7 +91,7 @@ struct UndecidedTests {
         #expect(bench.command(.force, id, acknowledgement: Self.risk) == (.done, [.start(id, .admin)]))
     }
 
-    @Test mutating func aForcedAttemptThatTheNetworkCutOffAsksAgain() {
+    @Test mutating func forceAbandonedByANetworkChangeLeavesTheEntryUndecided() {
         let id = asking(.maybeApplied)
         _ = bench.command(.force, id, acknowledgement: Self.risk)
         #expect(bench.reachable() == [.abandonConnecting(id)])
@@ -102,7 +102,7 @@ struct UndecidedTests {
         #expect(bench.wait(.seconds(60)) == [])
     }
 
-    @Test mutating func forceWaitsForTheWayLikeAnyRetry() {
+    @Test mutating func forceWaitsForTheNetwork() {
         let id = asking(.maybeApplied)
         _ = bench.mode(.offline)
         #expect(bench.command(.force, id, acknowledgement: Self.risk) == (.done, []))
@@ -134,7 +134,7 @@ struct UndecidedTests {
     }
 
     @Test(arguments: EntryCommand.allCases)
-    mutating func everyCommandIsAllowedWhereTheContractSaysSo(command: EntryCommand) {
+    mutating func commandIsAllowedInTheStatesOfTheContract(command: EntryCommand) {
         for (standing, allowed) in Self.allowed {
             bench = PendingBench()
             let id = entry(standing)

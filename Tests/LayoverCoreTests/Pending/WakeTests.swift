@@ -16,7 +16,7 @@ struct WakeTests {
         #expect(bench.deliver(ids[0]).contains(.start(ids[2], .reachability)))
     }
 
-    @Test mutating func aWakeEndsTheWaitOfThoseThatWaitForTimeToo() {
+    @Test mutating func wakeStartsEntriesThatWaitForTheirDueTime() {
         let id = bench.parked(.reset, delay: .seconds(30))
         #expect(bench.reachable() == [.start(id, .reachability)])
     }
@@ -32,7 +32,7 @@ struct WakeTests {
         #expect(bench.deliver(ids[0]).contains(.start(ids[1], .dueTime)))
     }
 
-    @Test mutating func aWakeForgetsHowLongTheOutageLasted() {
+    @Test mutating func wakeResetsTheDelaysOfTheGate() {
         let id = bench.parked()
         for _ in 0..<6 {
             _ = bench.command(.retry, id)
@@ -48,7 +48,7 @@ struct WakeTests {
     /// Fails as libcurl reports an attempt that was cut off.
     private let cutOff = Failure.fixture(.proxyInternalError, phase: .connecting)
 
-    @Test mutating func anAttemptThatIsStillConnectingIsMadeAnewAtOnce() {
+    @Test mutating func connectingAttemptIsRepeatedAtOnceAfterAWake() {
         let id = bench.parked()
         #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
         #expect(bench.reachable() == [.abandonConnecting(id)])
@@ -57,7 +57,7 @@ struct WakeTests {
         #expect(bench.wait(of: id) == .seconds(1))
     }
 
-    @Test mutating func anAttemptThatWasCutOffSaysNothingOfItsOrigin() {
+    @Test mutating func abandonedAttemptDoesNotChangeTheGate() {
         bench = PendingBench(perOriginAttemptCountMax: 4)
         let ids = (0..<4).map { _ in bench.parked(.reset, delay: .zero) }
         // Four resets made the window narrow; answers widen it again.
@@ -69,7 +69,7 @@ struct WakeTests {
     }
 
     /// A first attempt can be cut off too.
-    @Test mutating func aRequestWhoseFirstAttemptWasCutOffGoesAtOnce() {
+    @Test mutating func requestWithAnAbandonedFirstAttemptStartsAtOnce() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         let (id, actions) = bench.park(cutOff, delay: .zero)
         #expect(actions == [.watched()])
@@ -87,14 +87,14 @@ struct WakeTests {
         #expect(bench.fail(id) == [])
     }
 
-    @Test mutating func anAbandonedAttemptThatIsAnsweredIsDelivered() {
+    @Test mutating func responseToAnAbandonedAttemptIsDelivered() {
         let id = bench.parked()
         _ = bench.wait(.seconds(1))
         _ = bench.reachable()
         #expect(bench.deliver(id) == [.watched(), .forgotten()])
     }
 
-    @Test mutating func anAttemptOfWhoIsNotToBeWokenGoesOn() {
+    @Test mutating func attemptOfAnEntryWithoutWakeOnReachableContinues() {
         let id = bench.parked(policy: .fixture { $0.wakeOnReachable = false })
         _ = bench.wait(.seconds(1))
         #expect(bench.state(id) == .attempting)
@@ -133,7 +133,7 @@ struct WakeTests {
 
     // MARK: Stopping
 
-    @Test mutating func drainEndsWhatWaitsAndLetsTheRestFinish() {
+    @Test mutating func drainEndsWaitingEntriesAndLetsAttemptsFinish() {
         let waiting = bench.parked()
         let attempting = bench.parked(nil)
         #expect(bench.drain() == [.end(waiting, .draining)])

@@ -15,7 +15,7 @@ struct RetryConditionTests {
     private static let words: [RetryCondition] = [.dns, .connect, .timeout, .reset, .tlsHandshake]
 
     @Test(arguments: FailureKind.allCases)
-    func everyKindHasItsWords(kind: FailureKind) {
+    func everyFailureKindMatchesItsRetryConditions(kind: FailureKind) {
         for phase in FailurePhase.allCases {
             for evidence in Evidence.allCases {
                 let failure = Failure.fixture(kind, phase: phase, evidence: evidence)
@@ -42,12 +42,12 @@ struct RetryConditionTests {
         arguments: [
             "connectivity", "dns", "connect", "timeout", "reset", "tls-handshake", "100", "503", "599",
         ] + FailureKind.allCases.filter { $0 != .httpResponseStatus }.map(\.rawValue))
-    func wordsAreReadAndWritten(word: String) {
+    func retryConditionTextRoundTrips(word: String) {
         #expect(RetryCondition(word)?.word == word)
     }
 
     @Test(arguments: ["", "DNS", "tls", "99", "600", "-503", " 503", "5xx", "connection-refused", "http_response_status"])
-    func otherWordsAreRefused(word: String) {
+    func unknownRetryConditionIsRefused(word: String) {
         #expect(RetryCondition(word) == nil)
     }
 }

@@ -52,7 +52,7 @@ struct RouteTableTests {
         #expect(table.route(host: host, path: path, method: method)?.name == expected)
     }
 
-    @Test func nothingMatchesWhereNothingIs() {
+    @Test func emptyRouteTableMatchesNothing() {
         #expect(RouteTable().isEmpty)
         #expect(RouteTable().route(host: "a", path: "/", method: "GET") == nil)
         let table = RouteTable(routes: [route("one", host: .exact("a"), path: "/x")])

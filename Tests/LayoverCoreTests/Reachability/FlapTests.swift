@@ -19,7 +19,7 @@ struct FlapTests {
         #expect(windows == [500, 500, 500, 1000, 2000, 4000, 8000, 10000, 10000, 10000].map { .milliseconds($0) })
     }
 
-    @Test mutating func aNetworkThatWasQuietIsTakenAtFaceValueAgain() {
+    @Test mutating func quietNetworkResetsTheWindow() {
         for _ in 0..<8 { _ = window() }
         _ = bench.wait(.seconds(30))
         #expect(window() == .seconds(10))
@@ -30,7 +30,7 @@ struct FlapTests {
     /// Ten minutes of a machine that changes its network ten times a second. The rule gives three windows of 0.5 s,
     /// then 1, 2, 4 and 8 s, which makes 7 in 16.5 s, and one in 10 s for the rest: 58 more, and the one that
     /// begins there.
-    @Test mutating func tenMinutesOfFlappingAreNoStorm() {
+    @Test mutating func tenMinutesOfFlappingCauseFewWakes() {
         let wakesMax = 7 + 58 + 1
         var (wakes, drops) = (0, 0)
         for tick in 0..<6000 {

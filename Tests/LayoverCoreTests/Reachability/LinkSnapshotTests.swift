@@ -8,7 +8,7 @@ struct LinkSnapshotTests {
     private let bare = LinkSnapshot.Link(index: 3, name: "veth", addresses: [])
     private let route = LinkSnapshot.DefaultRoute(family: .ipv4, linkIndex: 2, gateway: "10.0.0.1")
 
-    @Test func aLinkThatNothingCanLeaveByIsLeftOut() {
+    @Test func linkWithoutAddressAndRouteIsLeftOut() {
         let snapshot = LinkSnapshot(links: [bare, ethernet])
         #expect(snapshot.links == [ethernet])
         #expect(snapshot.isUsable)

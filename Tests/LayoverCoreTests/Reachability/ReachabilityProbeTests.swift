@@ -15,7 +15,7 @@ struct ReachabilityProbeTests {
 
     // MARK: When
 
-    @Test mutating func theFirstProbeIsDueAtOnceAndTheNextAfterTheAnswer() {
+    @Test mutating func firstProbeIsDueAtOnceAndTheNextAfterItsResult() {
         bench = ReachabilityBench(hasProbe: true, links: nil)
         #expect(bench.wakesIn == .zero)
         #expect(bench.wait(.zero) == [.probe])
@@ -32,14 +32,14 @@ struct ReachabilityProbeTests {
         #expect(bench.learn(.probed(.expected)) == [])
     }
 
-    @Test mutating func aChangeIsProbedAtOnce() {
+    @Test mutating func networkChangeIsProbedAtOnce() {
         begin(.expected)
         #expect(bench.settle(ReachabilityBench.office) == [.changed, .networkChanged, .wake, .probe])
         #expect(bench.wakesIn == nil)
         #expect(bench.learn(.hinted) == [.changed, .networkChanged, .wake, .probe])
     }
 
-    @Test mutating func withoutAProbeNoneIsMade() {
+    @Test mutating func noProbeIsMadeIfNoneIsConfigured() {
         bench = ReachabilityBench()
         #expect(bench.wakesIn == nil)
         #expect(bench.learn(.hinted) == [.changed, .networkChanged, .wake])
@@ -71,7 +71,7 @@ struct ReachabilityProbeTests {
         (.portal(status: 302), .portal, "The probe got an unexpected status (302): probably a captive portal."),
         (silence, .limited, "The probe failed: No answer."),
     ])
-    mutating func anAnswerOutweighsTheLinks(result: ProbeResult, state: ReachabilityState, detail: String?) {
+    mutating func probeResultHasPrecedenceOverTheLinks(result: ProbeResult, state: ReachabilityState, detail: String?) {
         bench = ReachabilityBench(hasProbe: true, links: ReachabilityBench.cable)
         begin(result)
         #expect(bench.state == state)
@@ -79,26 +79,26 @@ struct ReachabilityProbeTests {
         #expect(bench.machine.isNetworkAway == (state == .portal))
     }
 
-    @Test mutating func noAnswerAndNoLinkIsOffline() {
+    @Test mutating func failedProbeWithoutALinkIsOffline() {
         bench = ReachabilityBench(hasProbe: true, links: ReachabilityBench.nothing)
         begin(Self.silence)
         #expect(bench.state == .offline)
     }
 
-    @Test mutating func anAnswerAfterSilenceWakes() {
+    @Test mutating func probeThatSucceedsAfterAFailureWakes() {
         begin(Self.silence)
         _ = bench.wait(.seconds(10))
         #expect(bench.learn(.probed(.expected)) == [.changed, .wake])
     }
 
-    @Test mutating func silenceIsNoReasonToWake() {
+    @Test mutating func failedProbeDoesNotWake() {
         begin(.expected)
         _ = bench.wait(.seconds(10))
         #expect(bench.learn(.probed(Self.silence)) == [.changed])
         #expect(bench.state == .limited)
     }
 
-    @Test mutating func anAnswerFromBeforeAChangeCountsNoMore() {
+    @Test mutating func probeResultFromBeforeAChangeIsIgnored() {
         begin(Self.silence)
         #expect(bench.state == .limited)
         _ = bench.settle(ReachabilityBench.office)
@@ -125,14 +125,14 @@ struct ReachabilityProbeTests {
         #expect(bench.learn(.probed(.expected)) == [.changed, .networkChanged, .wake])
     }
 
-    @Test mutating func aProbeWithoutAnAnswerHoldsNothingBack() {
+    @Test mutating func failedProbeReleasesAWakeDelayedByAPortal() {
         begin(.portal(status: 302))
         _ = bench.settle(ReachabilityBench.office)
         #expect(bench.learn(.probed(Self.silence)) == [.changed, .wake])
         #expect(bench.state == .limited)
     }
 
-    @Test mutating func aWakeThatWasHeldBackIsGivenOnce() {
+    @Test mutating func delayedWakeIsGivenOnce() {
         begin(.portal(status: 302))
         _ = bench.settle(ReachabilityBench.office)
         #expect(bench.learn(.probed(Self.silence)).contains(.wake))
@@ -140,7 +140,7 @@ struct ReachabilityProbeTests {
         #expect(bench.learn(.probed(Self.silence)) == [])
     }
 
-    @Test mutating func aNetworkThatGoesAwayVoidsTheWakeThatWasHeldBack() {
+    @Test mutating func networkLossDropsADelayedWake() {
         begin(.portal(status: 302))
         _ = bench.settle(ReachabilityBench.office)
         #expect(bench.settle(ReachabilityBench.nothing) == [.changed, .networkChanged])
@@ -153,7 +153,7 @@ struct ReachabilityProbeTests {
         #expect(bench.learn(.hinted) == [.changed, .networkChanged, .wake, .probe])
     }
 
-    @Test mutating func anAdminWhoSaysOnlineDoesNotHearOfPortals() {
+    @Test mutating func onlineModeIgnoresPortals() {
         begin(.portal(status: 302))
         #expect(bench.learn(.mode(.online, reason: nil)) == [.changed])
         #expect(bench.state == .online)

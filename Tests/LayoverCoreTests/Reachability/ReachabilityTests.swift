@@ -9,7 +9,7 @@ struct ReachabilityTests {
 
     // MARK: Before anything changed
 
-    @Test func beforeTheKernelSpeaksNothingIsKnown() {
+    @Test func reachabilityIsUnknownBeforeTheFirstSnapshot() {
         let bench = ReachabilityBench(links: nil)
         #expect(bench.state == .unknown)
         #expect(bench.machine.view.detail == "No information about network links yet.")
@@ -21,7 +21,7 @@ struct ReachabilityTests {
         (ReachabilityBench.home, ReachabilityState.online), (ReachabilityBench.cable, .limited),
         (ReachabilityBench.nothing, .offline),
     ])
-    func theFirstPictureIsNoChange(links: LinkSnapshot, state: ReachabilityState) {
+    func firstSnapshotIsNotANetworkChange(links: LinkSnapshot, state: ReachabilityState) {
         var bench = ReachabilityBench(links: nil)
         #expect(bench.learn(.links(links)) == [.changed])
         #expect(bench.state == state)
@@ -47,7 +47,7 @@ struct ReachabilityTests {
         #expect(bench.wait(.seconds(10)) == [])
     }
 
-    @Test mutating func theSamePictureAgainIsNoChange() {
+    @Test mutating func equalSnapshotIsNotANetworkChange() {
         #expect(bench.learn(.links(ReachabilityBench.home)) == [])
         #expect(bench.wakesIn == nil)
     }
@@ -63,7 +63,7 @@ struct ReachabilityTests {
         #expect(bench.wait(.seconds(1)) == [])
     }
 
-    @Test mutating func aFactThatComesLateFindsTheWindowClosed() {
+    @Test mutating func changeAfterTheWindowOpensANewWindow() {
         _ = bench.learn(.links(ReachabilityBench.office))
         bench.now = bench.now + .seconds(2)
         // The window's end is worked on first, then a new one opens.
@@ -73,7 +73,7 @@ struct ReachabilityTests {
     }
 
     /// What is kept alive is dropped, or the next request would be written to it and hang.
-    @Test mutating func aNetworkThatGoesAwayWakesNobody() {
+    @Test mutating func networkLossDoesNotWake() {
         #expect(bench.settle(ReachabilityBench.nothing) == [.changed, .networkChanged])
         #expect(bench.state == .offline)
         #expect(bench.machine.isNetworkAway)
@@ -90,7 +90,7 @@ struct ReachabilityTests {
         #expect(bench.wait(.milliseconds(500)) == Self.woken)
     }
 
-    @Test mutating func anotherResolverWithoutANetworkWakesNobody() {
+    @Test mutating func resolverChangeWithoutANetworkDoesNotWake() {
         bench = ReachabilityBench(links: ReachabilityBench.nothing)
         #expect(bench.learn(.resolverChanged) == [])
         #expect(bench.wait(.milliseconds(500)) == [])
@@ -130,7 +130,7 @@ struct ReachabilityTests {
         #expect(bench.state == .offline)
     }
 
-    @Test mutating func aHintDoesNotSwallowTheChangeThatIsBeingGathered() {
+    @Test mutating func hintKeepsTheChangeThatIsBeingCollected() {
         _ = bench.learn(.links(ReachabilityBench.office))
         #expect(bench.learn(.hinted) == Self.woken)
         #expect(bench.wait(.milliseconds(500)) == Self.woken)
@@ -138,7 +138,7 @@ struct ReachabilityTests {
 
     // MARK: Modes
 
-    @Test mutating func anAdminsWordCountsWhateverIsObserved() {
+    @Test mutating func modeOfTheAdminHasPrecedenceOverObservations() {
         #expect(bench.learn(.mode(.offline, reason: "on a train")) == [.changed])
         #expect(bench.state == .offline)
         #expect(bench.machine.isNetworkAway)
@@ -155,7 +155,7 @@ struct ReachabilityTests {
         #expect(bench.machine.view.since == bench.now)
     }
 
-    @Test mutating func offlineFromTheStart() {
+    @Test mutating func offlineModeAppliesFromTheStart() {
         bench = ReachabilityBench(mode: .offline, hasProbe: true)
         #expect(bench.state == .offline)
         #expect(bench.wakesIn == nil)

@@ -23,12 +23,12 @@ struct TrafficEvidenceTests {
         #expect(away("d", "e") == [])
     }
 
-    @Test mutating func oneOriginIsOne() {
+    @Test mutating func repeatedFailuresOfOneOriginCountOnce() {
         #expect(away("a", "a", "a", "a") == [])
         #expect(!bench.machine.isDoubted)
     }
 
-    @Test mutating func anAnswerBetweenThemBreaksTheRow() {
+    @Test mutating func responseBetweenTheFailuresResetsTheCount() {
         _ = away("a", "b")
         #expect(bench.learn(.originBack) == [])
         _ = away("c", "d")
@@ -36,7 +36,7 @@ struct TrafficEvidenceTests {
         #expect(away("a") == [.changed])
     }
 
-    @Test mutating func theFirstAnswerEndsTheDoubtAndWakes() {
+    @Test mutating func firstResponseEndsTheDoubtAndWakes() {
         _ = away("a", "b", "c")
         #expect(bench.learn(.originBack) == [.changed, .wake])
         #expect(!bench.machine.isNetworkAway)
@@ -45,13 +45,13 @@ struct TrafficEvidenceTests {
     }
 
     @Test(arguments: ["localhost", "app.localhost", "127.0.0.1", "127.9.9.9", "::1"])
-    mutating func originsOnThisMachineSayNothing(host: String) {
+    mutating func failuresOfLocalOriginsAreIgnored(host: String) {
         _ = away("a", "b")
         for port in 1...5 { #expect(bench.learn(.originAway(origin(host, port: port))) == []) }
         #expect(!bench.machine.isDoubted)
     }
 
-    @Test mutating func aChangeOfTheNetworkForgetsIt() {
+    @Test mutating func networkChangeEndsTheDoubt() {
         _ = away("a", "b", "c")
         _ = bench.settle(ReachabilityBench.office)
         #expect(!bench.machine.isDoubted)
@@ -61,7 +61,7 @@ struct TrafficEvidenceTests {
         #expect(!bench.machine.isDoubted)
     }
 
-    @Test mutating func aProbeThatIsAnsweredKnowsBetter() {
+    @Test mutating func successfulProbeHasPrecedenceOverFailedOrigins() {
         bench = ReachabilityBench(hasProbe: true)
         _ = bench.learn(.probed(.expected))
         _ = away("a", "b", "c")
@@ -70,7 +70,7 @@ struct TrafficEvidenceTests {
         #expect(bench.state == .online)
     }
 
-    @Test mutating func anAdminWhoSaysOnlineIsBelieved() {
+    @Test mutating func onlineModeHasPrecedenceOverFailedOrigins() {
         bench = ReachabilityBench(mode: .online)
         _ = away("a", "b", "c")
         #expect(!bench.machine.isNetworkAway)

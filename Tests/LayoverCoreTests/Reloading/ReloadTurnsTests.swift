@@ -13,7 +13,7 @@ import Testing
         #expect(turns == ReloadTurns())
     }
 
-    @Test mutating func aReloadThatIsAskedForMeanwhileWaitsForItsTurn() {
+    @Test mutating func reloadRequestedDuringAnotherWaitsForItsTurn() {
         let asked = [turns.asked(), turns.asked(), turns.asked()]
         #expect(asked == [.begins, .waits, .waits])
         let isNextBegun = turns.ended()

@@ -6,7 +6,7 @@ import Testing
 /// Every pair of a state and an event, as the machines answer it, written down for people.
 @Suite struct StateMachineDocumentTests {
     /// To write the tables anew: `UPDATE_DOCS=1 swift test --filter LayoverCoreTests`.
-    @Test func theDocumentSaysWhatTheMachinesDo() throws {
+    @Test func documentMatchesTheStateMachines() throws {
         let file = repository.appending(path: "docs/state-machines.md")
         let tables = [StateTable.entry, .exchange, .gate, .reachability].map(\.markdown)
         let expected = Self.introduction + tables.joined(separator: "\n")
@@ -33,7 +33,7 @@ import Testing
 
     // MARK: What the tables must say
 
-    @Test func anEndIsAnEnd() {
+    @Test func finalEntryChangesWithNoEvent() {
         let table = StateTable.entry
         for state in EntryState.allCases where state.isFinal {
             for event in table.events {
@@ -46,13 +46,13 @@ import Testing
     }
 
     @Test(arguments: ["held", "undecided (exhausted)", "undecided (maybeApplied)"])
-    func onlyACommandStartsWhatIsStopped(state: String) {
+    func stoppedEntryIsStartedOnlyByACommand(state: String) {
         let table = StateTable.entry
         let starting = table.events.filter { table[state, $0].actions.contains { $0.hasPrefix("start") } }
         #expect(starting == (state.contains("maybe") ? ["force, acknowledged"] : ["retry"]))
     }
 
-    @Test func onlyALiveEntryChanges() {
+    @Test func liveEntryEndsWithCancelOrDrain() {
         let table = StateTable.entry
         #expect(table.states.allSatisfy { state in table.events.allSatisfy { table[state, $0].next != "?" } })
         // Whatever the state, these two end it, but for an attempt that is let finish.

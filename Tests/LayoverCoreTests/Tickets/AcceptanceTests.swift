@@ -4,14 +4,14 @@ import Testing
 
 /// Tickets from their admission on.
 struct AcceptanceTests {
-    @Test func anAcceptedTicketGoesAtOnceAndHoldsNoClient() {
+    @Test func acceptedTicketStartsAtOnceWithoutAHeldClient() {
         var bench = PendingBench()
         let (id, actions) = bench.accept()
         #expect(actions == [.start(id, .arrival), .watched()] || actions == [.watched(), .start(id, .arrival)])
         #expect(bench.set.heldCount == 0 && bench.set.record(of: id)?.state == .attempting)
     }
 
-    @Test func roomIsSetAsideUntilItIsTakenOrGivenBack() {
+    @Test func placeIsReservedForATicketThatIsBeingStored() {
         var limits = PendingLimits()
         limits.entryCountMax = 2
         var bench = PendingBench(limits: limits)
@@ -50,7 +50,7 @@ struct AcceptanceTests {
         #expect(bench.wait(.seconds(100)).started == [])
     }
 
-    @Test func theSameIdTwiceIsOneTicket() {
+    @Test func ticketAcceptedTwiceIsOneEntry() {
         var bench = PendingBench()
         let id = bench.accepted()
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
@@ -59,7 +59,7 @@ struct AcceptanceTests {
         #expect(bench.set.acceptingCount == 0 && bench.set.count == 1)
     }
 
-    @Test func aTicketLivesItsLifetimeNotTheHoldOfAClient() {
+    @Test func ticketExpiresAfterItsLifetimeNotAfterHoldMax() {
         var bench = PendingBench()
         let policy = Policy.fixture {
             $0.holdMax = .seconds(10)
@@ -81,7 +81,7 @@ struct AcceptanceTests {
         #expect(bench.state(under) == .waiting)
     }
 
-    @Test func whileDrainingAStatusIsNoLastWordForATicket() {
+    @Test func ticketWithARetriedStatusKeepsWaitingWhileDraining() {
         var bench = PendingBench()
         let ticket = bench.accepted()
         _ = bench.drain()
@@ -89,7 +89,7 @@ struct AcceptanceTests {
         #expect(bench.state(ticket) == .waiting, "it is asked for again after the next start")
     }
 
-    @Test func aTicketThatIsFreshIsTheCanaryOfAShutGate() {
+    @Test func freshTicketIsTheCanaryOfAShutGate() {
         var bench = PendingBench()
         let first = bench.accepted()
         _ = bench.fail(first, .refused, delay: .seconds(50))
@@ -99,7 +99,7 @@ struct AcceptanceTests {
         #expect(more.started == [] && bench.entry(third)?.incident != nil)
     }
 
-    @Test func aRefusedAttemptLeavesTheWindowAndAsks() {
+    @Test func rejectedTicketLeavesTheWindowAndBecomesUndecided() {
         var bench = PendingBench(perOriginAttemptCountMax: 1)
         let ids = [bench.accepted(), bench.accepted()]
         #expect(bench.refuse(ids[0]).started == [ids[1]])
@@ -107,7 +107,7 @@ struct AcceptanceTests {
         #expect(bench.refuse(ids[0]) == [], "it was said before")
     }
 
-    @Test func aRefusedFrontBlocksItsLane() {
+    @Test func rejectedFrontBlocksItsLane() {
         var bench = PendingBench()
         let ids = bench.lane(2)
         #expect(bench.refuse(ids[0]).started == [])

@@ -9,7 +9,7 @@ struct AdoptionTests {
         $0.lifetime = .seconds(1000)
     }
 
-    @Test func aWaitingOneIsNotTouchedUntilItIsOnDisk() {
+    @Test func waitingEntryIsNotStartedUntilItIsStored() {
         var bench = PendingBench()
         let id = bench.held()
         let record = bench.willStore(id)
@@ -20,7 +20,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0 && bench.entry(id)?.client.isConnected == false)
     }
 
-    @Test func itIsStoredWithTheLifeOfATicketNotOfAHold() {
+    @Test func adoptedRequestIsStoredWithTheLifetimeOfATicket() {
         var bench = PendingBench()
         let id = bench.held(policy: Self.short)
         let began = bench.now
@@ -30,7 +30,7 @@ struct AdoptionTests {
         #expect(bench.entry(id)?.expiresAt == began + .seconds(10))
     }
 
-    @Test func itIsStoredOnlyOnce() {
+    @Test func adoptedRequestIsStoredOnce() {
         var bench = PendingBench()
         let id = bench.held()
         #expect(bench.willStore(id) != nil && bench.willStore(id) == nil)
@@ -50,7 +50,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0)
     }
 
-    @Test func itsTimeMayRunOutMeanwhile() {
+    @Test func requestThatExpiresWhileBeingStoredEndsOnlyIfNotStored() {
         var bench = PendingBench()
         let (good, bad) = (bench.held(policy: Self.short), bench.held(policy: Self.short))
         for id in [good, bad] { _ = bench.willStore(id) }
@@ -59,7 +59,7 @@ struct AdoptionTests {
         #expect(bench.notStored(bad).ended + bench.wait(.zero).ended == [bad])
     }
 
-    @Test func anAttemptUnderWayGoesOn() {
+    @Test func attemptUnderWayContinuesDuringAdoption() {
         var bench = PendingBench()
         let ids = (0..<4).map { _ in bench.held() }
         _ = bench.wait(.seconds(5))
@@ -78,7 +78,7 @@ struct AdoptionTests {
     }
 
     @Test(arguments: [true, false])
-    func cancelledMeanwhileItStaysSo(isStored: Bool) {
+    func requestCancelledWhileBeingStoredStaysCancelled(isStored: Bool) {
         var bench = PendingBench()
         let id = bench.held()
         _ = bench.willStore(id)
@@ -88,7 +88,7 @@ struct AdoptionTests {
         #expect(bench.set.record(of: id)?.state == .cancelled)
     }
 
-    @Test func heldBackMeanwhileItStaysSo() {
+    @Test func requestHeldWhileBeingStoredStaysHeld() {
         var bench = PendingBench()
         let id = bench.held()
         _ = bench.willStore(id)
@@ -99,7 +99,7 @@ struct AdoptionTests {
 
     // MARK: Whose client wants a ticket
 
-    @Test func itIsOfferedOneOnceWhenItsTimeIsOver() {
+    @Test func ticketIsOfferedOnceAtTheEndOfTheHold() {
         var bench = PendingBench()
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
@@ -111,7 +111,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0)
     }
 
-    @Test func withATicketItLivesOn() {
+    @Test func requestWithATicketOutlivesHoldMax() {
         var bench = PendingBench()
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
@@ -123,7 +123,7 @@ struct AdoptionTests {
         #expect(bench.wait(.seconds(990)).ended == [id])
     }
 
-    @Test func anAttemptIsLetFinishAndThenItIsOffered() {
+    @Test func ticketIsOfferedAfterTheAttemptThatOutlivesHoldMax() {
         var bench = PendingBench()
         let id = bench.held(wantsTicket: true, policy: Self.short)
         _ = bench.wait(.seconds(5))
@@ -133,7 +133,7 @@ struct AdoptionTests {
         #expect(bench.declines(id).ended + bench.wait(.zero).ended == [id])
     }
 
-    @Test func drainingOffersAndThenEnds() {
+    @Test func drainingOffersATicketBeforeItEndsTheRequest() {
         var bench = PendingBench()
         let (good, bad, under) = (
             bench.held(wantsTicket: true), bench.held(wantsTicket: true), bench.held(wantsTicket: true)
@@ -150,7 +150,7 @@ struct AdoptionTests {
         #expect(bench.set.heldCount == 0)
     }
 
-    @Test func whileDrainingWhatCannotBeStoredEnds() {
+    @Test func requestThatCannotBeStoredEndsWhileDraining() {
         var bench = PendingBench()
         let (waiting, under) = (bench.held(), bench.held())
         _ = bench.command(.retry, under)
@@ -161,7 +161,7 @@ struct AdoptionTests {
         #expect(bench.fail(under, .reset).contains(.end(under, .draining)))
     }
 
-    @Test func declinedBeforeItsTimeNothingHappens() {
+    @Test func ticketDeclinedBeforeTheEndOfTheHoldChangesNothing() {
         var bench = PendingBench()
         let id = bench.held(wantsTicket: true, policy: Self.short)
         #expect(bench.declines(id) == [] && bench.wait(.zero) == [])
@@ -172,7 +172,7 @@ struct AdoptionTests {
 
     // MARK: Order
 
-    @Test func itBringsItsParentsAlong() {
+    @Test func adoptedRequestWaitsForItsParents() {
         var bench = PendingBench()
         let parent = bench.accepted()
         let id = bench.held()
@@ -183,7 +183,7 @@ struct AdoptionTests {
     }
 
     @Test(arguments: [true, false])
-    func aParentMayBeLostMeanwhile(isStored: Bool) {
+    func requestIsUndecidedIfItsParentFailsWhileItIsStored(isStored: Bool) {
         var bench = PendingBench()
         let parent = bench.accepted()
         let id = bench.held()
@@ -194,7 +194,7 @@ struct AdoptionTests {
         #expect(bench.why(id) == .parentFailed && bench.set.schedule.dependencies.children.isEmpty)
     }
 
-    @Test func itKeepsItsPlaceInItsLane() {
+    @Test func adoptedRequestKeepsItsPlaceInItsLane() {
         var bench = PendingBench()
         let held = bench.held(lane: "lane")
         let ticket = bench.lane(1)[0]
@@ -204,7 +204,7 @@ struct AdoptionTests {
         #expect(bench.deliver(held).started == [ticket])
     }
 
-    @Test func oneThatJoinedUnderWayIsStoredToo() {
+    @Test func requestAdoptedDuringItsFirstAttemptIsStored() {
         var bench = PendingBench()
         let id = EntryID(using: &bench.generator)
         var new = PendingBench.Wish().entry(id, now: bench.now)

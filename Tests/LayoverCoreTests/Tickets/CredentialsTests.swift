@@ -14,7 +14,7 @@ struct CredentialsTests {
         return (bench, id)
     }
 
-    @Test func pastItsTimeItAsks() {
+    @Test func ticketIsUndecidedWhenItsCredentialsExpire() {
         var (bench, id) = Self.bench { _ = $0.mode(.offline) }
         #expect(bench.wait(.seconds(9)) == [] && bench.state(id) == .waiting)
         _ = bench.wait(.seconds(1))
@@ -22,7 +22,7 @@ struct CredentialsTests {
         #expect(bench.mode(.auto).started == [])
     }
 
-    @Test func aPersonMayHaveItSentAllTheSame() {
+    @Test func undecidedTicketIsSentWhenAPersonRetriesIt() {
         var (bench, id) = Self.bench { _ = $0.mode(.offline) }
         _ = bench.wait(.seconds(10))
         _ = bench.mode(.auto)
@@ -31,7 +31,7 @@ struct CredentialsTests {
         #expect(bench.why(id) == .credentialsExpired, "once; it does not go on by itself")
     }
 
-    @Test func anAttemptUnderWayIsLetFinish() {
+    @Test func attemptUnderWayMayFinish() {
         var (bench, id) = Self.bench()
         _ = bench.wait(.seconds(20))
         #expect(bench.state(id) == .attempting)
@@ -39,7 +39,7 @@ struct CredentialsTests {
         #expect(bench.why(id) == .credentialsExpired)
     }
 
-    @Test func heldItAsksWhenItIsReleased() {
+    @Test func heldTicketWithExpiredCredentialsIsUndecidedAfterRelease() {
         var (bench, id) = Self.bench { _ = $0.mode(.offline) }
         _ = bench.command(.hold, id)
         _ = bench.wait(.seconds(10))
@@ -48,7 +48,7 @@ struct CredentialsTests {
         #expect(bench.why(id) == .credentialsExpired)
     }
 
-    @Test func behindOthersItAsksWhenItsTimeIsOver() {
+    @Test func ticketBlockedInItsLaneIsUndecidedWhenItsCredentialsExpire() {
         var bench = PendingBench()
         let front = bench.lane(1)[0]
         let notAfter = bench.now + .seconds(10)
@@ -61,7 +61,7 @@ struct CredentialsTests {
     }
 
     /// A fact may come before the timer that is due.
-    @Test func noFactSendsItLate() {
+    @Test func noEventStartsATicketWithExpiredCredentials() {
         var (bench, id) = Self.bench()
         _ = bench.fail(id, .refused, delay: .seconds(100))
         bench.now = bench.now + .seconds(10)
@@ -72,14 +72,14 @@ struct CredentialsTests {
         #expect(other.bench.why(other.id) == .credentialsExpired)
     }
 
-    @Test func lateAtItsAcceptanceItAsksAtOnce() {
+    @Test func ticketAcceptedWithExpiredCredentialsIsUndecidedAtOnce() {
         var bench = PendingBench()
         let past = bench.now
         let (id, actions) = bench.accept { $0.notAfter = past }
         #expect(actions.started == [] && bench.why(id) == .credentialsExpired)
     }
 
-    @Test func onItsWayToTheDiskItAsksAfterwards() {
+    @Test func ticketIsUndecidedAfterStoringIfItsCredentialsExpireMeanwhile() {
         var bench = PendingBench()
         let id = bench.held()
         let notAfter = bench.now + .seconds(10)

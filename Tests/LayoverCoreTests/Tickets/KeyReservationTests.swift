@@ -21,7 +21,7 @@ struct KeyReservationTests {
         return keys
     }
 
-    @Test func theStoreIsAskedBeforeTheFirstGoes() {
+    @Test func storeIsSearchedBeforeTheFirstRequestOfAKeyIsSent() {
         var keys = KeyReservations()
         #expect(keys.asked(first, key: Self.key, payload: nil, looks: true) == [.look(first, Self.key)])
         #expect(keys.asked(second, key: Self.key, payload: nil, looks: true) == [.join(second)])
@@ -37,7 +37,7 @@ struct KeyReservationTests {
         #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
     }
 
-    @Test func aTicketInTheStoreIsTheOutcomeOfAll() {
+    @Test func storedTicketIsTheOutcomeOfAllRequestsWithItsKey() {
         var keys = KeyReservations()
         _ = keys.asked(first, key: Self.key, payload: nil, looks: true)
         _ = keys.asked(second, key: Self.key, payload: Self.other, looks: true)
@@ -54,7 +54,7 @@ struct KeyReservationTests {
         #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: false) == [.go(third)], "the key is free")
     }
 
-    @Test func anotherPayloadIsRefusedAsSoonAsBothAreKnown() {
+    @Test func requestWithAnotherPayloadIsRefusedOnceBothAreKnown() {
         var keys = reserved()
         #expect(keys.asked(second, key: Self.key, payload: Self.other, looks: true) == [.refuse(second)])
         #expect(keys.asked(third, key: Self.key, payload: nil, looks: true) == [.join(third)])
@@ -75,7 +75,7 @@ struct KeyReservationTests {
         #expect(keys.completed(second, payload: Self.other) == [], "it compares by itself")
     }
 
-    @Test func theOldestGoesWhenTheFirstComesToNothing() {
+    @Test func oldestRequestIsSentWhenTheFirstHasNoOutcome() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: Self.same, looks: false)
         _ = keys.asked(third, key: Self.key, payload: Self.same, looks: false)
@@ -83,13 +83,13 @@ struct KeyReservationTests {
         #expect(keys.ended(second, hasOutcome: true) == [.share(third, Self.same)])
     }
 
-    @Test func anOutcomeWithoutItsPayloadIsGivenToNobody() {
+    @Test func outcomeWithoutAPayloadIsNotShared() {
         var keys = reserved(payload: nil)
         _ = keys.asked(second, key: Self.key, payload: Self.same, looks: false)
         #expect(keys.ended(first, hasOutcome: true) == [.go(second)])
     }
 
-    @Test func theNextOneAsksTheStoreIfNobodyDid() {
+    @Test func nextRequestSearchesTheStoreIfItWasNotSearched() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
         _ = keys.asked(third, key: Self.key, payload: Self.same, looks: true)
@@ -99,7 +99,7 @@ struct KeyReservationTests {
         #expect(keys.looked(third, found: nil) == [.go(third)])
     }
 
-    @Test func theOneThatGoesBecomesATicketOnceForThoseThatAreDue() {
+    @Test func firstRequestIsOfferedATicketOnceWhenOthersAreDue() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: nil, looks: true)
         _ = keys.asked(third, key: Self.key, payload: Self.same, looks: true)
@@ -110,7 +110,7 @@ struct KeyReservationTests {
         #expect(keys.looked(second, found: nil) == [.go(second), .offerTicket(second)], "the third is still due")
     }
 
-    @Test func oneThatLeavesIsForgotten() {
+    @Test func requestOfALeavingClientIsForgotten() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
         #expect(keys.ended(second, hasOutcome: true) == [], "nobody waits for what it came to")
@@ -120,7 +120,7 @@ struct KeyReservationTests {
         #expect(keys.count == 0)
     }
 
-    @Test func notMoreThanTheLimitWait() {
+    @Test func requestAboveTheLimitOfWaitingOnesIsRefused() {
         var keys = reserved(joinedCountMax: 1)
         _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
         #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: true) == [.refuseByLimit(third, value: 1)])
@@ -128,7 +128,7 @@ struct KeyReservationTests {
         #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: true) == [.join(third)])
     }
 
-    @Test func otherKeysAreNothingToIt() {
+    @Test func requestWithAnotherKeyIsSentAtOnce() {
         var keys = reserved()
         #expect(keys.asked(second, key: [2], payload: Self.other, looks: false) == [.go(second)])
         #expect(keys.ended(first, hasOutcome: true) == [])
@@ -137,7 +137,7 @@ struct KeyReservationTests {
 
     /// Whatever happens, at most one request of a key is under way, and nobody waits for a request that is over.
     @Test(arguments: 1...200)
-    func oneOfAKeyIsUnderWayAtATime(seed: UInt64) {
+    func oneRequestOfAKeyIsSentAtATime(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var keys = KeyReservations(joinedCountMax: 4)
         var under: [[UInt8]: Claim] = [:]

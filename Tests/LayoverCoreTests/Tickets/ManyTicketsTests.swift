@@ -32,7 +32,7 @@ struct ManyTicketsTests {
         #expect(time < .seconds(60))
     }
 
-    @Test func inOneLane() {
+    @Test func manyTicketsInOneLaneAreFast() {
         Self.check { _ in
             var wish = PendingBench.Wish()
             wish.lane = "lane"
@@ -40,9 +40,9 @@ struct ManyTicketsTests {
         }
     }
 
-    @Test func inNoLane() { Self.check { _ in PendingBench.Wish() } }
+    @Test func manyTicketsWithoutALaneAreFast() { Self.check { _ in PendingBench.Wish() } }
 
-    @Test func childrenOfOneParent() {
+    @Test func manyChildrenOfOneParentAreFast() {
         Self.check { number in
             var wish = PendingBench.Wish()
             wish.parents = number == 0 ? [] : [EntryID(high: 1, low: 0)]
@@ -50,7 +50,7 @@ struct ManyTicketsTests {
         }
     }
 
-    @Test func undecidedAndSkippedInOneLane() {
+    @Test func manySkippedTicketsInOneLaneAreFast() {
         let skipping = Policy.fixture { $0.undecidedInLane = .skip }
         var bench = PendingBench()
         let records = Self.records { _ in

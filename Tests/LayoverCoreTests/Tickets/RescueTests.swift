@@ -14,7 +14,7 @@ struct RescueTests {
     }
 
     @Test(arguments: [true, false])
-    mutating func theAttemptThatWasCutOffHasItsLine(isRepeatable: Bool) throws {
+    mutating func attemptCutOffByACrashHasARecord(isRepeatable: Bool) throws {
         let id = bench.accepted { $0.isRepeatable = isRepeatable }
         let began = bench.now
         let record = try #require(stored(id))
@@ -34,7 +34,7 @@ struct RescueTests {
         #expect(bench.set.record(of: id)?.attempts == entry.attempts, "to be stored")
     }
 
-    @Test mutating func itIsToldOnce() throws {
+    @Test mutating func attemptCutOffByACrashIsRecordedOnce() throws {
         let id = bench.accepted { $0.isRepeatable = false }
         _ = bench.restart([try #require(stored(id))])
         let before = bench.set.record(of: id)
@@ -43,7 +43,7 @@ struct RescueTests {
     }
 
     /// Each death of the process is one attempt, and the limit on them holds.
-    @Test mutating func everyOneCountsOnce() throws {
+    @Test mutating func everyCrashCountsAsOneAttempt() throws {
         let id = bench.accepted()
         for number in 1...3 {
             _ = bench.restart([try #require(stored(id, all: number, automatic: number))])
@@ -52,7 +52,7 @@ struct RescueTests {
         }
     }
 
-    @Test mutating func aChangeThatTookTheCountBackIsMadeGood() throws {
+    @Test mutating func attemptCountLostByAChangeIsRestored() throws {
         let policy = Policy.fixture { $0.automaticAttemptsMax = 4 }
         let id = bench.accepted { $0.policy = policy }
         _ = bench.restart([try #require(stored(id))], policy: policy)
@@ -64,7 +64,7 @@ struct RescueTests {
         #expect(entry.attemptCount == 2 && entry.automaticLeft == 2)
     }
 
-    @Test mutating func theAttemptOfAPersonIsNamedSo() throws {
+    @Test mutating func attemptOfAPersonCutOffByACrashKeepsItsTrigger() throws {
         let id = bench.accepted()
         _ = bench.restart([try #require(stored(id))])
         var record = try #require(stored(id, all: 2, automatic: 1))
@@ -73,7 +73,7 @@ struct RescueTests {
         #expect(bench.entry(id)?.attempts.records.map(\.trigger) == [.arrival, .admin])
     }
 
-    @Test mutating func anAnswerThatHadBegunIsTheSameAttempt() throws {
+    @Test mutating func responseCutOffByACrashBelongsToItsAttempt() throws {
         let id = bench.accepted()
         var answered = AttemptRecord(number: 1, trigger: .arrival, startedAt: bench.now)
         answered.endedAt = bench.now

@@ -18,7 +18,7 @@ struct RestoringTests {
 
     /// Regression: a parent that had failed hid that its child may have been applied, and a plain retry sent it twice.
     @Test(arguments: [true, false])
-    func aParentThatFailedHidesNothing(isRepeatable: Bool) throws {
+    func ticketOfAFailedParentStaysMaybeApplied(isRepeatable: Bool) throws {
         var bench = PendingBench()
         let parent = bench.accepted()
         let child = bench.accepted {
@@ -46,7 +46,7 @@ struct RestoringTests {
         #expect(bench.restart().started == [] && bench.state(id) == .held)
     }
 
-    @Test func statesAndDeadlinesAreWhatTheyWere() {
+    @Test func statesAndDeadlinesSurviveARestart() {
         var bench = PendingBench()
         let ids = (0..<4).map { _ in bench.accepted() }
         _ = bench.fail(ids[0], .reset, delay: .seconds(100))
@@ -115,7 +115,7 @@ struct RestoringTests {
         #expect(order.filter(one.contains) == one && order.filter(two.contains) == two)
     }
 
-    @Test func theLaneOfAnUndecidedOneIsStillBlocked() {
+    @Test func undecidedTicketStillBlocksItsLaneAfterARestart() {
         var bench = PendingBench()
         let ids = bench.lane(2) { $0.isRepeatable = false }
         #expect(bench.restart().started == [])
@@ -133,7 +133,7 @@ struct RestoringTests {
         #expect(bench.set.admitTicket() == .admitted(sequence: 11))
     }
 
-    @Test func portionsAreAsGoodAsAll() {
+    @Test func ticketsRestoredInPortionsKeepTheirOrder() {
         var bench = PendingBench()
         _ = bench.mode(.offline)
         let parent = bench.accepted()
@@ -158,7 +158,7 @@ struct RestoringTests {
     }
 
     @Test(arguments: [EntryState.delivered, .cancelled, nil])
-    func aParentMayHaveEndedBefore(state: EntryState?) {
+    func parentThatEndedBeforeTheRestartDecidesItsChildren(state: EntryState?) {
         var bench = PendingBench()
         let parent = bench.accepted()
         let ids = [EntryState.waiting, .held].map { wanted in
@@ -174,7 +174,7 @@ struct RestoringTests {
 
     // MARK: What is over
 
-    @Test func aLifeThatIsOverIsNotBegunAnew() {
+    @Test func ticketThatExpiredBeforeTheRestartIsNotStarted() {
         var bench = PendingBench()
         let short = Policy.fixture { $0.lifetime = .seconds(10) }
         let id = bench.accepted { $0.policy = short }
@@ -187,7 +187,7 @@ struct RestoringTests {
         #expect([.expired, .undecided].contains(bench.state(child)))
     }
 
-    @Test func credentialsThatAreOverAreNotShown() {
+    @Test func ticketWithExpiredCredentialsIsNotSentAfterARestart() {
         var bench = PendingBench()
         let notAfter = bench.now + .seconds(10)
         let id = bench.accepted { $0.notAfter = notAfter }

@@ -27,7 +27,7 @@ struct StoreTroubleTests {
     }
 
     /// What the store stopped says nothing about the origin: its canary waits no longer for that.
-    @Test mutating func theGateIsLeftAsItWas() {
+    @Test mutating func failureOfTheStoreLeavesTheGateUnchanged() {
         let (held, tickets) = outage(ticketCount: 1)
         _ = bench.notMarked(tickets[0])
         _ = bench.end(held, as: .cancelled)
@@ -35,7 +35,7 @@ struct StoreTroubleTests {
         #expect(bench.park(nil).1.started.count == 1)
     }
 
-    @Test mutating func afterAPauseOneFindsOutAndTheOthersFollowWhenAllIsWell() {
+    @Test mutating func oneTicketTestsTheStoreAfterThePauseAndTheOthersFollow() {
         let tickets = (0..<4).map { _ in bench.accepted() }
         #expect(bench.notMarked(tickets[0]) == [])
         #expect(bench.wait(.milliseconds(4999)) == [])
@@ -50,7 +50,7 @@ struct StoreTroubleTests {
     }
 
     /// One whose mark is never taken does not keep the others from finding out.
-    @Test mutating func theyTakeTurns() {
+    @Test mutating func ticketsTakeTurnsInTestingTheStore() {
         let tickets = (0..<3).map { _ in bench.accepted() }
         var probes = [tickets[0]]
         for _ in 0..<5 {
@@ -63,7 +63,7 @@ struct StoreTroubleTests {
     }
 
     /// The probe did not come as far as the store: the next one asks, at another origin.
-    @Test mutating func aProbeThatComesToNothingIsFollowedByTheNext() {
+    @Test mutating func nextTicketTestsTheStoreIfTheFirstDoesNotReachIt() {
         let here = bench.accepted()
         let waiting = bench.accepted()
         let there = bench.accepted { $0.origin = PendingBench.other }
@@ -75,7 +75,7 @@ struct StoreTroubleTests {
         #expect(bench.wait(.seconds(1)).started == [here])
     }
 
-    @Test mutating func aPersonsWordCountsMore() {
+    @Test mutating func retryByAPersonStartsInSpiteOfThePause() {
         let first = bench.accepted()
         let second = bench.accepted()
         _ = bench.notMarked(first)
@@ -84,7 +84,7 @@ struct StoreTroubleTests {
         #expect(bench.wait(.milliseconds(4999)) == [])
     }
 
-    @Test mutating func peopleAreToldWhenTheNextOneMayGo() {
+    @Test mutating func ticketPausedByTheStoreShowsItsNextAttempt() {
         let first = bench.accepted()
         let second = bench.accepted()
         _ = bench.notMarked(first)
@@ -103,7 +103,7 @@ struct StoreTroubleTests {
         #expect(bench.reason(first) == .turn)
     }
 
-    @Test mutating func behindAShutGateTheyWaitForTheirOrigin() {
+    @Test mutating func ticketPausedByTheStoreWaitsForAShutGate() {
         let (held, tickets) = outage(ticketCount: 2)
         _ = bench.notMarked(tickets[0])
         _ = bench.end(held, as: .cancelled)
@@ -115,7 +115,7 @@ struct StoreTroubleTests {
         #expect(bench.wait(.seconds(60)).started.count == 1)
     }
 
-    @Test mutating func aNewTicketIsNoCanary() {
+    @Test mutating func newTicketIsNotTheCanaryWhileTheStoreFails() {
         let (held, tickets) = outage(ticketCount: 1)
         _ = bench.notMarked(tickets[0])
         _ = bench.end(held, as: .cancelled)

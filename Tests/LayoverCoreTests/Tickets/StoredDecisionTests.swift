@@ -33,7 +33,7 @@ struct StoredDecisionTests {
         #expect(bench.wait(.seconds(9999)).started == [])
     }
 
-    @Test mutating func aForceThatNoAttemptHasUsedIsKept() {
+    @Test mutating func unusedForceIsKeptAfterACrash() {
         let id = bench.accepted { $0.isRepeatable = false }
         bench.counted(id)
         _ = bench.fail(id, .reset, asks: .maybeApplied, rule: .onMaybeApplied)
@@ -43,7 +43,7 @@ struct StoredDecisionTests {
         #expect(bench.entry(id)?.isForced == true)
     }
 
-    @Test mutating func aForceIsUsedUpByTheAttemptThatWasCutOff() {
+    @Test mutating func forceIsUsedUpByAnAttemptCutOffByACrash() {
         let id = bench.accepted { $0.isRepeatable = false }
         bench.counted(id)
         _ = bench.fail(id, .reset, asks: .maybeApplied, rule: .onMaybeApplied)
@@ -64,7 +64,7 @@ struct StoredDecisionTests {
     // MARK: Retry
 
     @Test(arguments: [UndecidedReason.exhausted, .credentialsExpired, .rejected])
-    mutating func aRetryIsStillToBeMade(why: UndecidedReason) {
+    mutating func retryIsMadeAfterACrash(why: UndecidedReason) {
         let notAfter = bench.now + .seconds(why == .credentialsExpired ? 5 : 5000)
         let id = bench.accepted { $0.notAfter = notAfter }
         _ = bench.fail(id, .reset, delay: .seconds(100), asks: why)
@@ -76,7 +76,7 @@ struct StoredDecisionTests {
     }
 
     /// Windows begin with one attempt after a restart, so the second of two waits when the time of its credentials is looked at.
-    @Test mutating func allRetriesOfWhatHasOldCredentialsAreStillToBeMade() {
+    @Test mutating func retriesOfTicketsWithExpiredCredentialsSurviveACrash() {
         let notAfter = bench.now + .seconds(5)
         let ids = (0..<3).map { _ in bench.accepted { $0.notAfter = notAfter } }
         for id in ids { _ = bench.fail(id, .reset, delay: .seconds(100), asks: .credentialsExpired) }
@@ -96,7 +96,7 @@ struct StoredDecisionTests {
     }
 
     @Test(arguments: [true, false])
-    mutating func aRetryOfWhatIsHeldBackIsOneAttempt(isMade: Bool) {
+    mutating func retryOfAHeldTicketIsMadeOnceInSpiteOfACrash(isMade: Bool) {
         let id = bench.accepted()
         _ = bench.fail(id, .reset)
         _ = bench.command(.hold, id)
@@ -129,7 +129,7 @@ struct StoredDecisionTests {
     }
 
     @Test(arguments: [true, false])
-    mutating func aPriorityOfAPersonIsNotMoved(crashes: Bool) {
+    mutating func priorityOfAPersonIsNotChangedByAPolicy(crashes: Bool) {
         let (own, other) = (bench.accepted(), bench.accepted())
         for id in [own, other] { _ = bench.fail(id, .reset, delay: .seconds(99_999)) }
         _ = bench.patch(own, priority: 3)
@@ -140,7 +140,7 @@ struct StoredDecisionTests {
 
     // MARK: Parents
 
-    @Test mutating func aChildThatAPersonSentWithoutItsParentGoesOnSo() {
+    @Test mutating func childRetriedWithoutItsParentKeepsWaitingAfterACrash() {
         let (failed, live) = (bench.accepted(), bench.accepted())
         let child = bench.accepted { $0.parents = [failed, live] }
         _ = bench.end(failed, as: .failed)

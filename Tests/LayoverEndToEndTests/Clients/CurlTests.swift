@@ -16,7 +16,7 @@ extension EndToEnd {
 
         /// A refused connection is `neverSent`, so even a POST is sent, once, when the origin is there.
         @Test(arguments: OriginTiming.allCases)
-        func aPostArrivesOnceAndWhole(timing: OriginTiming) async throws {
+        func postArrivesOnceAndComplete(timing: OriginTiming) async throws {
             let scene = try await Scene()
             let (result, records) = try await scene.run(
                 scene.layover.curl("--fail", "--data", "order=1", scene.url("/echo")), origin: timing)
@@ -27,7 +27,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: OriginTiming.allCases)
-        func aChunkedUploadArrivesOnceAndWhole(timing: OriginTiming) async throws {
+        func chunkedUploadArrivesOnceAndComplete(timing: OriginTiming) async throws {
             let scene = try await Scene()
             let file = try scene.root.write(String(repeating: "photo", count: 100_000), to: "photo")
             let (result, records) = try await scene.run(

@@ -27,7 +27,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: ["-1h", "+30h"])
-        func aJumpDuringARunEndsNothingAndDelaysNothing(offset: String) async throws {
+        func clockJumpDuringARunNeitherEndsNorDelaysTickets(offset: String) async throws {
             let folder = try TemporaryFolder()
             guard let clock = try clock(in: folder) else { return }
             let scene = try await DurableScene(environment: clock.environment)
@@ -46,7 +46,7 @@ extension EndToEnd {
 
         /// The machine was not started anew, so the clock since boot says how much time has passed.
         @Test(arguments: ["-1h", "+30h"])
-        func aJumpBetweenTwoRunsOfOneBootChangesNoDeadline(offset: String) async throws {
+        func clockJumpBetweenTwoRunsOfOneBootChangesNoDeadline(offset: String) async throws {
             let folder = try TemporaryFolder()
             guard let clock = try clock(in: folder) else { return }
             let first = try await DurableScene(environment: clock.environment)

@@ -9,7 +9,7 @@ import Testing
 /// and not every interleaving.
 @Suite(.serialized, .timeLimit(.minutes(15)))
 struct CrashTests {
-    @Test func nothingAcceptedIsLostOrDoubledHoweverOftenTheProxyIsKilled() async throws {
+    @Test func acceptedTicketsAreNeitherLostNorDoubledByKills() async throws {
         let environment = ProcessInfo.processInfo.environment
         let rounds = environment["CRASH_ROUNDS"].flatMap(Int.init) ?? 12
         let seed = environment["CRASH_SEED"].flatMap(UInt64.init) ?? .random(in: 1...999_999)

@@ -45,7 +45,7 @@ extension EndToEnd {
         }
 
         /// Names that were made at the start: the database, its log, its key, the folder of the spool.
-        @Test func theNamesOfTheStoreAreSyncedBeforeTheFirst202() async throws {
+        @Test func filesOfTheStoreAreSyncedBeforeTheFirst202() async throws {
             guard let trace = try await traceOfOneTicket(bodyByteCount: 100) else { return }
             let told = try #require(trace.first(isDone: false, "HTTP/1.1 202"))
             for made in ["layover.sqlite\", O_RDWR|O_CREAT", "layover.sqlite-wal\", O_RDWR|O_CREAT", "store.key.new\"", "spool\", 0700"] {
@@ -59,7 +59,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func theAttemptIsOnDiskBeforeItsFirstByteLeaves() async throws {
+        @Test func startRecordIsSyncedBeforeTheFirstByteIsSent() async throws {
             guard let trace = try await traceOfOneTicket(bodyByteCount: 100) else { return }
             let told = try #require(trace.first(isDone: false, "HTTP/1.1 202"))
             let connect = try #require(trace.first(after: told, isDone: false, "connect(", "AF_INET"), "it connects")

@@ -30,7 +30,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func noSecretLiesInClearInTheDatabaseItsLogOrTheSpool() async throws {
+        @Test func noSecretIsStoredInPlainText() async throws {
             let scene = try await DurableScene()
             let answer = try await scene.send(
                 "secret", "Prefer: respond-async", "Authorization: \(Self.authorization)", "Cookie: \(Self.cookie)",
@@ -50,7 +50,7 @@ extension EndToEnd {
             try expectNothingInClear(again, "in the end")
         }
 
-        @Test func filesAndFoldersOfTheStoreAreForTheirOwnerAlone() async throws {
+        @Test func filesOfTheStoreAreAccessibleOnlyToTheirOwner() async throws {
             let folder = try TemporaryFolder()
             let scene = try await DurableScene(storeIn: folder.file("store").path)
             _ = try await scene.accept("big", bodyByteCount: 200_000)

@@ -15,7 +15,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: Damage.allCases)
-        func aDamagedStoreIsRefusedAndLeftAsItIs(damage: Damage) async throws {
+        func damagedStoreIsRefusedAndNotChanged(damage: Damage) async throws {
             let first = try await DurableScene()
             for number in 1...20 { _ = try await first.accept("request-\(number)", bodyByteCount: 2_000) }
             #expect(await first.layover.stop().status == 0)
@@ -48,7 +48,7 @@ extension EndToEnd {
             try bytes.write(to: file)
         }
 
-        @Test func aSecondProcessOnTheSameStoreIsRefusedAndDisturbsNothing() async throws {
+        @Test func secondProcessOnTheSameStoreIsRefused() async throws {
             let scene = try await DurableScene()
             let ticket = try await scene.accept("one")
             // In the same folder, so that it has the same store; its ports are free ones.

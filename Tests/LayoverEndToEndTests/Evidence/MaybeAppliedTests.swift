@@ -88,7 +88,7 @@ extension EndToEnd {
         // MARK: Undecided
 
         /// With `onMaybeApplied: ask` the client stays connected while a person decides.
-        @Test func withAskItIsUndecidedAndResentOnlyByForce() async throws {
+        @Test func requestWithAskIsUndecidedAndResentOnlyByForce() async throws {
             let layover = try await RunningLayover.start(Self.configuration)
             let cases = TroubleCase.all.filter {
                 !$0.isRepeatable && $0.trouble != .diesInBody && $0.trouble != .closesIdle

@@ -16,7 +16,7 @@ struct MemoryTests {
 
     private static var seed: UInt64 { number("MIXED_SEED") ?? .random(in: 1...999_999) }
 
-    @Test func everyBodyArrivesAsItWasSentWhileEverythingIsMixed() async throws {
+    @Test func bodiesArriveUnchangedUnderMixedLoad() async throws {
         let load = MixedLoad(seconds: Self.number("MIXED_SECONDS").map(Int.init) ?? 20, seed: Self.seed)
         let layover = try await RunningLayover.start()
         try await expectNoBreach(load, on: layover)
@@ -26,7 +26,7 @@ struct MemoryTests {
 
     /// As part of `make test` it takes three minutes at most: forty seconds of load, and some thirty for the rest.
     @Test(.timeLimit(.minutes(memcheckSeconds == nil ? 3 : 60)))
-    func memcheckFindsNothingWhileEverythingIsMixed() async throws {
+    func memcheckFindsNothingUnderMixedLoad() async throws {
         // A time limit ends no process. So whatever is under way ten seconds before it is killed, and the error names it.
         let deadline = Deadline(in: memcheckSeconds.map { Duration.seconds($0 + 900) } ?? .seconds(170))
         let memcheck = try await Memcheck()

@@ -45,7 +45,7 @@ struct UsageTrendTests {
         #expect(trend.excesses.count == 1 && trend.excesses.first?.hasPrefix("threads") == true, "\(trend)")
     }
 
-    @Test func figuresAreThoseOfTheReadings() {
+    @Test func trendIsComputedFromTheReadings() {
         let trend = UsageTrend(
             (0..<60).map { second in
                 Usage(second: Double(second), residentByteCount: second << 10, descriptorCount: second == 30 ? 90 : 7, threadCount: 3)
@@ -59,7 +59,7 @@ struct UsageTrendTests {
         #expect(trend.threads.peak == 3)
     }
 
-    @Test func noReadingsAreNoTrend() {
+    @Test func noReadingsGiveAnEmptyTrend() {
         let trend = UsageTrend([])
         #expect(trend.resident.last == 0 && trend.excesses.isEmpty)
     }

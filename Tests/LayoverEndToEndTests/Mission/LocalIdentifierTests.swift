@@ -26,7 +26,7 @@ extension EndToEnd {
             ("application/x-www-form-urlencoded", "card=~ticket.ID.json.id~&by=%7Eticket.ID.json.owner.name%7E",
                 "card=7&by=%C3%86+%26+%22Co%22"),
         ])
-        func s3gTheServersIdTakesThePlaceOfTheLocalOne(type: String, body: String, received: String) async throws {
+        func s3gLocalIdIsReplacedByTheIdOfTheServer(type: String, body: String, received: String) async throws {
             let scene = try await Scene()
             let card = try await scene.submit("/made", body: "a card")
             let picture = try await scene.submit(
@@ -45,7 +45,7 @@ extension EndToEnd {
         }
 
         /// The parent was delivered long ago, in another life of the process.
-        @Test func s3gWhatIsKnownAlreadyIsReplacedAtOnce() async throws {
+        @Test func s3gKnownIdOfTheServerIsInsertedAtOnce() async throws {
             let scene = try await Scene()
             let origin = try await scene.startOrigin()
             let card = try await scene.submit("/made")
@@ -59,7 +59,7 @@ extension EndToEnd {
             #expect(origin.requests.count == 2)
         }
 
-        @Test func s3gAValueThatIsMissingIsAPersonsDecision() async throws {
+        @Test func s3gMissingIdOfTheServerMakesTheTicketUndecided() async throws {
             let scene = try await Scene()
             let origin = try await scene.startOrigin()
             let card = try await scene.submit("/made")

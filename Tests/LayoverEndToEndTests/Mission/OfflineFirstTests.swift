@@ -33,7 +33,7 @@ extension EndToEnd {
             #expect(origin.records.count == 3)
         }
 
-        @Test func s3aWhoWaitsALittleIsAnsweredOrGivenATicket() async throws {
+        @Test func s3aClientWithAShortWaitGetsAResponseOrATicket() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let answer = try await scene.send("POST", "/echo?1", ["Prefer: respond-async, wait=1"])
             #expect(answer.status == 202)
@@ -46,7 +46,7 @@ extension EndToEnd {
             #expect(origin.requests == ["POST /echo?1", "POST /echo?2"])
         }
 
-        @Test func s3bUnsentChangesSurviveAKillAndLargePicturesLieOnDiskUntilTheyAreSent() async throws {
+        @Test func s3bUnsentTicketsAndTheirLargeBodiesSurviveAKill() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let picture = String(repeating: "p", count: 500_000)
             let tickets = [
@@ -72,7 +72,7 @@ extension EndToEnd {
             #expect(origin.records.count == 2)
         }
 
-        @Test func s3bAnAdoptedRequestIsDoneAfterItsClientAndTheProxyAreGone() async throws {
+        @Test func s3bAdoptedRequestIsDeliveredAfterItsClientLeftAndTheProxyWasKilled() async throws {
             let scene = try await Scene(
                 #"{"policies":{"default":{"clientGone":"adopt","delay":{"type":"constant","every":"1h","jitter":"none"}}}}"#)
             let client = try scene.layover.curl("--data", "adopted", scene.url("/echo?adopted")).start()
@@ -94,7 +94,7 @@ extension EndToEnd {
             #expect(origin.requests == ["POST /echo?adopted"])
         }
 
-        @Test func s3cWhatIsSynchronisedAndWhatIsNotCanBeSeen() async throws {
+        @Test func s3cTicketsShowWhetherTheyAreSynchronised() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let ticket = try await scene.submit("/echo")
             let listing = try await scene.layover.waitForPending("its first attempt has failed") { $0.data.first?.lastFailure != nil }
@@ -131,7 +131,7 @@ extension EndToEnd {
             #expect(origin.records.count == 5, "each once")
         }
 
-        @Test func s3eChangesThatMakeNoSenseAnyMoreAreDropped() async throws {
+        @Test func s3eTicketIsCancelledIfThePreflightSaysItIsObsolete() async throws {
             let scene = try await Scene(
                 Self.policy(#","preflight":{"method":"HEAD","dropOn":["404","410"],"askOn":["412"]}"#))
             let gone = try await scene.submit("/cards/gone", method: "PUT", body: "new text")
@@ -144,7 +144,7 @@ extension EndToEnd {
             #expect(origin.requests.filter { $0.hasSuffix("/there") } == ["HEAD /cards/there", "PUT /cards/there"])
         }
 
-        @Test func s3eWhatTheOriginIsNotSureOfIsAPersonsDecision() async throws {
+        @Test func s3eTicketIsUndecidedIfThePreflightIsUnclear() async throws {
             let scene = try await Scene(Self.policy(#","preflight":{"method":"HEAD","dropOn":["410"],"askOn":["404"]}"#))
             let ticket = try await scene.submit("/cards/gone", method: "PUT")
             let origin = try await scene.startOrigin()
@@ -158,7 +158,7 @@ extension EndToEnd {
         }
 
         /// The first and three retries fail; then a person keeps one and deletes the other.
-        @Test func s3iWhatFailsGoesBackAndWhatFailsAgainIsAPersonsDecision() async throws {
+        @Test func s3iFailedTicketIsRetriedAndThenUndecided() async throws {
             let scene = try await Scene(
                 #"{"policies":{"ask":{"delay":{"type":"constant","every":"20ms","jitter":"none"}}}}"#)
             let kept = try await scene.submit("/echo?kept", "Layover-Policy: ask")
@@ -182,7 +182,7 @@ extension EndToEnd {
         }
 
         /// It reached the server, maybe: only a person who takes the risk has it sent again.
-        @Test func s3iWhatMayHaveBeenDoneIsSentAgainOnlyByForce() async throws {
+        @Test func s3iTicketThatMayHaveBeenAppliedIsResentOnlyByForce() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let origin = try await scene.startOrigin()
             let ticket = try await scene.submit("/stalled/200000")

@@ -15,7 +15,7 @@ extension EndToEnd {
             for ticket in tickets { #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered") }
         }
 
-        @Test func s3fAPictureGoesAfterItsCard() async throws {
+        @Test func s3fChildIsSentAfterItsParent() async throws {
             let scene = try await Scene(Self.oneByOne)
             let card = try await scene.submit("/echo?card", "Priority: u=7")
             let picture = try await scene.submit("/echo?picture", "Priority: u=0", "Layover-After: \(card)")
@@ -28,7 +28,7 @@ extension EndToEnd {
             #expect(origin.requests == ["POST /echo?card", "POST /echo?picture"])
         }
 
-        @Test func s3fAPictureOfACardThatWasDeletedIsAPersonsDecision() async throws {
+        @Test func s3fChildOfADeletedParentIsUndecided() async throws {
             let scene = try await Scene(Self.oneByOne)
             let card = try await scene.submit("/echo?card")
             let picture = try await scene.submit("/echo?picture", "Layover-After: \(card)")
@@ -45,7 +45,7 @@ extension EndToEnd {
             #expect(origin.requests == ["POST /echo?picture"])
         }
 
-        @Test func s3fWhatComesAfterADeliveredCardGoesAtOnce() async throws {
+        @Test func s3fChildOfADeliveredParentIsSentAtOnce() async throws {
             let scene = try await Scene(Self.oneByOne)
             let origin = try await scene.startOrigin()
             let card = try await scene.submit("/echo?card")
@@ -67,7 +67,7 @@ extension EndToEnd {
             #expect(try await scene.layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
         }
 
-        @Test func s3fPicturesGoLast() async throws {
+        @Test func s3fTicketsAreSentInOrderOfPriority() async throws {
             let scene = try await Scene(Self.oneByOne)
             var tickets: [String] = []
             for (name, urgency) in [("canary", 0), ("picture", 7), ("card", 1), ("text", 3), ("note", 1)] {
@@ -80,7 +80,7 @@ extension EndToEnd {
             #expect(origin.requests.map { $0.split(separator: "?").last ?? "" } == ["canary", "card", "note", "text", "picture"])
         }
 
-        @Test func s3fALaneKeepsItsOrderWhateverThePriorities() async throws {
+        @Test func s3fLaneKeepsItsOrderWithAnyPriorities() async throws {
             let scene = try await Scene(Self.oneByOne)
             var tickets: [String] = []
             for (name, lane, urgency) in [("a1", "a", 7), ("a2", "a", 0), ("b1", "b", 5), ("a3", "a", 3), ("b2", "b", 0)] {

@@ -72,7 +72,7 @@ extension EndToEnd {
             #"{"type":"exponential","initial":"1ms","multiplier":2,"max":"20ms","jitter":"equal"}"#,
             #"{"type":"schedule","delays":["1ms","5ms","20ms"]}"#,
         ])
-        func s4bEveryKindOfDelayBringsTheNextAttempt(delay: String) async throws {
+        func s4bEveryKindOfDelayLeadsToTheNextAttempt(delay: String) async throws {
             let scene = try await Scene(Self.policy(#""delay":\#(delay),"automaticAttemptsMax":5"#))
             let answer = try await scene.layover.exchange(
                 "GET \(scene.url("/")) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -81,7 +81,7 @@ extension EndToEnd {
         }
 
         /// The timer is an hour away; the change of the network is first, unless the policy says no.
-        @Test func s4cTheWaitEndsAtTheTimerOrWhenTheNetworkIsReachableWhicheverIsFirst() async throws {
+        @Test func s4cWaitEndsAtItsDueTimeOrWhenTheNetworkIsReachable() async throws {
             let long = #""delay":{"type":"constant","every":"1h","jitter":"none"}"#
             let scene = try await Scene(Self.policy(long))
             let client = try scene.layover.curl(scene.url("/echo")).start()

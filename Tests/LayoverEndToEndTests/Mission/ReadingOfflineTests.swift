@@ -35,7 +35,7 @@ extension EndToEnd {
             throw ProcessError("No copy in time.")
         }
 
-        @Test func s3jReadsFromTheLocalCopyAndThenTheNewOne() async throws {
+        @Test func s3jCachedResponseIsServedOfflineAndThenRefreshed() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
             let origin = try await scene.startOrigin()
@@ -71,7 +71,7 @@ extension EndToEnd {
         }
 
         /// A copy that is fresh says no less of where it comes from than a stale one (RFC 9211 section 2, RFC 9209).
-        @Test func s3jAFreshCopySaysThatItsOriginIsAway() async throws {
+        @Test func s3jFreshCachedResponseStatesThatItsOriginIsUnreachable() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
             let origin = try await scene.startOrigin()
@@ -96,7 +96,7 @@ extension EndToEnd {
             try await scene.layover.waitForPending("nobody waits") { $0.data.isEmpty }
         }
 
-        @Test func s3jNobodyGetsACopyWhoForbidsIt() async throws {
+        @Test func s3jClientThatForbidsCachedResponsesGetsNone() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
             let origin = try await scene.startOrigin()
@@ -118,7 +118,7 @@ extension EndToEnd {
         }
 
         /// The copy is stale, and its origin is there: an admin's word counts as if it were not.
-        @Test func s3jOnlyIfCachedIsAnsweredWhileAnAdminSaysOffline() async throws {
+        @Test func s3jOnlyIfCachedIsServedInOfflineMode() async throws {
             let scene = try await Scene(Self.caching)
             try write("one", in: scene)
             let origin = try await scene.startOrigin()

@@ -45,7 +45,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func s1bTheStreamSaysWhichRequestFailed() async throws {
+        @Test func s1bEventStreamNamesTheFailedRequest() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let (layover, url) = (scene.layover, scene.url("/echo?which"))
             let (client, event) = try await onOwnThread {
@@ -59,7 +59,7 @@ extension EndToEnd {
             client.signal(SIGKILL)
         }
 
-        @Test func s1cTheMessageIsVisibleFromTheFirstFailureUntilNothingWaits() async throws {
+        @Test func s1cIncidentIsOpenFromTheFirstFailureUntilNothingWaits() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let (layover, url) = (scene.layover, scene.url("/echo"))
             let (client, opened) = try await onOwnThread {
@@ -79,7 +79,7 @@ extension EndToEnd {
         }
 
         /// The caller does not know: the same command, with and without the proxy, gives the same bytes.
-        @Test func s1dAnyRequestIsInterceptedAndItsCallerDoesNotKnow() async throws {
+        @Test func s1dClientGetsTheSameBytesWithAndWithoutTheProxy() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let client = try scene.layover.curl(scene.url("/large/5000")).start()
             try await scene.layover.waitForPending("it waits") { $0.waitingCount == 1 }
@@ -93,7 +93,7 @@ extension EndToEnd {
         }
 
         /// Nobody retries: somebody says that the network changed. (The real link is in `NetworkOutage`.)
-        @Test func s1eWhenConnectivityReturnsRetryFiresByItself() async throws {
+        @Test func s1eRequestsAreRetriedWhenConnectivityReturns() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let clients = try await Self.inTrouble(scene)
             let origin = try await scene.startOrigin()

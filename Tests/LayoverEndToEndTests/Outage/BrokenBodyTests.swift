@@ -4,7 +4,7 @@ import Testing
 extension EndToEnd {
     @Suite struct BrokenBody {
         /// The head has been delivered, so there is no going back: the client must see that the body is not whole.
-        @Test func anOriginKilledInTheMiddleOfABodyBreaksTheClientsBodyToo() async throws {
+        @Test func clientSeesABrokenBodyWhenItsOriginIsKilled() async throws {
             let scene = try await Scene()
             let origin = try await scene.startOrigin()
             let client = try scene.layover.curl(scene.url("/stalled/1000000")).start()

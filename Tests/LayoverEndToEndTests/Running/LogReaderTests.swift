@@ -13,7 +13,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: Reader.allCases)
-        func theLogNeitherEndsNorBlocksTheProxy(reader: Reader) async throws {
+        func stalledOrClosedLogReaderDoesNotStopTheProxy(reader: Reader) async throws {
             let folder = try TemporaryFolder()
             try folder.write(#"{"log": {"level": "trace"}, "proxy": {"threads": 1}}"#, to: "config.json")
             let layover = try await RunningLayover.start(in: folder, under: ["sh", "-c", reader.rawValue, "sh"])

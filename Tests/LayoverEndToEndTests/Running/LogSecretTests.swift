@@ -46,7 +46,7 @@ extension EndToEnd {
                 """)
         }
 
-        @Test func noSecretIsInTheLogOfARunWithATokenAtTrace() async throws {
+        @Test func noSecretIsInATraceLog() async throws {
             let layover = try await RunningLayover.start(Self.configuration)
             let refusing = try ReservedPort()
             #expect(try await send(layover, port: refusing.number).status == 202)

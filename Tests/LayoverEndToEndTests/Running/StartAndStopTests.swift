@@ -33,7 +33,7 @@ extension EndToEnd {
             #expect(result.output == "50000000")
         }
 
-        @Test func aPortInUseIsOneClearLineAndExitCodeOne() async throws {
+        @Test func portInUseIsReportedInOneLineWithExitCodeOne() async throws {
             let taken = try ReservedPort(listening: true)
             let folder = try TemporaryFolder()
             let file = try folder.write("{}", to: "config.json")
@@ -52,7 +52,7 @@ extension EndToEnd {
             (#"{"limits":{"entries":"many"}}"#, "limits.entries"),
             (#"{"timeouts":{"connect":"10 parsecs"}}"#, "timeouts.connect"),
         ])
-        func aBadConfigurationNamesThePathAndStartsNothing(text: String, path: String) async throws {
+        func invalidConfigurationIsRefusedAndNamesThePath(text: String, path: String) async throws {
             let folder = try TemporaryFolder()
             let file = try folder.write(text, to: "config.json")
             let ports = folder.file("ports").path
@@ -66,7 +66,7 @@ extension EndToEnd {
             #expect(!FileManager.default.fileExists(atPath: ports))
         }
 
-        @Test func theConfigurationOfThisProjectIsGood() async throws {
+        @Test func configurationOfThisProjectIsValid() async throws {
             let file = URL(fileURLWithPath: Fixtures.path("../../config.json")).standardized.path
             let result = try await Command(RunningLayover.binary, ["check-config", "--config", file]).run()
             #expect(result.status == 0, "\(result)")

@@ -6,20 +6,20 @@ import Testing
 struct HazardTests {
     private static let rows = HazardRow.framing + HazardRow.heads
 
-    @Test func thereAreEnoughRowsAndEachHasItsOwnName() {
+    @Test func hazardTableHasEnoughRowsWithUniqueNames() {
         #expect(Self.rows.count >= 150)
         let names = Self.rows.map(\.name)
         #expect(Set(names).count == names.count, "\(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 }.keys)")
     }
 
     @Test(arguments: rows)
-    func theUpstreamGetsWhatItShould(row: HazardRow) async throws {
+    func upstreamGetsTheExpectedRequest(row: HazardRow) async throws {
         try await judge(row, inPiecesOf: .max)
     }
 
     /// The same, in pieces: where the bytes are cut must not matter.
     @Test(arguments: rows.filter { $0.bytes.utf8.count < 2000 })
-    func theUpstreamGetsTheSameWhenBytesTrickle(row: HazardRow) async throws {
+    func upstreamGetsTheExpectedRequestFromSplitBytes(row: HazardRow) async throws {
         try await judge(row, inPiecesOf: 7)
     }
 

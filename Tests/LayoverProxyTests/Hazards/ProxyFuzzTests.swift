@@ -36,7 +36,7 @@ struct ProxyFuzzTests {
         rules.routes = RouteTable(policies: ["retrying": retrying, reading.name: reading], routes: [api, open, hosted])
     }
 
-    @Test func noNumberFromOutsideEndsTheProcess() async throws {
+    @Test func fuzzedInputDoesNotCrashTheProxy() async throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
         let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 2_000

@@ -18,7 +18,7 @@ struct RequestPlannerTests {
     }
 
     @Test(arguments: [(443, true), (8443, true), (22, true), (25, false), (80, false), (8081, false)])
-    func clientsFromElsewhereMayConnectToSomePortsOnly(port: Int, isAllowed: Bool) throws {
+    func remoteClientsMayConnectOnlyToAllowedPorts(port: Int, isAllowed: Bool) throws {
         let request = "CONNECT o.test:\(port) HTTP/1.1\r\nHost: o.test\r\n\r\n"
         guard case .forward = try Self.plan(request, isLoopback: true) else {
             Issue.record("refused for a client on this machine")
@@ -34,7 +34,7 @@ struct RequestPlannerTests {
         }
     }
 
-    @Test func theAddressOfTheRequestBeforeIsNotTakenForAnother() throws {
+    @Test func cachedAddressIsUsedOnlyForAnEqualAuthority() throws {
         var cache = RequestAddressCache()
         let planner = RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
         for (target, expected) in [

@@ -8,7 +8,7 @@ import Testing
 
 /// Requests that become tickets before any attempt: `respond-async` alone, and mode `defer`.
 struct AcceptanceTests {
-    @Test func nothingIsSaidAndNothingIsSentBeforeItIsOnDisk() async throws {
+    @Test func ticketIsNeitherAnnouncedNorSentBeforeItIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
@@ -37,7 +37,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func the202SaysWhenItWasMadeAndUntilWhenItLives() async throws {
+    @Test func acceptedResponseStatesCreationAndExpiry() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             proxy.clock.advance(by: .seconds(3))
             let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async"))
@@ -53,7 +53,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func theFirstByteLeavesOnlyOnceThatIsOnDisk() async throws {
+    @Test func ticketIsSentOnlyOnceItsStartRecordIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -65,7 +65,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: ["Prefer: respond-async", "Layover-Mode: defer", "Layover-Policy: outbox"])
-    func theRequestIsStoredWithoutWhatWasForUs(field: String) async throws {
+    func ticketIsStoredWithoutFieldsForTheProxy(field: String) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
@@ -92,7 +92,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func wishForTrailersEndsWhereTheAnswerIsStoredWithoutThem() async throws {
+    @Test func fieldTEIsNotForwardedForTickets() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(
                 sending: .submission("/", "Prefer: respond-async", "TE: trailers", "Connection: TE", "X-Mine: 1"))
@@ -104,7 +104,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func preferWithoutUsIsLeftAlone() async throws {
+    @Test func preferIsForwardedIfTheRouteDisallowsAsync() async throws {
         try await withProxy(tickets: TestStore(), rules: { rules in
             var route = Route(name: "r", policy: .standard)
             route.host = .exact("o.test")
@@ -123,7 +123,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: ["Prefer: wait=5", "Prefer: return=minimal"])
-    func aPreferenceThatAsksForNoTicketGoesOn(field: String) async throws {
+    func otherPreferencesAreForwarded(field: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", field))
             let attempt = try await proxy.nextAttempt()
@@ -135,7 +135,7 @@ struct AcceptanceTests {
 
     /// Who wants to be told at once is told the truth, and nothing is sent.
     @Test(arguments: ["Layover-Mode: defer", "Layover-Policy: outbox", "Prefer: respond-async", "Prefer: respond-async, wait=0"])
-    func withoutAStoreWhoDoesNotWaitIsRefusedWithTheReason(field: String) async throws {
+    func requestForATicketIsRefusedWithTheReasonWithoutAStore(field: String) async throws {
         let reason = StoreFailure(.readOnly, "Read-only file system.")
         try await withProxy(rules: { $0.noTickets = reason }) { proxy in
             let refused = try await proxy.answer(to: .submission("/", field))
@@ -147,7 +147,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func withoutAStoreWhoWaitsIsHeldAndEndsAtHoldMax() async throws {
+    @Test func requestWithAWaitIsHeldUntilHoldMaxWithoutAStore() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
             try await proxy.nextAttempt().fail()
@@ -159,7 +159,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func oneThatIsOpenedLaterIsUsedFromThenOn() async throws {
+    @Test func storeOpenedLaterIsUsedForTickets() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.noTickets = StoreFailure(.full, "Full.") }) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 507)
             proxy.loop.acceptTickets(unless: nil)
@@ -204,7 +204,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func aFullStoreDoesNotHinderWhatIsOnlyPassedOn() async throws {
+    @Test func fullStoreDoesNotAffectHeldRequests() async throws {
         try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
             #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 507)
             let client = try await proxy.client(sending: .get("/held"))
@@ -216,7 +216,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func aFullSetRefusesAndLeavesNoFileBehind() async throws {
+    @Test func ticketRefusedByAFullSetLeavesNoFile() async throws {
         let tickets = TestStore()
         var limits = PendingLimits()
         limits.entryCountMax = 1
@@ -234,7 +234,7 @@ struct AcceptanceTests {
 
     // MARK: Broken requests
 
-    @Test func halfABodyIsNeverAccepted() async throws {
+    @Test func ticketWithAPartialBodyIsNotAccepted() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async"))
@@ -258,7 +258,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func aBodyThatStopsIs408() async throws {
+    @Test func stalledBodyOfATicketIs408() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 10, body: "abc", "Prefer: respond-async"))
             try await proxy.settle()
@@ -281,7 +281,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func aClientThatLeavesWhileItIsStoredHasItsTicketAllTheSame() async throws {
+    @Test func ticketIsKeptIfItsClientLeavesWhileItIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
@@ -295,7 +295,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func theHostThatTheClientUsedStandsInTheLocation() async throws {
+    @Test func locationHasTheHostThatTheClientUsed() async throws {
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { rules in
             var route = Route(name: "api", policy: .standard)
             route.host = .exact("api.local")
@@ -313,7 +313,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func drainingAcceptsNothingAnyMore() async throws {
+    @Test func drainingProxyAcceptsNoTickets() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async"))
             try await proxy.settle()
@@ -326,7 +326,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test func aTicketThatIsBeingStoredWhenTheProxyStopsIsToldAndKept() async throws {
+    @Test func ticketBeingStoredWhenTheProxyStopsIsAnnouncedAndKept() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()

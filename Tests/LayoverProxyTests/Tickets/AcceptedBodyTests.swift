@@ -8,7 +8,7 @@ import Testing
 /// The bodies of requests that become tickets.
 struct AcceptedBodyTests {
     @Test(arguments: [0, 1, 100, 101, 50_000, 400_000])
-    func bodiesOfAnySizeAreKeptAndSentAsTheyCame(count: Int) async throws {
+    func ticketBodiesOfAnySizeAreSentUnchanged(count: Int) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = String((0..<count).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })
@@ -29,7 +29,7 @@ struct AcceptedBodyTests {
         ("application/json", #""~ticket.0123456789abcdef0123456789abcdef.location~""#, 413), ("application/json", #""~uuid~""#, 413),
         ("application/json", #""~/home, ~ticket and ~uuid""#, 202), ("text/plain", "~uuid~", 202),
     ])
-    func aLongBodyIsRefusedOnlyIfThereIsATokenInIt(type: String, text: String, status: Int) async throws {
+    func longBodyIsRefusedOnlyIfItContainsAToken(type: String, text: String, status: Int) async throws {
         let tickets = TestStore()
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: tickets) { proxy in
             let body = "[" + String(repeating: " ", count: 17 << 20) + text + "]"
@@ -57,7 +57,7 @@ struct AcceptedBodyTests {
         }
     }
 
-    @Test func aChunkedBodyWithoutTrailersHasALengthByThen() async throws {
+    @Test func chunkedBodyWithoutTrailersIsSentWithALength() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await proxy.answer(
                 to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
@@ -68,7 +68,7 @@ struct AcceptedBodyTests {
         }
     }
 
-    @Test func aRequestWithoutABodyHasNone() async throws {
+    @Test func ticketWithoutABodyIsSentWithoutOne() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
             #expect(try await client.answer().status == 202)
@@ -91,7 +91,7 @@ struct AcceptedBodyTests {
         }
     }
 
-    @Test func aBodyThatIsAnnouncedTooLongIsRefusedBeforeItComes() async throws {
+    @Test func bodyWithATooLargeLengthIsRefusedBeforeItArrives() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async", "Expect: 100-continue"))
             let answer = try await client.answer()
@@ -102,7 +102,7 @@ struct AcceptedBodyTests {
         }
     }
 
-    @Test func aBodyThatGrowsTooLongIsRefusedInTheMiddle() async throws {
+    @Test func chunkedBodyThatExceedsTheLimitIsRefused() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.byteCountMax = 1000; $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(
@@ -118,7 +118,7 @@ struct AcceptedBodyTests {
         }
     }
 
-    @Test func aFullSpoolIsNamed() async throws {
+    @Test func problemOfAFullSpoolNamesTheLimit() async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let answer = try await proxy.answer(to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async"))

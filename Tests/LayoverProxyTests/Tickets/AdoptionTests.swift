@@ -127,7 +127,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func anAttemptUnderWayGoesOn() async throws {
+    @Test func attemptUnderWayContinuesDuringAdoption() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", body: "hello"))
             let attempt = try await proxy.nextAttempt()
@@ -142,7 +142,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func anAnswerThatComesBeforeTheCommitIsKept() async throws {
+    @Test func responseThatArrivesBeforeTheTicketIsStoredIsKept() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
             let attempt = try await proxy.nextAttempt()
@@ -158,7 +158,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func anAttemptThatFailsBeforeTheCommitIsMadeAgain() async throws {
+    @Test func attemptThatFailsBeforeTheTicketIsStoredIsRepeated() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/"))
             let attempt = try await proxy.nextAttempt()
@@ -177,7 +177,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func halfARequestIsNotAdopted() async throws {
+    @Test func requestWithAPartialBodyIsNotAdopted() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .post("/", length: 10, body: "abc"))
             let attempt = try await proxy.nextAttempt()
@@ -244,7 +244,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func anAnswerThatHasBegunIsNobodysTicket() async throws {
+    @Test func requestWithABegunResponseIsNotAdopted() async throws {
         try await Self.withAdoption { proxy, tickets in
             let client = try await proxy.client(sending: .get("/"))
             let attempt = try await proxy.nextAttempt()
@@ -256,7 +256,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func aStatusThatIsRetriedIsAdoptedToo() async throws {
+    @Test func requestThatWaitsAfterAStatusIsAdopted() async throws {
         try await Self.withAdoption(tickets: TestStore(), { $0.retryOn = [.status(503)]; $0.repeatable = true }) { proxy, _ in
             let client = try await proxy.client(sending: .submission("/"))
             let first = try await proxy.nextAttempt()
@@ -293,7 +293,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func aTicketThatWasRefusedOnceIsAskedForAgainByTheEndOfItsClient() async throws {
+    @Test func storingIsTriedAgainWhenTheClientLeaves() async throws {
         try await Self.withAdoption(tickets: TestStore(failing: 1...1)) { proxy, tickets in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
             try await proxy.nextAttempt().fail()
@@ -305,7 +305,7 @@ struct AdoptionTests {
         }
     }
 
-    @Test func anEqualRequestIsToldOfTheTicketThatTheFirstBecomes() async throws {
+    @Test func equalRequestGetsTheTicketThatTheFirstBecomes() async throws {
         try await Self.withAdoption { proxy, tickets in
             let request = String.submission("/", "Prefer: respond-async, wait=600", "Idempotency-Key: k")
             let first = try await proxy.client(sending: request)

@@ -51,7 +51,7 @@ struct CompressedAnswerTests {
         ("gzip", gzip), ("X-GZip", gzip), ("gzip", members), ("deflate", zlib), ("deflate", raw), ("gzip, gzip", twice),
         ("identity, gzip", gzip),
     ])
-    func theValueOfACompressedAnswerIsPutIn(coding: String, answer: String) async throws {
+    func tokenIsReplacedFromACompressedResponse(coding: String, answer: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let child = try await Self.child(of: proxy, coding: coding, answer: Self.bytes(answer))
             let attempt = try await proxy.nextAttempt("the attempt of the one that waited")

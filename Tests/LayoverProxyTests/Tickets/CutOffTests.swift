@@ -55,7 +55,7 @@ struct CutOffTests {
         }
     }
 
-    @Test func halfARequestIsNoTicket() async throws {
+    @Test func requestWithAPartialBodyGets503WhenTheProxyStops() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(
                 sending: "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 10\r\nPrefer: respond-async, wait=600\r\n\r\nabc")
@@ -65,7 +65,7 @@ struct CutOffTests {
         }
     }
 
-    @Test func aTicketThatIsBeingStoredIsWaitedFor() async throws {
+    @Test func stoppingWaitsForATicketBeingStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
@@ -82,7 +82,7 @@ struct CutOffTests {
         }
     }
 
-    @Test func aTunnelThatDoesNotStandYetIsTold() async throws {
+    @Test func connectRequestGets503WhenTheProxyStops() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
             _ = try await proxy.nextAttempt()

@@ -9,7 +9,7 @@ import Testing
 
 /// The body of an entry, for somebody who only looks.
 struct HeldBodyTests {
-    @Test func theBodyOfAHeldRequestCanBeLookedAt() async throws {
+    @Test func bodyOfAHeldRequestCanBeRead() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .submission("/", "X-Mine: 1"))
             try await proxy.nextAttempt().fail()
@@ -27,7 +27,7 @@ struct HeldBodyTests {
         }
     }
 
-    @Test func oneWithoutABodyHasNone() async throws {
+    @Test func heldRequestWithoutABodyHasNoBodyToRead() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()

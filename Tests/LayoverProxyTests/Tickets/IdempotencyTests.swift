@@ -10,7 +10,7 @@ struct IdempotencyTests {
     private static let async = "Prefer: respond-async"
     private static let key = "Idempotency-Key: k-1"
 
-    @Test func theSameAgainIsTheSameTicket() async throws {
+    @Test func repeatedRequestWithAKeyGetsTheSameTicket() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let body = String(repeating: "x", count: 1000)
@@ -35,7 +35,7 @@ struct IdempotencyTests {
     @Test(arguments: [
         [key, "Idempotency-Key: k-2"], [key, key], ["Idempotency-Key:"], ["Idempotency-Key: \"\""],
     ])
-    func aKeyThatIsNoneIsRefusedWhereATicketIsAskedForOnly(lines: [String]) async throws {
+    func invalidKeyIsRefusedOnlyForTickets(lines: [String]) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let fields = lines.joined(separator: "\r\n")
             for wanted in [Self.async, "Prefer: respond-async, wait=5", "Layover-Mode: defer"] {
@@ -56,7 +56,7 @@ struct IdempotencyTests {
         "PUT http://o.test/a HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\(async)\r\n\(key)\r\n\r\nabc",
         .submission("/a", body: "", async, key),
     ])
-    func theSameKeyForSomethingElseIs422(other: String) async throws {
+    func keyReusedForAnotherRequestIs422(other: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try #require(try await proxy.answer(to: .submission("/a", Self.async, Self.key)).ticket)
             let answer = try await proxy.answer(to: other)
@@ -85,7 +85,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func theKeyOfAnotherOriginIsAnotherKey() async throws {
+    @Test func equalKeyForAnotherOriginGetsItsOwnTicket() async throws {
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
             let first = try await proxy.answer(to: .submission("/a", Self.async, Self.key))
             let second = try await proxy.answer(
@@ -95,7 +95,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func theSameWhileTheFirstIsBeingStoredIsTheSameTicketToo() async throws {
+    @Test func equalRequestsGetOneTicketWhileTheFirstIsBeingStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
@@ -114,7 +114,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func aHeldRequestWithTheKeyOfATicketIsGivenThatTicket() async throws {
+    @Test func heldRequestWithTheKeyOfATicketGetsThatTicket() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try #require(try await proxy.answer(to: .submission("/", Self.async, Self.key)).ticket)
             try await proxy.nextAttempt().fail()
@@ -127,7 +127,7 @@ struct IdempotencyTests {
     }
 
     @Test(arguments: ["abc", "other"])
-    func aKeyIsLookedForBeforeTheFirstAttempt(body: String) async throws {
+    func storeIsSearchedForTheKeyBeforeTheFirstAttempt(body: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try #require(try await proxy.answer(to: .submission("/", Self.async, Self.key)).ticket)
             try await proxy.nextAttempt().fail()
@@ -141,7 +141,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func theBodyOfARequestWithAKnownKeyIsReadToItsEndFirst() async throws {
+    @Test func bodyIsReadCompletelyIfTheKeyIsKnown() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 10; $0.body.windowMax = 20 }) { proxy in
             let body = String(repeating: "x", count: 1000)
             let id = try #require(try await proxy.answer(to: .submission("/", body: body, Self.async, Self.key)).ticket)
@@ -158,7 +158,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func anUnknownKeyIsTriedAtOnce() async throws {
+    @Test func requestWithAnUnknownKeyIsSentAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=600", Self.key))
             try await proxy.nextAttempt().answerWell(201)
@@ -167,7 +167,7 @@ struct IdempotencyTests {
     }
 
     /// What a client was never told of must not be the answer to it when it comes back.
-    @Test func aTicketThatNobodyWasToldOfDoesNotAnswerTheNextRequest() async throws {
+    @Test func ticketNeverAnnouncedIsNotGivenToALaterRequest() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
@@ -188,7 +188,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func anAnswerThatOvertakesTheTicketLeavesItsKeyFree() async throws {
+    @Test func responseBeforeTheTicketIsStoredLeavesTheKeyFree() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1", Self.key))
@@ -215,7 +215,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func aKeyThatTheRouteAddsIsTheSameForAllAttemptsOfARequestOnly() async throws {
+    @Test func keyAddedByARouteIsTheSameForAllAttemptsOfOneRequest() async throws {
         try await withProxy(tickets: TestStore(), rules: { rules in
             var route = Route(name: "r", policy: .standard)
             route.addFields = [.init(name: "Idempotency-Key", value: "~uuid~")]

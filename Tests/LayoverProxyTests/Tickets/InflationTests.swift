@@ -20,20 +20,20 @@ struct InflationTests {
         }
     }
 
-    @Test func theLimitIsWhatMayComeOut() throws {
+    @Test func inflationLimitAppliesToTheOutput() throws {
         #expect(try Inflation.undo(.gzip, of: Self.gzip, upTo: 23) == ByteBuffer(string: Self.text))
         #expect(failure(.gzip, Self.gzip, upTo: 22) == .tooLong)
         #expect(failure(.gzip, Self.gzip, upTo: 0) == .tooLong)
     }
 
-    @Test func eachBytesAbsenceIsNoticed() {
+    @Test func truncatedInputIsBroken() {
         for count in 0..<Self.gzip.readableBytes {
             #expect(failure(.gzip, Self.gzip.getSlice(at: 0, length: count) ?? ByteBuffer()) == .broken, "\(count)")
         }
     }
 
     /// Whatever comes: some bytes within the limit, or an error.
-    @Test func noiseIsAnErrorOrWithinTheLimit() throws {
+    @Test func randomInputFailsOrStaysWithinTheLimit() throws {
         let seed = UInt64.random(in: 1...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         for round in 0..<5000 {

@@ -35,7 +35,7 @@ struct LostBodyTests {
     }
 
     @Test(arguments: ["POST", "PUT"])
-    func nothingIsSentOfABodyThatIsGone(method: String) async throws {
+    func ticketWithAMissingBodyFileIsNotSent(method: String) async throws {
         try await withTicket(method) { proxy, tickets, id in
             let file = "\(id).request"
             try FileManager.default.moveItem(atPath: "\(tickets.folder)/\(file)", toPath: "\(tickets.folder)/away")
@@ -50,7 +50,7 @@ struct LostBodyTests {
     }
 
     @Test(arguments: [0, 499, 501])
-    func nothingIsSentOfABodyThatIsNotWhole(byteCount: Int) async throws {
+    func ticketWithAnIncompleteBodyFileIsNotSent(byteCount: Int) async throws {
         try await withTicket { proxy, tickets, id in
             #expect(truncate("\(tickets.folder)/\(id).request", byteCount) == 0)
             _ = await proxy.engine.command(.retry, id)
@@ -59,7 +59,7 @@ struct LostBodyTests {
     }
 
     /// Only a plain file counts: what is behind a link is not ours.
-    @Test func aLinkInItsPlaceIsNotFollowed() async throws {
+    @Test func symbolicLinkInsteadOfABodyFileIsNotFollowed() async throws {
         try await withTicket { proxy, tickets, id in
             let path = "\(tickets.folder)/\(id).request"
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
@@ -71,7 +71,7 @@ struct LostBodyTests {
 
     /// The disk gave up in the middle: that is no word of the origin, and no policy may end the ticket for it.
     @Test(arguments: ["POST", "PUT"])
-    func aBodyThatBreaksWhileItIsSentEndsNothing(method: String) async throws {
+    func bodyFileThatBreaksDuringSendingDoesNotEndTheTicket(method: String) async throws {
         try await withTicket(method) { proxy, tickets, id in
             _ = await proxy.engine.command(.retry, id)
             let attempt = try await proxy.nextAttempt()

@@ -16,7 +16,7 @@ struct PayloadDigestTests {
     }
 
     /// Version 0.1 made them, so a key that it stored is found.
-    @Test func marksOfVersion01StayTheSame() throws {
+    @Test func payloadDigestsOfVersion01StayTheSame() throws {
         var digest = try digest()
         #expect(text(digest.key) == "618e061f39cc99cad1e214330a45783546afb55a75c6c46e2282d0cb3b900952")
         #expect(text(digest.mark.payload) == "86ea27e8dd9603c3132858c2560059abca94ac33c8821c47019ced5b43cd7441")
@@ -41,7 +41,7 @@ struct PayloadDigestTests {
         #expect(other.mark.payload != failed.mark.payload)
     }
 
-    @Test func copyGoesOnByItself() throws {
+    @Test func payloadDigestCopyIsIndependent() throws {
         var first = try digest()
         let second = first
         let before = second.mark

@@ -14,7 +14,7 @@ struct PreflightTests {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { try await test($0) }
     }
 
-    @Test func theQuestionHasNoBodyAndIsNotMarked() async throws {
+    @Test func preflightHasNoBodyAndNoStartRecord() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept("/x", "Content-Type: text/plain", "Idempotency-Key: k", "X-A: 1")
             let question = try await proxy.nextAttempt()
@@ -34,7 +34,7 @@ struct PreflightTests {
     }
 
     @Test(arguments: [(404, EntryState.cancelled), (412, .undecided)])
-    func theOriginsWordEndsIt(status: Int, state: EntryState) async throws {
+    func preflightStatusDecidesTheTicket(status: Int, state: EntryState) async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().respond(status)
@@ -44,7 +44,7 @@ struct PreflightTests {
     }
 
     /// Who has seen the origin's word and says retry is not asked the same again.
-    @Test func aPersonsRetryAfterTheQuestionSendsIt() async throws {
+    @Test func retryByAPersonAfterAPreflightSendsTheRequest() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().respond(412)
@@ -59,7 +59,7 @@ struct PreflightTests {
         }
     }
 
-    @Test func aQuestionThatFailsIsAnAttemptThatSentNothing() async throws {
+    @Test func failedPreflightIsAnAttemptThatSentNothing() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()
             let question = try await proxy.nextAttempt()
@@ -71,7 +71,7 @@ struct PreflightTests {
         }
     }
 
-    @Test func aTicketThatIsCancelledWhileTheOriginIsAskedProvesNothing() async throws {
+    @Test func ticketCancelledDuringItsPreflightWasNotSent() async throws {
         try await Self.withPreflight { proxy in
             let id = try await proxy.accept()
             let question = try await proxy.nextAttempt()

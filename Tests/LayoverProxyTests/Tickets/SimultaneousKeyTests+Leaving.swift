@@ -8,7 +8,7 @@ import Testing
 /// Those that wait for the outcome of another request, and do not get it.
 extension SimultaneousKeyTests {
     /// It closed its side while the store was being asked for its key.
-    @Test func oneThatHasLeftDoesNotJoin() async throws {
+    @Test func requestOfADepartedClientDoesNotJoin() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
@@ -47,7 +47,7 @@ extension SimultaneousKeyTests {
     }
 
     /// It waits, so the end of its sending side means that it has left (contract, section 3).
-    @Test func oneThatHasJoinedAndClosesItsSideHasLeft() async throws {
+    @Test func joinedClientThatHalfClosesCountsAsLeaving() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()

@@ -25,7 +25,7 @@ struct SimultaneousKeyTests {
     }
 
     @Test(arguments: [nil, TestStore()])
-    func equalOnesGetTheAnswerOfTheOneThatGoes(tickets: TestStore?) async throws {
+    func equalRequestsGetTheResponseOfTheFirst(tickets: TestStore?) async throws {
         try await withProxy(tickets: tickets) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -47,7 +47,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func theConnectionOfOneThatWasGivenAnAnswerGoesOn() async throws {
+    @Test func connectionContinuesAfterASharedResponse() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -61,7 +61,7 @@ struct SimultaneousKeyTests {
     }
 
     @Test(arguments: [waits, async])
-    func anotherPayloadIs422AndNothingOfItIsSent(prefer: String) async throws {
+    func requestWithAnotherPayloadIs422AndNotSent(prefer: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -74,7 +74,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func anAnswerInAFileIsReadByAll() async throws {
+    @Test func sharedResponseInAFileIsReadByAll() async throws {
         let body = String(repeating: "0123456789", count: 50_000)
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 1000 }) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -87,7 +87,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func anAnswerThatIsTooLongToBeKeptIsSaidToHaveBeen() async throws {
+    @Test func joinedRequestGets507IfTheResponseIsTooLongToKeep() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 10; $0.body.inMemoryMax = 10 }) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -105,7 +105,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func theNextOneGoesWhenTheClientOfTheFirstLeaves() async throws {
+    @Test func nextRequestIsSentWhenTheFirstClientLeaves() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             try await proxy.nextAttempt().fail()
@@ -158,7 +158,7 @@ struct SimultaneousKeyTests {
     }
 
     /// The origin is quicker than the disk.
-    @Test func theAnswerMayComeBeforeTheTicketIsOnDisk() async throws {
+    @Test func sharedResponseMayArriveBeforeTheTicketIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -187,7 +187,7 @@ struct SimultaneousKeyTests {
     }
 
     /// What the store refuses was never sent: one that can be sent without it goes.
-    @Test func theNextOneGoesWhenTheFirstCannotBeAccepted() async throws {
+    @Test func nextRequestIsSentWhenTheFirstCannotBeAccepted() async throws {
         let unknown = "Layover-After: 0123456789abcdef0123456789abcdef"
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
@@ -204,7 +204,7 @@ struct SimultaneousKeyTests {
     }
 
     /// Two users of one origin, whose credentials two routes set.
-    @Test func aKeyBelongsToItsRouteWhereThatSetsFields() async throws {
+    @Test func keysOfRoutesThatSetFieldsAreSeparate() async throws {
         func routes(_ rules: inout ProxyRules) {
             rules.routes = RouteTable(
                 routes: ["alice", "bob"].map { name in
@@ -228,7 +228,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func aFailureIsTheOutcomeOfAll() async throws {
+    @Test func failureIsSharedByAllRequestsOfAKey() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -239,7 +239,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func aCancelByAPersonIsForAll() async throws {
+    @Test func cancelAppliesToAllRequestsOfAKey() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             try await proxy.nextAttempt().fail()
@@ -256,7 +256,7 @@ struct SimultaneousKeyTests {
     }
 
     @Test(arguments: [async, "Prefer: respond-async, wait=1", "Layover-Mode: defer"])
-    func theOneThatGoesBecomesATicketWhenAnotherCannotWait(prefer: String) async throws {
+    func firstRequestBecomesATicketWhenAnotherCannotWait(prefer: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -272,7 +272,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func theTicketOfTheOneThatGoesIsTheTicketOfAll() async throws {
+    @Test func ticketOfTheFirstRequestIsSharedByAll() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", "Prefer: respond-async, wait=1", Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -286,7 +286,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func aBodyThatIsStillArrivingIsComparedAtItsEnd() async throws {
+    @Test func arrivingBodyIsComparedAtItsEnd() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let head = "POST http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\(Self.waits)\r\n\(Self.key)\r\n\r\n"
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
@@ -306,7 +306,7 @@ struct SimultaneousKeyTests {
     }
 
     /// Nobody knows what it would have been, so it is not compared with anything.
-    @Test func theNextOneGoesWhenTheBodyOfTheFirstBreaksOff() async throws {
+    @Test func nextRequestIsSentWhenTheBodyOfTheFirstBreaksOff() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(
                 proxy,
@@ -319,7 +319,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func notMoreWaitThanMayBeHeld() async throws {
+    @Test func requestAboveTheLimitOfHeldClientsDoesNotJoin() async throws {
         var limits = PendingLimits()
         limits.heldClientCountMax = 1
         try await withProxy(limits: limits, tickets: TestStore()) { proxy in
@@ -334,7 +334,7 @@ struct SimultaneousKeyTests {
         }
     }
 
-    @Test func whenTheProxyStopsAllAreToldTheSame() async throws {
+    @Test func allRequestsOfAKeyGetOneTicketWhenTheProxyStops() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))
             let attempt = try await proxy.nextAttempt()
@@ -348,7 +348,7 @@ struct SimultaneousKeyTests {
     }
 
     /// Whoever takes no ticket asked for nothing but its way to the origin.
-    @Test func aRequestThatTakesNoTicketGoesItsWay() async throws {
+    @Test func requestsWithoutTicketsDoNotShareAKey() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let clients = [
                 try await client(proxy, .submission("/", Self.key)), try await client(proxy, .submission("/", Self.key)),

@@ -19,7 +19,7 @@ struct StoreStopTests {
     }
 
     /// Regression: what had waited for a full disk ended as failed with the first word of its origin.
-    @Test func aFullDiskUsesUpNoAttempts() async throws {
+    @Test func fullDiskUsesNoAttempts() async throws {
         let tickets = TestStore()
         try await withFewAttempts(2, tickets) { proxy in
             let id = try await proxy.accept()

@@ -29,7 +29,7 @@ struct SupersededTests {
         #expect(!standing.body.contains(new.description) && !answer.body.contains(new.description))
     }
 
-    @Test func aHeldPutIsNotToldWhichTicketTookItsPlace() async throws {
+    @Test func supersededClientIsNotGivenTheIDOfTheTicket() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.routes }) { proxy in
             _ = await proxy.engine.setMode(.offline, reason: nil)
             let held = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\na")
@@ -41,7 +41,7 @@ struct SupersededTests {
         }
     }
 
-    @Test func thatItsPlaceIsTakenIsSaidAfterARestartToo() async throws {
+    @Test func supersededTicketNamesItsSuccessorAfterARestart() async throws {
         let first = TestStore()
         var ids: [EntryID] = []
         try await withProxy(tickets: first, rules: { $0.routes = Self.routes }) { proxy in
@@ -69,7 +69,7 @@ struct SupersededTests {
 
     /// Issue 10, A 11: the one that was there whole was refused, the other one broke off, and nothing was sent.
     @Test(arguments: [true, false])
-    func onlyAPutThatIsThereWholeTakesAPlace(breaksOff: Bool) async throws {
+    func heldPutIsSupersededOnlyByACompletePut(breaksOff: Bool) async throws {
         try await withProxy(rules: { $0.routes = Self.routes }) { proxy in
             _ = await proxy.engine.setMode(.offline, reason: nil)
             let whole = try await proxy.client(sending: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\n\r\na")

@@ -31,7 +31,7 @@ struct TicketAnswerTests {
         return client
     }
 
-    @Test func whileItIsPendingThereIsNone() async throws {
+    @Test func responseOfAPendingTicketIs409() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().fail()
@@ -46,7 +46,7 @@ struct TicketAnswerTests {
     }
 
     @Test(arguments: [0, 1, 100, 101, 65_536, 300_000, 3_000_000])
-    func answersOfAnySizeAreGivenAsTheyCame(count: Int) async throws {
+    func storedResponsesOfAnySizeAreUnchanged(count: Int) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(count)
@@ -74,7 +74,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func aChunkedAnswerHasALengthByThen() async throws {
+    @Test func storedChunkedResponseHasALength() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -89,7 +89,7 @@ struct TicketAnswerTests {
     }
 
     @Test(arguments: [(204, [String]()), (304, ["ETag: \"a\"", "Content-Length: 100"])])
-    func answersWithoutABodyFrameNothing(status: Int, fields: [String]) async throws {
+    func storedResponseWithoutABodyHasNoFraming(status: Int, fields: [String]) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -104,7 +104,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func theAnswerToAHeadRequestHasNoBody() async throws {
+    @Test func storedResponseToHeadHasNoBody() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: "HEAD http://o.test/ HTTP/1.1\r\nHost: o\r\nPrefer: respond-async\r\n\r\n")
             let id = try #require(try await client.answer(toHead: true).ticket)
@@ -118,7 +118,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func theConnectionLivesOnAfterAnAnswer() async throws {
+    @Test func connectionContinuesAfterAStoredResponse() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(200_000)
             let id = try await Self.delivered(body, proxy)
@@ -134,7 +134,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func aSlowReaderHoldsTheFileAndNotTheMemory() async throws {
+    @Test func slowReaderOfAStoredResponseUsesLittleMemory() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(6_000_000)
             let id = try await Self.delivered(body, proxy)
@@ -154,7 +154,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func aReaderThatLeavesHindersNobody() async throws {
+    @Test func readerThatLeavesDoesNotAffectOthers() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(3_000_000)
             let id = try await Self.delivered(body, proxy)
@@ -166,7 +166,7 @@ struct TicketAnswerTests {
     }
 
     /// What is being read when it is dropped is read to its end.
-    @Test func aReaderKeepsTheFileThatIsDroppedMeanwhile() async throws {
+    @Test func responseDroppedWhileBeingReadIsReadToItsEnd() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let body = Self.text(6_000_000)
@@ -181,7 +181,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func aFileThatIsLostBreaksTheConnectionAndIsNoShortAnswer() async throws {
+    @Test func lostResponseFileIsNotServedAsAShortResponse() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await Self.delivered(Self.text(5000), proxy)
@@ -194,7 +194,7 @@ struct TicketAnswerTests {
 
     // MARK: On the way to the store
 
-    @Test func aFullSpoolCostsTheBodyOfTheAnswerAndNotItsStatus() async throws {
+    @Test func responseIsKeptWithoutItsBodyIfTheSpoolIsFull() async throws {
         let tickets = TestStore(spoolTotal: 5000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await proxy.accept()
@@ -212,7 +212,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func anAnswerThatBreaksOffIsAskedForAgainWhereThatDoesNoHarm() async throws {
+    @Test func brokenResponseOfARepeatableTicketIsRequestedAgain() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
             let id = try #require(try await client.answer().ticket)
@@ -229,7 +229,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func anAnswerThatBreaksOffIsKeptWithoutItsBodyWhereAskingAgainWouldDoHarm() async throws {
+    @Test func brokenResponseOfAnUnrepeatableTicketIsKeptWithoutItsBody() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 2 }) { proxy in
             let id = try await proxy.accept()
@@ -254,7 +254,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func anAnswerThatComesTooLateLeavesNoFile() async throws {
+    @Test func responseOfACancelledTicketLeavesNoFile() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 2 }) { proxy in
             for round in 0..<20 {
@@ -275,7 +275,7 @@ struct TicketAnswerTests {
         }
     }
 
-    @Test func theOriginIsHeldBackWhileTheDiskCatchesUp() async throws {
+    @Test func originIsPausedWhileTheDiskIsSlow() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.inMemoryMax = 100 }) { proxy in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()

@@ -54,7 +54,7 @@ struct TicketReadingTests {
     /// It was whole when it was opened: nobody knows what stands in the rest, so nothing is sent. What the file has
     /// lost for good is seen when it is opened the next time.
     @Test(arguments: [0, 1, 70_000])
-    func aBodyThatIsCutWhileItIsSearchedIsNotSent(byteCount: Int) async throws {
+    func bodyFileTruncatedDuringTheTokenSearchIsNotSent(byteCount: Int) async throws {
         let name = Self.name(1, "request")
         let path = try folder.write(Self.body, to: name)
         try await insert(body: .file(name: name, byteCount: Self.body.utf8.count))
@@ -67,7 +67,7 @@ struct TicketReadingTests {
     }
 
     /// What is open cannot be taken away.
-    @Test func aBodyThatVanishesWhileItIsSearchedIsSentWhole() async throws {
+    @Test func bodyFileDeletedDuringTheTokenSearchIsSentCompletely() async throws {
         let name = Self.name(1, "request")
         let path = try folder.write(Self.body, to: name)
         try await insert(body: .file(name: name, byteCount: Self.body.utf8.count))
@@ -80,7 +80,7 @@ struct TicketReadingTests {
 
     /// What its parent was answered with is lost for good: waiting would not bring it back.
     @Test(arguments: Loss.allCases)
-    func theParentsAnswerThatIsLostIsAPersonsDecision(loss: Loss) async throws {
+    func ticketIsUndecidedIfTheResponseOfItsParentIsLost(loss: Loss) async throws {
         let (answer, name) = (#"{"id":7}"#, Self.name(2, "answer"))
         let path = try folder.write(answer, to: name)
         _ = try await store.commit([.insert(.fixture(2), .fixture(), nil)])

@@ -21,7 +21,7 @@ struct TicketReplayTests {
     }
 
     @Test(arguments: [("/~ticket.%~x", "A token names"), ("/", "Layover-After names")])
-    func anUnknownParentIsNamedByWhatNamesIt(path: String, words: String) async throws {
+    func problemOfAnUnknownParentNamesTheTokenOrField(path: String, words: String) async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = EntryID(high: 1, low: 2)
             let target = path == "/" ? "/" : "/~ticket.\(id).json.id~"
@@ -34,7 +34,7 @@ struct TicketReplayTests {
     }
 
     /// A list may stand on several lines (RFC 9110 section 5.3).
-    @Test func allLinesOfLayoverAfterCount() async throws {
+    @Test func everyLayoverAfterLineAddsAParent() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let parents = [try await proxy.accept("/1"), try await proxy.accept("/2")]
@@ -45,7 +45,7 @@ struct TicketReplayTests {
     }
 
     /// The mark could not be made, so nothing was sent: it is tried again.
-    @Test func nothingIsSentWithoutTheMark() async throws {
+    @Test func ticketIsNotSentWithoutItsStartRecord() async throws {
         let tickets = TestStore(failing: 2...2)
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -64,7 +64,7 @@ struct TicketReplayTests {
 
     /// Nothing that matters to the attempt: it goes on, and is not made again later.
     @Test(arguments: [false, true])
-    func aChangeBeforeTheMarkDoesNotStopTheAttempt(isReload: Bool) async throws {
+    func changeBeforeTheStartRecordDoesNotStopTheAttempt(isReload: Bool) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -97,7 +97,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func theAttemptThatACancellationCutsOffIsCountedOnDiskToo() async throws {
+    @Test func attemptCutOffByACancelIsCountedInTheStore() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -122,7 +122,7 @@ struct TicketReplayTests {
     }
 
     /// The disk is full when it is cancelled, and has room again a moment later.
-    @Test func aCancellationThatIsNotOnDiskYetCountsAllTheSame() async throws {
+    @Test func cancelThatIsNotStoredYetStopsTheAttempt() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -153,7 +153,7 @@ struct TicketReplayTests {
     }
 
     /// What the disk did not take before goes with the mark, so the row does not contradict it.
-    @Test func aChangeThatTheDiskRefusedGoesWithTheMark() async throws {
+    @Test func changeThatCouldNotBeStoredIsStoredWithTheStartRecord() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -172,7 +172,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func theRequestThatIsGoneIsAPersonsDecision() async throws {
+    @Test func ticketThatHasEndedInTheStoreIsUndecided() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -192,7 +192,7 @@ struct TicketReplayTests {
     }
 
     /// A damaged row, or a sealed field and the wrong key: it reads the same however often it is tried.
-    @Test func theRequestThatCannotBeReadIsAPersonsDecision() async throws {
+    @Test func ticketWithADamagedRowIsUndecided() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -211,7 +211,7 @@ struct TicketReplayTests {
     }
 
     /// The disk may be well again: nobody is asked.
-    @Test func theRequestThatCannotBeReadNowIsTriedAgain() async throws {
+    @Test func ticketIsRetriedAfterAReadErrorOfTheStore() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -228,7 +228,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func policyAndEvidenceDecideAsForAnyRequest() async throws {
+    @Test func replayedTicketIsJudgedByPolicyAndEvidence() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(
                 sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\nx")
@@ -249,7 +249,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func aStatusWorthAnotherAttemptIsNotKept() async throws {
+    @Test func responseWithARetriedStatusIsNotStored() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
             let id = try await proxy.accept()
             let first = try await proxy.nextAttempt()
@@ -263,7 +263,7 @@ struct TicketReplayTests {
         }
     }
 
-    @Test func theLastAnswerIsKeptWhenNoAttemptIsLeft() async throws {
+    @Test func lastResponseIsStoredWhenNoAttemptIsLeft() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503(attemptsMax: 1) }) { proxy in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().answerWell(503, body: "busy")

@@ -72,7 +72,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func theAddressThatAConnectionCameToIsWrittenAsItsOwnFamilyHasIt() throws {
+    @Test func localAddressIsWrittenInItsOwnFamily() throws {
         let mapped = OwnAddress(try SocketAddress(ipAddress: "::ffff:192.0.2.2", port: 80))
         #expect(mapped == OwnAddress(ip: "192.0.2.2", port: 80))
         #expect(mapped?.base == "http://192.0.2.2:80")
@@ -89,7 +89,7 @@ struct TicketResourceTests {
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "OPTIONS"])
-    func otherMethodsAre405(method: String) async throws {
+    func otherMethodsOnATicketAre405(method: String) async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let path = "/.layover/tickets/00000000000000000000000000000000"
             for request in [String.own(method, path), .own(method, path + "/response"), .own("DELETE", path + "/response")] {
@@ -104,7 +104,7 @@ struct TicketResourceTests {
         ("Host: localhost\r\nSec-Fetch-Site: cross-site", 403), ("Host: localhost\r\nSec-Fetch-Site: same-site", 403),
         ("Host: localhost\r\nSec-Fetch-Site: same-origin\r\nOrigin: http://localhost", 200),
     ])
-    func aWebPageOfAnotherSiteGetsNothing(fields: String, status: Int) async throws {
+    func webPageOfAnotherSiteCannotReadTickets(fields: String, status: Int) async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -175,7 +175,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func manyWaitAndOneThatLeavesHindersNobody() async throws {
+    @Test func clientsWaitForATicketAlthoughOneLeaves() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()
@@ -203,7 +203,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func stoppingEndsTheWait() async throws {
+    @Test func stoppingProxyAnswersClientsWaitingForATicket() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             try await proxy.nextAttempt().fail()
@@ -220,7 +220,7 @@ struct TicketResourceTests {
     }
 
     /// Nobody is told of an end that is not on disk.
-    @Test func anEndThatIsNotOnDiskIsNotYetThere() async throws {
+    @Test func endOfATicketIsNotShownBeforeItIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -242,7 +242,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func pipelinedQuestionsAreAnsweredInTheirOrder() async throws {
+    @Test func pipelinedTicketRequestsAreAnsweredInOrder() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let one = try await proxy.accept("/1")
             try await proxy.nextAttempt().answerWell(200, body: "one")
@@ -283,7 +283,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func droppingATicketUnderWayCutsItOff() async throws {
+    @Test func droppingATicketUnderWayCancelsItsAttempt() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let id = try await proxy.accept()
@@ -310,7 +310,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func droppingAnAnswerRemovesItAndItsFile() async throws {
+    @Test func droppingADeliveredTicketRemovesItsResponseFile() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let id = try await proxy.accept("/", body: "abc")
@@ -326,7 +326,7 @@ struct TicketResourceTests {
         }
     }
 
-    @Test func droppingAnUndecidedTicketDecides() async throws {
+    @Test func droppingAnUndecidedTicketCancelsIt() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()
             let attempt = try await proxy.nextAttempt()

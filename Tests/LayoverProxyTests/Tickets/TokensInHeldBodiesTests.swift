@@ -19,7 +19,7 @@ struct TokensInHeldBodiesTests {
         ("application/json", #"{"order":"~ticket.ID.json.id~"}"#, #"{"order":"a b"}"#),
         ("application/x-www-form-urlencoded", "order=%7Eticket.ID.json.id%7E", "order=a+b"),
     ])
-    func aTokenMakesItATicketBeforeAnyAttempt(type: String, body: String, sent: String) async throws {
+    func tokenInTheBodyMakesTheRequestATicketBeforeAnyAttempt(type: String, body: String, sent: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let parent = try await proxy.accept("/parent")
             let attempt = try await proxy.nextAttempt("the attempt of the parent")
@@ -44,7 +44,7 @@ struct TokensInHeldBodiesTests {
         }
     }
 
-    @Test func aTokenThatIsNoneIsRefusedBeforeAnyAttempt() async throws {
+    @Test func invalidTokenIsRefusedBeforeAnyAttempt() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(
                 to: .submission("/", body: #"["~ticket.no~"]"#, "Content-Type: application/json", Self.wait))
@@ -56,7 +56,7 @@ struct TokensInHeldBodiesTests {
 
     /// In the target and in fields it is seen before the body comes, in any spelling.
     @Test(arguments: [("/%7Euuid~", "X: 1"), ("/", "X-Id: ~uuid~")])
-    func aTokenInTheHeadMakesItATicketToo(target: String, field: String) async throws {
+    func tokenInTheHeadMakesTheRequestATicket(target: String, field: String) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(to: .submission(target, Self.wait, field))
             #expect(answer.status == 202)
@@ -116,7 +116,7 @@ struct TokensInHeldBodiesTests {
         }
     }
 
-    @Test func aTokenInWhatGrowsTooLongIs413() async throws {
+    @Test func tokenInATooLongBodyIs413() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
             let chunks = ["[\"~uuid~\""] + [String](repeating: String(repeating: " ", count: 300), count: 9)
             let answer = try await proxy.answer(to: Self.request("application/json", chunks: chunks))
@@ -128,7 +128,7 @@ struct TokensInHeldBodiesTests {
 
     /// The disk has no room for the body, so it can be no ticket: it is a request like any other, unless it has tokens.
     @Test(arguments: [("[", 200), ("[\"~uuid~\"", 507)])
-    func withoutRoomOnTheDiskItIsTriedAsItIs(start: String, status: Int) async throws {
+    func requestWithoutTokensIsSentUnchangedIfTheSpoolIsFull(start: String, status: Int) async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(
             script: { $0.respondOnceSent(200, ["Content-Length: 0"]) }, tickets: tickets, rules: { $0.body.inMemoryMax = 100 }
@@ -143,7 +143,7 @@ struct TokensInHeldBodiesTests {
     }
 
     /// Its tokens are replaced already, in a body of their own, when the store says that there is no such ticket.
-    @Test func aBodyOfARefusedRequestTakesNoRoom() async throws {
+    @Test func bodyOfARefusedRequestIsRemoved() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let answer = try await proxy.answer(
@@ -156,7 +156,7 @@ struct TokensInHeldBodiesTests {
         }
     }
 
-    @Test func aClientThatLeavesMeanwhileLeavesNothing() async throws {
+    @Test func requestEndsIfItsClientLeavesDuringTheTokenSearch() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(
                 sending: .submission("/", body: "[1]", "Content-Type: application/json", Self.wait, "Expect: 100-continue")

@@ -37,7 +37,7 @@ struct TurningTests {
         return (client, entry)
     }
 
-    @Test func anAnswerWithinTheWaitIsTheAnswer() async throws {
+    @Test func responseWithinTheWaitIsReturnedInsteadOfATicket() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=60"))
             let attempt = try await proxy.nextAttempt()
@@ -83,7 +83,7 @@ struct TurningTests {
     }
 
     /// Regression: the record kept the count of the moment at which the request was parked.
-    @Test func aBodyThatArrivesWhileItsRequestWaitsIsCountedInTheTicket() async throws {
+    @Test func bodyReceivedWhileWaitingIsCountedInTheTicket() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.both))
@@ -98,7 +98,7 @@ struct TurningTests {
         }
     }
 
-    @Test func nothingIsSaidBeforeTheCommit() async throws {
+    @Test func parkedRequestGetsNoTicketBeforeItIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
@@ -112,7 +112,7 @@ struct TurningTests {
         }
     }
 
-    @Test func aFirstAttemptUnderWayGoesOnWithoutItsClient() async throws {
+    @Test func firstAttemptContinuesAfterItsClientGotATicket() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
@@ -131,7 +131,7 @@ struct TurningTests {
         }
     }
 
-    @Test func aFirstAttemptThatFailsAfterTheAcceptanceIsMadeAgain() async throws {
+    @Test func failedFirstAttemptOfATicketIsRepeated() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
             let attempt = try await proxy.nextAttempt()
@@ -147,7 +147,7 @@ struct TurningTests {
     }
 
     /// What was not repeatable and may have been applied is a question for a person, now that nobody waits.
-    @Test func aFirstAttemptThatMayHaveBeenAppliedAsks() async throws {
+    @Test func ticketIsUndecidedIfItsFirstAttemptMayHaveBeenApplied() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .submission("/", Self.both))
             let attempt = try await proxy.nextAttempt()
@@ -160,7 +160,7 @@ struct TurningTests {
         }
     }
 
-    @Test func aHeadThatComesWhileItIsStoredWins() async throws {
+    @Test func responseThatBeginsWhileTheTicketIsStoredIsDelivered() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             // Before the wait begins: it may be over before anything else is.
@@ -188,7 +188,7 @@ struct TurningTests {
         }
     }
 
-    @Test func aBodyThatIsStillArrivingIsWaitedFor() async throws {
+    @Test func requestBecomesATicketOnlyOnceItsBodyIsComplete() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.both))
             try await proxy.nextAttempt().fail()
@@ -218,7 +218,7 @@ struct TurningTests {
 
     /// Nobody waits without end for a body that does not come.
     @Test(arguments: [0, 3])
-    func holdMaxEndsWhatIsNotWhole(sent: Int) async throws {
+    func requestWithAPartialBodyEndsAtHoldMax(sent: Int) async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.patient }) { proxy in
             let client = try await proxy.client(
                 sending: .post("/", length: 6, body: String("abc".prefix(sent)), "Prefer: respond-async, wait=10000"))
@@ -230,7 +230,7 @@ struct TurningTests {
         }
     }
 
-    @Test func holdMaxIsAHundredTwoForWhoTakesATicket() async throws {
+    @Test func clientThatAcceptsTicketsGetsOneAtHoldMax() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.routes = Self.patient }) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))
             let entry = try await Self.park(proxy)
@@ -244,7 +244,7 @@ struct TurningTests {
         }
     }
 
-    @Test func aWaitOfAnyLengthIsUnderstood() async throws {
+    @Test func waitOfAnyLengthIsAccepted() async throws {
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
             let client = try await proxy.client(
                 sending: .submission("/", "Prefer: respond-async, wait=99999999999999999999999")
@@ -254,7 +254,7 @@ struct TurningTests {
         }
     }
 
-    @Test func waitZeroIsAtOnce() async throws {
+    @Test func waitZeroGetsATicketAtOnce() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
             #expect(answer.status == 202)
@@ -331,7 +331,7 @@ struct TurningTests {
 
     // MARK: The end of the wait
 
-    @Test func aClientThatLeavesWhileItIsStoredTakesItsRequestWithIt() async throws {
+    @Test func requestIsCancelledIfItsClientLeavesWhileTheTicketIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
@@ -346,7 +346,7 @@ struct TurningTests {
         }
     }
 
-    @Test func anAdminWhoCancelsWhileItIsStoredIsObeyed() async throws {
+    @Test func cancelWhileTheTicketIsStoredCancelsIt() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let (client, entry) = try await Self.clientBeingStored(proxy, tickets)
@@ -362,7 +362,7 @@ struct TurningTests {
         }
     }
 
-    @Test func drainingOffersTheTicketAndKeepsIt() async throws {
+    @Test func drainingGivesATicketToAClientThatAcceptsOne() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=10000"))

@@ -9,22 +9,22 @@ extension Referee {
         for entry in pending.entries.values where seen[entry.id] == nil && entry.state == .attempting && !entry.isNeverSent {
             unbidden.insert(entry.id)
         }
-        countsAreTheSumOfEntries(pending)
+        countsMatchTheEntries(pending)
         everyEntryEndsOnce(pending)
         let started = startedEntries(pending)
         for entry in started {
             windowsAreKept(entry, pending)
             restingEntriesDoNotChange(entry)
-            portalsGetNothingExposed(entry, pending)
+            noExposedEntryIsSentToAPortal(entry, pending)
             nothingStartsWhileStopped(entry, pending)
-            statusesWaitTheirTime(entry)
+            statusRetriesWaitUntilTheyAreDue(entry)
             lanesKeepOrder(entry, pending)
-            nothingGoesThatCannotBeMarked(entry)
+            noTicketStartsWhileStartRecordsFail(entry)
         }
         windowsStartAtOne(pending)
-        incidentsAreTheirMembers(pending)
+        incidentsMatchTheirEntries(pending)
         budgetsAreBalanced(pending)
-        exchangesAreEntries(pending)
+        exchangesMatchTheirEntries(pending)
         look(pending, started: started)
     }
 
@@ -58,7 +58,7 @@ extension Referee {
             gone.insert(id)
             if let entry = pending.schedule.history[id] {
                 allAttemptsAreMade(entry)
-                onlyWhatIsThereWholeTakesAPlace(entry, pending)
+                putSupersedesOnlyOnceItsBodyIsComplete(entry, pending)
             }
         }
         for entry in pending.entries.values where entry.why == .exhausted { allAttemptsAreMade(entry) }
@@ -88,35 +88,35 @@ extension Referee {
         }
     }
 
-    private func onlyWhatIsThereWholeTakesAPlace(_ entry: Entry, _ pending: PendingSet) {
+    private func putSupersedesOnlyOnceItsBodyIsComplete(_ entry: Entry, _ pending: PendingSet) {
         if entry.adoptionObstacle != nil { simulation.count("not adopted") }
         guard let newer = entry.supersededBy.flatMap({ pending.entry($0, now: simulation.time.now()) }) else { return }
         simulation.count("superseded")
         if simulation.truth(of: newer)?.isWhole != true {
-            breach("onlyWhatIsThereWholeTakesAPlace", "\(name(newer)) takes that of \(name(entry))")
+            breach("putSupersedesOnlyOnceItsBodyIsComplete", "\(name(newer)) takes that of \(name(entry))")
         }
     }
 
-    private func countsAreTheSumOfEntries(_ pending: PendingSet) {
+    private func countsMatchTheEntries(_ pending: PendingSet) {
         var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
         for entry in pending.entries.values {
             live[entry.origin, default: 0] += 1
             if entry.state == .attempting { underWay[entry.origin, default: 0] += 1 }
-            if entry.state.isFinal { breach("countsAreTheSumOfEntries", "\(name(entry)) is in the set") }
+            if entry.state.isFinal { breach("countsMatchTheEntries", "\(name(entry)) is in the set") }
         }
         for (origin, line) in pending.schedule.origins.states {
             if line.entryCount != live[origin, default: 0] || line.underWay != underWay[origin, default: 0] {
                 breach(
-                    "countsAreTheSumOfEntries",
+                    "countsMatchTheEntries",
                     "\(origin): \(line.entryCount) entries, \(line.underWay) under way, really \(live[origin, default: 0]) and \(underWay[origin, default: 0])"
                 )
             }
         }
         if live.contains(where: { pending.schedule.origins.states[$0.key] == nil }) {
-            breach("countsAreTheSumOfEntries", "an origin has no line")
+            breach("countsMatchTheEntries", "an origin has no line")
         }
         if pending.heldCount != pending.entries.values.count(where: \.isHeldByClient) {
-            breach("countsAreTheSumOfEntries", "\(pending.heldCount) held")
+            breach("countsMatchTheEntries", "\(pending.heldCount) held")
         }
         let admitted = pending.entries.values.filter { !unbidden.contains($0.id) }
         if admitted.count > pending.limits.entryCountMax
@@ -161,17 +161,17 @@ extension Referee {
         if heldBack.contains(entry.id), !isAsked(entry) { breach("heldEntriesStay", name(entry)) }
         switch before.state {
         case .undecided where before.why == .maybeApplied && !forced.contains(entry.id):
-            breach("onlyForceSendsWhatMayHaveBeenApplied", name(entry))
+            breach("onlyForceSendsAnEntryThatMayHaveBeenApplied", name(entry))
         case .undecided where !asked.contains(entry.id):
             breach("undecidedEntriesStay", name(entry))
         default: break
         }
     }
 
-    private func portalsGetNothingExposed(_ entry: Entry, _ pending: PendingSet) {
+    private func noExposedEntryIsSentToAPortal(_ entry: Entry, _ pending: PendingSet) {
         // A first attempt has to find out.
         guard pending.isBehindPortal, entry.isExposed, seen[entry.id] != nil else { return }
-        if !isAsked(entry) { breach("portalsGetNothingExposed", name(entry)) }
+        if !isAsked(entry) { breach("noExposedEntryIsSentToAPortal", name(entry)) }
     }
 
     /// Whether a person asked for the attempt, or for the one of which it is the repetition.
@@ -186,41 +186,41 @@ extension Referee {
         if pending.isDraining { breach("nothingStartsWhileDraining", name(entry)) }
     }
 
-    private func statusesWaitTheirTime(_ entry: Entry) {
+    private func statusRetriesWaitUntilTheyAreDue(_ entry: Entry) {
         guard let before = seen[entry.id], before.state == .waiting, before.waitsForStatus else { return }
         if before.dueAt > simulation.time.now(), !asked.contains(entry.id) {
             breach(
-                "statusesWaitTheirTime", "\(name(entry)) goes \(before.dueAt - simulation.time.now()) early")
+                "statusRetriesWaitUntilTheyAreDue", "\(name(entry)) goes \(before.dueAt - simulation.time.now()) early")
         }
     }
 
-    private func incidentsAreTheirMembers(_ pending: PendingSet) {
+    private func incidentsMatchTheirEntries(_ pending: PendingSet) {
         var members: [IncidentID: Set<EntryID>] = [:]
         for entry in pending.entries.values {
             if let incident = entry.incident {
                 members[incident, default: []].insert(entry.id)
                 if entry.state == .undecided, entry.why == .maybeApplied {
-                    breach("incidentsAreTheirMembers", "\(name(entry)) waits for a person, not in an outage")
+                    breach("incidentsMatchTheirEntries", "\(name(entry)) waits for a person, not in an outage")
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError,
                 !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
-                breach("incidentsAreTheirMembers", "\(name(entry)) waits in no incident")
+                breach("incidentsMatchTheirEntries", "\(name(entry)) waits in no incident")
             } else if entry.why == .exhausted {
-                breach("incidentsAreTheirMembers", "\(name(entry)) is out of attempts, in no incident")
+                breach("incidentsMatchTheirEntries", "\(name(entry)) is out of attempts, in no incident")
             }
         }
         for line in pending.schedule.incidents.states.values
         where line.members.isEmpty || line.members != members[line.id]
             || pending.schedule.incidents.idByScope[line.scope] != line.id
         {
-            breach("incidentsAreTheirMembers", "\(line.scope) has \(line.members.count)")
+            breach("incidentsMatchTheirEntries", "\(line.scope) has \(line.members.count)")
         }
         if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByScope.count {
             breach(
-                "incidentsAreTheirMembers",
+                "incidentsMatchTheirEntries",
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
         }
     }
@@ -240,11 +240,11 @@ extension Referee {
         }
     }
 
-    private func exchangesAreEntries(_ pending: PendingSet) {
+    private func exchangesMatchTheirEntries(_ pending: PendingSet) {
         let exchanges = simulation.engine.assumeIsolated { $0.exchanges }
         let held = pending.entries.values.filter { $0.ticket == nil }
         if held.contains(where: { exchanges[$0.id] == nil }) || exchanges.contains(where: { !pending.isLive($0.key) }) {
-            breach("exchangesAreEntries", "\(exchanges.count) exchanges, \(pending.count) entries")
+            breach("exchangesMatchTheirEntries", "\(exchanges.count) exchanges, \(pending.count) entries")
         }
     }
 }

@@ -18,8 +18,8 @@ extension Referee {
         asked = Set(pending.entries.values.filter(\.isAttemptAskedFor).map(\.id))
         for truth in simulation.requests.values { takeOver(truth, pending) }
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
-        for row in before.values where row.record.state == .attempting { rescuedAsItShould(row.record, pending) }
-        for row in before.values where !row.record.state.isFinal { ticketsStandAsTheyStood(row.record, pending) }
+        for row in before.values where row.record.state == .attempting { interruptedTicketsAreRestoredCorrectly(row.record, pending) }
+        for row in before.values where !row.record.state.isFinal { ticketsAreRestoredUnchanged(row.record, pending) }
         checkEngine()
     }
 
@@ -40,7 +40,7 @@ extension Referee {
     }
 
     /// What was under way when the process died may have been applied.
-    private func rescuedAsItShould(_ record: TicketRecord, _ pending: PendingSet) {
+    private func interruptedTicketsAreRestoredCorrectly(_ record: TicketRecord, _ pending: PendingSet) {
         guard let entry = pending.entries[record.id], let truth = simulation.truth(of: entry) else { return }
         simulation.count("rescued")
         let isRepeatable = truth.isRepeatable(in: simulation.rules.routes)
@@ -51,11 +51,11 @@ extension Referee {
             case .undecided: entry.why != .maybeApplied || !isRepeatable
             case .delivered, .cancelled, .expired, .failed: false
             }
-        if !isRight { breach("rescuedAsItShould", "\(name(entry)), \(isRepeatable ? "" : "not ")repeatable") }
+        if !isRight { breach("interruptedTicketsAreRestoredCorrectly", "\(name(entry)), \(isRepeatable ? "" : "not ")repeatable") }
     }
 
     /// What nobody worked on is as it was.
-    private func ticketsStandAsTheyStood(_ record: TicketRecord, _ pending: PendingSet) {
+    private func ticketsAreRestoredUnchanged(_ record: TicketRecord, _ pending: PendingSet) {
         guard let entry = pending.entries[record.id] else {
             if record.expiresAt > simulation.time.now() {
                 breach("nothingAcceptedIsLost", "\(record.url), \(record.state.rawValue) on disk, was not taken over")
@@ -65,13 +65,13 @@ extension Referee {
         // Another configuration may say that it must not be sent twice.
         let isRisky = entry.why == .maybeApplied && !isRepeatable(entry)
         if record.state == .undecided, entry.why != record.why, !isRisky {
-            breach("ticketsStandAsTheyStood", "\(name(entry)) was asked about as \(record.why?.rawValue ?? "-")")
+            breach("ticketsAreRestoredUnchanged", "\(name(entry)) was asked about as \(record.why?.rawValue ?? "-")")
         }
         if record.state == .held, entry.state != .held, entry.state != .undecided {
-            breach("ticketsStandAsTheyStood", "\(name(entry)) was held")
+            breach("ticketsAreRestoredUnchanged", "\(name(entry)) was held")
         }
         if entry.lane != record.lane || entry.sequence != record.sequence || entry.priority != record.priority {
-            breach("ticketsStandAsTheyStood", "\(name(entry)) is in \(entry.lane ?? "no lane")")
+            breach("ticketsAreRestoredUnchanged", "\(name(entry)) is in \(entry.lane ?? "no lane")")
         }
     }
 

@@ -10,10 +10,10 @@ extension Referee {
         for entry in pending.entries.values {
             holdMaxIsKept(entry)
             engineAndLoopsAgree(entry, exchanges[entry.id])
-            nothingRiskyWaits(entry)
+            noUnrepeatableSentRequestWaits(entry)
         }
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
-        cancelledMeansCancelled()
+        cancelledAttemptsStop()
         waitingClientsAreKnown()
     }
 
@@ -26,18 +26,18 @@ extension Referee {
     }
 
     /// What was sent before and may not be sent twice, as the configuration is now, goes nowhere by itself.
-    private func nothingRiskyWaits(_ entry: Entry) {
+    private func noUnrepeatableSentRequestWaits(_ entry: Entry) {
         guard entry.state == .waiting || entry.state == .held, let truth = simulation.truth(of: entry),
             !truth.sendings.isEmpty, truth.forceCount == 0, !truth.isRepeatable(in: simulation.rules.routes)
         else { return }
-        breach("nothingRiskyWaits", "\(name(entry)) \(truth.method), sent by \(truth.sendings)")
+        breach("noUnrepeatableSentRequestWaits", "\(name(entry)) \(truth.method), sent by \(truth.sendings)")
     }
 
     private func engineAndLoopsAgree(_ entry: Entry, _ exchange: (any HeldExchange)?) {
         // Once it is to be a ticket, its recipient changes.
         guard let exchange = exchange as? Exchange, entry.ticket == nil, exchange.client != nil else { return }
         if entry.state != .attempting, exchange.client?.connection?.context == nil {
-            breach("whoLeftIsNotWaitedFor", name(entry))
+            breach("entryOfALeftClientIsNotParked", name(entry))
         }
         if exchange.entry != entry.id {
             return breach("engineAndLoopsAgree", "\(name(entry)) is not its exchange's")
@@ -52,19 +52,19 @@ extension Referee {
     }
 
     /// What runs upstream belongs to somebody, or was let finish because it may have been applied.
-    private func cancelledMeansCancelled() {
+    private func cancelledAttemptsStop() {
         for lane in simulation.lanes {
             for attempt in lane.worker.running.values where !attempt.isCancelled {
                 let exchange = attempt.attempt.receiver as? Exchange
                 if exchange?.attempt !== attempt.attempt {
-                    breach("cancelledMeansCancelled", "\(attempt.name) runs for nobody")
+                    breach("cancelledAttemptsStop", "\(attempt.name) runs for nobody")
                 }
                 if let id = exchange?.entry, gone.contains(id) {
-                    breach("cancelledMeansCancelled", "\(attempt.name) runs on")
+                    breach("cancelledAttemptsStop", "\(attempt.name) runs on")
                 }
                 // Another client may ask for the same afterwards.
                 if exchange?.store == nil, attempt.truth.isCancelAsked, !attempt.truth.hasTwins {
-                    breach("cancelledMeansCancelled", "\(attempt.name) runs after a person cancelled it")
+                    breach("cancelledAttemptsStop", "\(attempt.name) runs after a person cancelled it")
                 }
             }
         }
@@ -85,7 +85,7 @@ extension Referee {
     // MARK: At the end
 
     /// Some time after all is well.
-    func checkNobodyWaitsForEver() {
+    func checkNoEntryWaitsForEver() {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }
         for entry in simulation.liveEntries where entry.state != .held && entry.state != .undecided {
@@ -97,7 +97,7 @@ extension Referee {
             {
                 continue
             }
-            breach("nobodyWaitsForEver", name(entry))
+            breach("noEntryWaitsForEver", name(entry))
         }
     }
 
@@ -106,7 +106,7 @@ extension Referee {
         guard simulation.breaches.isEmpty else { return }
         // Tickets outlive a process that is stopped.
         for entry in simulation.liveEntries where !simulation.isDraining || entry.ticket == nil {
-            breach("nobodyWaitsForEver", name(entry))
+            breach("noEntryWaitsForEver", name(entry))
         }
         if !simulation.isDraining { checkTickets() }
         for client in simulation.clients where !client.isClosed {
@@ -122,7 +122,7 @@ extension Referee {
             breach("nothingRunsForEver", "\(origin): \(line.freshUnderWay) fresh")
         }
         if pending.incidentCount > 0, pending.count == 0 {
-            breach("incidentsAreTheirMembers", "one is open at the end")
+            breach("incidentsMatchTheirEntries", "one is open at the end")
         }
     }
 }

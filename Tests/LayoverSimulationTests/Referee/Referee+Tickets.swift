@@ -8,22 +8,22 @@ extension Referee {
     // MARK: What clients are told
 
     /// A client holds a 202 in its hands.
-    func toldOfTicket(_ answer: AnswerReader.Answer, _ asker: RequestTruth) {
+    func ticketAnnounced(_ answer: AnswerReader.Answer, _ asker: RequestTruth) {
         guard answer.status == 202, answer.requestNumber == nil,
             let id = answer.fields["location"]?.split(separator: "/").last.flatMap({ EntryID($0) })
         else { return }
         simulation.count("tickets")
         let truth = asker.original ?? asker
         if asker.original != nil { simulation.count("repetitions") }
-        aTicketIsToldOnceItIsOnDisk(id, truth)
+        ticketIsAnnouncedOnlyOnceItIsStored(id, truth)
         oneKeyIsOneTicket(id, truth)
         if truth.ticket == nil { simulation.told.append(truth) }
         truth.ticket = id
     }
 
-    private func aTicketIsToldOnceItIsOnDisk(_ id: EntryID, _ truth: RequestTruth) {
+    private func ticketIsAnnouncedOnlyOnceItIsStored(_ id: EntryID, _ truth: RequestTruth) {
         if simulation.rows[id] == nil {
-            breach("aTicketIsToldOnceItIsOnDisk", "r\(truth.number) is told of \(id)")
+            breach("ticketIsAnnouncedOnlyOnceItIsStored", "r\(truth.number) is told of \(id)")
         }
     }
 
@@ -85,23 +85,23 @@ extension Referee {
     }
 
     /// While the disk takes no marks tickets stand in nobody's way.
-    func nothingGoesThatCannotBeMarked(_ entry: Entry) {
+    func noTicketStartsWhileStartRecordsFail(_ entry: Entry) {
         guard let markRefusedAt, entry.ticket != nil, !entry.isBeingStored, !isAsked(entry), !unbidden.contains(entry.id)
         else { return }
         let passed = simulation.time.now() - markRefusedAt
         // In the same moment the engine may not have heard of it.
-        if passed > .zero, passed < .seconds(5) { breach("nothingGoesThatCannotBeMarked", "\(name(entry)) after \(passed)") }
+        if passed > .zero, passed < .seconds(5) { breach("noTicketStartsWhileStartRecordsFail", "\(name(entry)) after \(passed)") }
     }
 
     // MARK: What is on disk
 
     /// Whoever comes after a crash must know that a byte of it may have left.
-    func attemptsAreOnDiskBeforeTheyAct(_ attempt: SimulatedAttempt) {
+    func startRecordsAreStoredBeforeSending(_ attempt: SimulatedAttempt) {
         guard attempt.isOfTicket, let id = (attempt.attempt.receiver as? Exchange)?.entry else { return }
         let state = simulation.rows[id]?.record.state
         // Cancelled, expired and the like it may be by now.
         if state == .waiting || state == .held || state == .undecided {
-            breach("attemptsAreOnDiskBeforeTheyAct", "\(attempt.name) is \(state?.rawValue ?? "") on disk")
+            breach("startRecordsAreStoredBeforeSending", "\(attempt.name) is \(state?.rawValue ?? "") on disk")
         }
     }
 
@@ -125,10 +125,10 @@ extension Referee {
                 continue
             }
             if !row.record.state.isFinal, simulation.engine.assumeIsolated({ $0.isSaved(id) }) {
-                breach("ticketsComeToTheirEnd", "r\(truth.number) is \(row.record.state.rawValue) on disk")
+                breach("everyTicketEnds", "r\(truth.number) is \(row.record.state.rawValue) on disk")
             }
             if row.record.state == .delivered, !truth.hasHead {
-                breach("deliveredMeansAnswered", "r\(truth.number) was never answered")
+                breach("deliveredTicketsHaveAResponse", "r\(truth.number) was never answered")
             }
             ticketsEndForAReason(truth, row.record)
         }

@@ -31,7 +31,7 @@ extension Referee {
             attempt.isForced = true
         }
         guard attempt.trigger.isAutomatic else {
-            if !truth.isAskedFor { breach("whatPeopleDidNotAskForIsAutomatic", attempt.name) }
+            if !truth.isAskedFor { breach("onlyRequestedAttemptsAreManual", attempt.name) }
             truth.isAskedFor = false
             truth.goesAsAsked = true
             return
@@ -50,7 +50,7 @@ extension Referee {
 
     /// A byte of the request is about to reach the upstream.
     func sent(_ attempt: SimulatedAttempt) {
-        attemptsAreOnDiskBeforeTheyAct(attempt)
+        startRecordsAreStoredBeforeSending(attempt)
         nothingUnrepeatableIsSentTwice(attempt)
         nothingIsSentWithoutItsBody(attempt)
         nothingCancelledIsSent(attempt)
@@ -78,14 +78,14 @@ extension Referee {
 
     func took(_ bytes: ArraySlice<UInt8>, at offset: Int, of attempt: SimulatedAttempt) {
         for (index, byte) in bytes.enumerated() where byte != attempt.truth.bodyByte(at: offset + index) {
-            return breach("bodiesArriveAsTheyWere", "\(attempt.name) at byte \(offset + index)")
+            return breach("bodiesArriveUnchanged", "\(attempt.name) at byte \(offset + index)")
         }
     }
 
     func tookAll(_ count: Int, of attempt: SimulatedAttempt) {
         if count != attempt.truth.bodyByteCount {
             breach(
-                "bodiesArriveWhole", "\(attempt.name): \(count) of \(attempt.truth.bodyByteCount ?? 0) bytes")
+                "bodiesArriveComplete", "\(attempt.name): \(count) of \(attempt.truth.bodyByteCount ?? 0) bytes")
         }
     }
 
@@ -102,7 +102,7 @@ extension Referee {
         }
         guard evidence == .neverSent else { return }
         if attempt.isForced { attempt.truth.unusedForceCount += 1 }
-        guard isToBeMadeAnew(attempt) || attempt.wasNotMarked else { return }
+        guard isToBeRepeated(attempt) || attempt.wasNotMarked else { return }
         if attempt.isForced { attempt.truth.giveBackForces() }
         guard !attempt.truth.goesAsAsked else { return }
         attempt.truth.automaticCount -= 1
@@ -110,7 +110,7 @@ extension Referee {
     }
 
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.
-    private func isToBeMadeAnew(_ attempt: SimulatedAttempt) -> Bool {
+    private func isToBeRepeated(_ attempt: SimulatedAttempt) -> Bool {
         let exchange = attempt.attempt.receiver as? Exchange
         guard exchange?.machine.rules.isAbandoned != true, let id = exchange?.entry else { return exchange?.machine.rules.isAbandoned == true }
         return simulation.engine.assumeIsolated { $0.pending.entries[id] }?.attempt?.isAbandoned == true
@@ -142,7 +142,7 @@ extension Referee {
     func answered(_ answer: AnswerReader.Answer, client: SimulatedClient) {
         guard let truth = client.current else { return }
         truth.answerCount += 1
-        toldOfTicket(answer, truth)
+        ticketAnnounced(answer, truth)
         if let question = truth.question { answered(question, answer) }
         if answer.fields["proxy-status"]?.contains("identical request") == true { simulation.count("shared answers") }
         simulation.count(answer.requestNumber == nil ? "own answers" : "answers")

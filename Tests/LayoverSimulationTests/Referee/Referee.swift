@@ -64,7 +64,7 @@ final class Referee {
                 ? .conflict
                 : command == .force && !acknowledged ? .unacknowledged : .done
         if result != expected {
-            breach("commandsDoWhatTheySay", "\(command) of \(name(entry)): \(result), not \(expected)")
+            breach("commandResultsAreAsExpected", "\(command) of \(name(entry)): \(result), not \(expected)")
         }
         if result == .done { accepted(command, entry) }
     }

@@ -233,7 +233,7 @@ final class SimulatedAttempt {
             switch result {
             case .bytes(let count):
                 if count == 0 {
-                    return simulation.breach("bodiesArriveWhole", "\(name) gets nothing and is told to go on")
+                    return simulation.breach("bodiesArriveComplete", "\(name) gets nothing and is told to go on")
                 }
                 simulation.referee.took(memory[..<count], at: takenCount, of: self)
                 takenCount += count
@@ -308,7 +308,7 @@ final class SimulatedAttempt {
 
     func resumed() {
         guard attempt.isReceivingPaused.exchange(false, ordering: .acquiringAndReleasing) else {
-            return simulation.breach("resumeIsForWhatIsPaused", name)
+            return simulation.breach("onlyPausedTransfersAreResumed", name)
         }
         let next = goesOnSending
         goesOnSending = nil

@@ -45,7 +45,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     func cancel(_ attempt: UpstreamAttempt) {
         if isDead { return }
         guard let simulated = running[ObjectIdentifier(attempt)] else {
-            return simulation.breach("cancelIsForWhatRuns", attempt.request.target)
+            return simulation.breach("onlyRunningAttemptsAreCancelled", attempt.request.target)
         }
         simulated.cancelled()
     }
@@ -53,7 +53,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     func cancelIfConnecting(_ attempt: UpstreamAttempt) {
         if isDead { return }
         guard let simulated = running[ObjectIdentifier(attempt)] else {
-            return simulation.breach("cancelIsForWhatRuns", attempt.request.target)
+            return simulation.breach("onlyRunningAttemptsAreCancelled", attempt.request.target)
         }
         simulated.cancelledIfConnecting()
     }

@@ -16,7 +16,7 @@ extension Simulation {
         }
         recover()
         try waitUntil { self.liveEntries.allSatisfy { $0.state == .held || $0.state == .undecided } }
-        referee.checkNobodyWaitsForEver()
+        referee.checkNoEntryWaitsForEver()
         // What one decision leads to may ask for the next.
         for _ in 0..<12 where !liveEntries.isEmpty {
             decideAll()

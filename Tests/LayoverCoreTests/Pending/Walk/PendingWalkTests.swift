@@ -19,7 +19,7 @@ struct PendingWalkTests {
     }
 
     /// Short lives, many of them: what goes wrong soon goes wrong in every order of few facts.
-    @Test func manyShortLivesKeepThePromises() {
+    @Test func shortRandomWalksKeepTheInvariants() {
         for seed in Seeds.row(2000) {
             var walk = PendingWalk(seed: seed &+ 7_000_000_000)
             walk.run(stepCount: 30)
