@@ -16,7 +16,7 @@ package struct Failure: Sendable, Hashable {
     package var localAddress: String?
     package var remoteAddress: String?
     /// Whether a resolver answered that the name does not exist (NXDOMAIN, RFC 8020). While the network is
-    /// there that is final; without it, it may be the word of whoever answers on a network that leads nowhere.
+    /// there that is final; without it, it may come from a name server on a network without a way out.
     package var isNameUnknown = false
 
     package init(

@@ -50,7 +50,7 @@ package struct AttemptLog: Sendable, Hashable {
         records[records.count - 1].verdict = .deliver(.notRepeatable)
     }
 
-    /// The process ended while an attempt was under way, of which nobody could write down more.
+    /// The process ended while an attempt was under way, so nothing more of it is known.
     mutating func cutOff(_ record: AttemptRecord) {
         guard let last = records.last, last.number == record.number else { return append(record) }
         records[records.count - 1].failure = record.failure

@@ -2,13 +2,13 @@ import Retry
 
 /// How many attempts an exchange has made, and the verdict on each outcome.
 ///
-/// The first attempt and every replay are judged alike, whoever gets the answer. Other exchanges are unknown here: when a
+/// The first attempt and every replay are judged alike, for every recipient. Other exchanges are unknown here: when a
 /// parked one may go is decided by the `PendingSet`. Contract: section 2 of the semantics.
 package struct AttemptRules: Sendable {
     /// A reload of the configuration may give it another one.
     package var policy: Policy
     package private(set) var counts: AttemptCounts
-    /// Whether nobody holds the request.
+    /// Whether the request is a ticket, which no client holds.
     package var isTicket: Bool
 
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
@@ -65,14 +65,14 @@ package struct AttemptRules: Sendable {
 
     // MARK: Failures
 
-    /// Its attempt was cut off after a byte had left, and nobody waits for what it has to say.
+    /// Its attempt was cut off after a byte had left, and its outcome is not waited for.
     package mutating func wasCutOffSending() { counts.mayHaveBeenApplied = true }
 
     /// Decides what follows a failed attempt. Rows of the contract's table, top to bottom.
     ///
     /// - Parameters:
-    ///   - isNetworkAway: Whether the network as a whole counts as away, so that nobody's word about names
-    ///     is to be believed.
+    ///   - isNetworkAway: Whether the network as a whole counts as away, so that a resolver
+    ///     is not to be believed that says a name does not exist.
     ///   - generator: Source of jitter. Tests pass a seeded one.
     package mutating func verdict(
         on failure: Failure, sending request: RequestSummary, isNetworkAway: Bool = false,
@@ -103,7 +103,7 @@ package struct AttemptRules: Sendable {
             let asks = isTicket && failure.evidence == .maybeApplied && policy.maybeAppliedRule(isTicket: true) == .ask
             return asks ? ask(.maybeApplied, .onMaybeApplied, failure) : .fail(.notInRetryOn)
         }
-        // Nobody waits for the word that a name was mistyped; and it may be one that is not there yet.
+        // A client is told at once that a name does not exist; a ticket waits, because the name may be created.
         if failure.isNameUnknown, !isNetworkAway, !isTicket { return .fail(.nameUnknown) }
         return verdictOnRetriable(failure, sending: request, using: &generator)
     }
@@ -167,7 +167,7 @@ package struct AttemptRules: Sendable {
         guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: answer.status) })
         else { return .deliver(.answered) }
         guard request.isRepeatable else { return .deliver(.notRepeatable) }
-        // Whoever answered may have acted on it before, whatever the status says.
+        // The origin may have acted on it, whatever the status says.
         counts.mayHaveBeenApplied = true
         if answer.forbidsRetry { return .deliver(.originForbids) }
         if let retryAfter = answer.retryAfter, retryAfter > policy.retryAfterMax {

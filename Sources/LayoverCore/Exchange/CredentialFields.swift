@@ -1,4 +1,4 @@
-/// Fields by which somebody proves who they are: the one list of their names.
+/// The names of the fields that carry credentials.
 ///
 /// Two rules differ on purpose. What a route writes counts as a credential wherever its name only sounds like a secret
 /// (`FieldText.isCredential`): being too careful costs nothing there. The fields that `Connection` may not nominate and that

@@ -1,7 +1,7 @@
 /// One exchange as far as its attempts go: its phase, what was tried, and what follows each outcome.
 ///
-/// Facts go in with their time, and what is to be done comes out. Whoever gets the answer, a client, the store or the cache, the
-/// attempts are made, counted, judged and told of here, and nowhere else.
+/// Facts go in with their time, and actions come out. Attempts for a client, the store or the cache
+/// are made, counted, judged and recorded here, and nowhere else.
 package struct ExchangeMachine: Sendable {
     /// Where the answer goes.
     package enum Recipient: Sendable, Hashable {
@@ -165,7 +165,7 @@ package struct ExchangeMachine: Sendable {
         if phase == .preflight { failure.evidence = .neverSent }
         let wasDelivering = phase == .delivering
         if wasDelivering {
-            // Nobody but a client has read of it yet, so what may be sent twice is asked for again.
+            // The store and the cache have not used it yet, so a repeatable request is sent again.
             guard recipient != .client, circumstances.request.isRepeatable else {
                 return breakOff(failure, at: circumstances.now)
             }

@@ -47,7 +47,7 @@ package enum ExchangePhase: Sendable, Hashable {
         case .attempting: [.attempting, .offering, .searching(.cache), .parked, .delivering, .ended]
         case .offering: [.parked, .delivering, .ended]
         case .parked: [.preflight, .attempting, .ended]
-        // Back: nobody has read of the answer that broke off, so it is asked for again.
+        // Back: no client has read from the response that broke off, so another attempt is made.
         case .delivering: [.attempting, .parked, .ended]
         // Its client has left, and what it comes to is wanted after all: by others with the same key.
         case .ended: [.attempting]

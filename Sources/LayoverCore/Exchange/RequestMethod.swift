@@ -1,6 +1,6 @@
 /// What methods promise (RFC 9110 section 9.2): the one list of the safe ones, and of the idempotent ones.
 ///
-/// Methods are case-sensitive (section 9.1), and one that nobody knows may change anything. The methods that a preflight may
+/// Methods are case-sensitive (section 9.1), and an unknown one may change anything. The methods that a preflight may
 /// use, and those whose answers the cache keeps, are fewer on purpose.
 package enum RequestMethod {
     /// Whether it asks for no change (section 9.2.1).

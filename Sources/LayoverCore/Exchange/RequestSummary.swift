@@ -8,7 +8,7 @@ package struct RequestSummary: Sendable, Hashable {
         case arriving
         /// Captured whole.
         case captured
-        /// A part was sent on and not kept: it went over `limits.bodyMax`, or nobody could have sent it twice.
+        /// A part was sent on and not kept: it went over `limits.bodyMax`, or it could not have been sent twice.
         case lost
         /// The client broke off before the end.
         case brokenOff

@@ -1,7 +1,7 @@
 /// One outage as people see it: everything that waits because of the same trouble.
 ///
 /// Opened by the first entry that is parked, joined by the rest, closed when none is left. What it shows
-/// beside its members is derived from them whenever somebody asks.
+/// beside its members is derived from them when it is read.
 package struct Incident: Sendable, Hashable {
     /// What is away.
     package enum Scope: Sendable, Hashable {
@@ -19,7 +19,7 @@ package struct Incident: Sendable, Hashable {
     package let id: IncidentID
     package let scope: Scope
     package let since: Timestamp
-    /// Nil while nobody has tried: the gate was shut, or an admin said offline.
+    /// Nil while there was no attempt: the gate was shut, or an admin said offline.
     package internal(set) var cause: Cause?
     /// Entries that wait in it.
     package internal(set) var waiting: Int

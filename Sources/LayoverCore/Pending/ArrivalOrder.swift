@@ -10,7 +10,7 @@ struct ArrivalOrder: Sendable {
     private var items: [Item] = []
     private var isSorted = true
 
-    /// Most come in their order; the others are put in their places when somebody looks.
+    /// Most come in their order; the others are sorted when the order is read.
     mutating func append(_ id: EntryID, _ sequence: Int) {
         if let last = items.last, last.sequence > sequence { isSorted = false }
         items.append(Item(sequence: sequence, id: id))

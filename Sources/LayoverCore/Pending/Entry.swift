@@ -110,7 +110,7 @@ package struct Entry: Sendable {
     package internal(set) var priority: Int
     /// The entries among which it keeps its order; nil: none.
     package internal(set) var lane: String?
-    /// Not nil when nobody holds it: it is kept in the store, and its answer too.
+    /// Not nil for a ticket: it is kept in the store, and so is its response.
     package internal(set) var ticket: TicketFacts?
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
@@ -195,7 +195,7 @@ extension Entry {
     /// Whether the opening of the gate ends its wait.
     var isWokenByOrigin: Bool { policy.wakeOnReachable && waitEnd == .origin }
 
-    /// When its time is over once nobody holds it.
+    /// When its time is over once it is a ticket.
     var ticketDeadline: Timestamp { hasOwnDeadline ? expiresAt : parkedAt + policy.lifetime }
 
     /// Whether nothing says that the credentials it carries are past their time.

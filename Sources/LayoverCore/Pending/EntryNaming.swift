@@ -3,7 +3,7 @@ import LayoverText
 /// By what ids people and programs see entries on the admin port.
 ///
 /// The id of an entry is also the address of its ticket: who knows it may read the answer and give the ticket up. So the
-/// admin port, the log and the events show another id, from which nobody gets back to the first but this process.
+/// admin port, the log and the events show another id, from which only this process can compute the first.
 package struct EntryNaming: Sendable {
     /// The id that is shown for an entry: as unguessable as its own, always the same, and another one for each entry.
     package var shown: @Sendable (EntryID) -> EntryID
@@ -17,7 +17,7 @@ package struct EntryNaming: Sendable {
         self.meant = meant
     }
 
-    /// Ids are shown as they are. For tests and simulations, where nobody could read what is not theirs.
+    /// Ids are shown as they are. For tests and simulations, which have no secrets.
     package static let plain = EntryNaming(shown: { $0 }, meant: { $0 })
 }
 

@@ -54,7 +54,7 @@ package enum EntryCommand: String, Sendable, Hashable, CaseIterable {
     case hold
     /// Let them go on.
     case release
-    /// Send again what may have been applied. Whoever asks acknowledges that it may act twice.
+    /// Resend a request that may have been applied. The caller acknowledges that it may act twice.
     case force
 
     /// The words that acknowledge the risk of `force`.

@@ -29,7 +29,7 @@ package struct NewEntry: Sendable {
     package var wantsTicket = false
     /// What it expects of the present state of its target, as `TicketFacts` says it; for one that a client holds.
     package var preconditions: String?
-    /// Not nil when nobody holds it.
+    /// Not nil for a ticket.
     package var ticket: TicketFacts?
 
     package init(

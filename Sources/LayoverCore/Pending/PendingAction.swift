@@ -14,13 +14,13 @@ package enum PendingAction: Sendable, Hashable {
     case dropAnswer(EntryID)
     /// Deliver the answer in hand: nothing more may be tried, and the rule says why.
     case deliverAnswer(EntryID, Verdict.DeliverReason)
-    /// Tell everybody who watches of an incident.
+    /// Report an incident to all watchers.
     case incident(IncidentEventKind, Incident)
     /// The gate of an origin opened or shut: what the network as a whole can be judged by.
     case gate(Origin, isShut: Bool)
     /// Tell every loop how matters stand with an origin.
     case announce(Origin, OriginNotice)
-    /// Tell everybody who watches.
+    /// Report it to all watchers.
     case report(EntryEventKind, EntryID)
 }
 

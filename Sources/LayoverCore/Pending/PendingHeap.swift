@@ -1,7 +1,7 @@
 /// A binary heap: the smallest key comes first, and among equal ones whatever was pushed first.
 ///
 /// Nothing is ever taken out of the middle. What a value says may have gone stale by the time it comes
-/// up, and whoever pops it checks that against the truth.
+/// up, and the code that pops it checks it against the entry.
 struct PendingHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     private struct Item {
         var key: Key

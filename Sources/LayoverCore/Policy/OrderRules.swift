@@ -10,7 +10,7 @@ package enum LaneRule: Sendable, Hashable {
 
 /// What an undecided entry means for those behind it in its lane.
 package enum UndecidedInLane: String, Sendable, Hashable, CaseIterable {
-    /// They wait until somebody has decided.
+    /// They wait until a person has decided.
     case block
     /// They go on without it.
     case skip

@@ -104,7 +104,7 @@ package struct Policy: Sendable, Hashable {
 
     /// What a failure that may have been applied leads to.
     ///
-    /// - Parameter isTicket: Whether nobody holds the request.
+    /// - Parameter isTicket: Whether the request is a ticket, which no client holds.
     package func maybeAppliedRule(isTicket: Bool = false) -> MaybeAppliedRule {
         onMaybeApplied ?? (isTicket ? .ask : .fail)
     }

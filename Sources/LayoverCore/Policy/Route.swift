@@ -48,7 +48,7 @@ package struct Route: Sendable, Hashable {
     package var methods: Set<String>?
     package var policy: Policy
     /// Where its requests go instead of their own target. Without a `host` only those that name the route, by its base
-    /// URL: nobody's request goes elsewhere unless the route says whose.
+    /// URL: no request goes elsewhere unless the route names it.
     package var upstream: Upstream?
     /// Replaces what the client sent.
     package var setFields: [Field] = []

@@ -103,7 +103,7 @@ package enum Verdict: Sendable, Hashable {
     /// Whether no other attempt is made at once.
     package var endsTheTry: Bool { self != .againOnNewConnection }
 
-    /// Whether the request is sent once more without anybody's word.
+    /// Whether the request is sent once more without a person's decision.
     package var sendsAgain: Bool {
         switch self {
         case .againOnNewConnection: true

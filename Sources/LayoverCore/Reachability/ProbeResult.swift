@@ -2,7 +2,7 @@
 package enum ProbeResult: Sendable, Hashable {
     /// The status that the configuration expects.
     case expected
-    /// Another status, redirects among them: somebody else answered, most likely a captive portal.
+    /// Another status, redirects among them: another server answered, most likely a captive portal.
     case portal(status: Int)
     /// No answer. Says little: the server of the probe may be the one that is away.
     case failed(FailureKind, message: String)

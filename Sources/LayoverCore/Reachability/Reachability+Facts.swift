@@ -29,7 +29,7 @@ extension Reachability {
         _ snapshot: LinkSnapshot, now: Timestamp
     ) -> [ReachabilityAction] {
         guard let before = newest else {
-            // What was there before anybody looked is no change.
+            // What was there before the first look is no change.
             newest = snapshot
             judged = snapshot
             updateState(now: now)
@@ -134,7 +134,7 @@ extension Reachability {
         if mode == .offline {
             probeAt = nil
         } else if mode != before {
-            // `PendingSet.modeChanged` wakes everybody; there is nothing left to make good.
+            // `PendingSet.modeChanged` wakes every entry; nothing else has to be done.
             isWakeWithheld = false
         }
         updateState(now: now)

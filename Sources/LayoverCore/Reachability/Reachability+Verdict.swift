@@ -1,5 +1,5 @@
 extension Reachability {
-    /// Whether somebody else answers for every origin: `PendingSet.portalChanged`.
+    /// Whether a captive portal answers for every origin: `PendingSet.portalChanged`.
     package var isBehindPortal: Bool {
         // An admin who says `online` does not want to hear of the network.
         mode == .auto && lastProbe?.isPortal == true
@@ -54,7 +54,7 @@ extension Reachability {
 }
 
 extension ProbeResult {
-    /// Whether somebody else answered.
+    /// Whether a server other than the probe's answered.
     var isPortal: Bool {
         if case .portal = self { true } else { false }
     }

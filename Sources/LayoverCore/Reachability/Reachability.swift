@@ -8,12 +8,12 @@
 ///    anything usable, or nothing known, drops connections and names and wakes; nothing usable only
 ///    drops them.
 /// 2. A link that went and came back within the window wakes too: attempts may have failed in between.
-/// 3. While a captive portal was the last to answer the probe, a change wakes nobody until the probe was
+/// 3. While a captive portal was the last to answer the probe, a change wakes no entry until the probe was
 ///    made anew: a portal would answer what waits. A probe that gets no answer holds nothing back.
 /// 4. A hint and a resume wake at once.
 /// 5. In mode `offline` no probe is made.
 /// 6. Traffic is evidence too. `originFall` origins in a row that cannot be reached, with no answer from any
-///    other between them, put the network in doubt; the first answer of anybody (`rise` is one) ends that, and
+///    other between them, put the network in doubt; the first response of any origin (`rise` is one) ends that, and
 ///    wakes. Origins on this machine say nothing about the network.
 /// 7. A link that flaps does not cause storms: from the fourth change in half a minute on, the window doubles
 ///    with each, up to `flapWindowMax`.

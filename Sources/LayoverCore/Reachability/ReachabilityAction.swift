@@ -1,6 +1,6 @@
 /// What the engine is to do after a fact about the network, in the order given.
 package enum ReachabilityAction: Sendable, Hashable {
-    /// Tell everybody who watches: the view differs from before.
+    /// Report the changed view to all watchers.
     case changed
     /// Use no connection and no name any more that is older than now.
     case networkChanged

@@ -1,12 +1,12 @@
-/// Whether the network is there, as far as anybody can tell without trying.
+/// Whether the network is there, as far as can be known without an attempt.
 package enum ReachabilityState: String, Sendable, Hashable, CaseIterable {
-    /// Nobody has said anything yet.
+    /// There is no evidence yet.
     case unknown
     /// There is a link with an address and a default route, or the probe got the answer it expects.
     case online
     /// No link could carry anything, or an admin said so.
     case offline
-    /// Somebody else answered the probe.
+    /// Another server answered the probe.
     case portal
     /// There is a link, but no default route, or the probe got no answer.
     case limited

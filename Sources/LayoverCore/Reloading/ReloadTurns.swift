@@ -2,7 +2,7 @@
 ///
 /// A reload reads the configuration and then hands it to each event loop and to the engine, and waits for each of them.
 /// If a second one began meanwhile, the two could reach the loops in different orders, and a loop would stay for good on
-/// what the others had left. So a reload begins only once the one before it has reached everybody, and it reads the
+/// what the others had left. So a reload begins only once the one before it has reached every loop, and it reads the
 /// configuration when it begins: the last one to begin reads what is newest, and is the last one for every loop.
 ///
 /// States and their exits:
@@ -39,7 +39,7 @@ package struct ReloadTurns: Sendable, Hashable {
         }
     }
 
-    /// The reload under way has reached everybody.
+    /// The reload under way has reached every loop.
     ///
     /// - Returns: Whether the first of those that wait begins now.
     package mutating func ended() -> Bool {

@@ -9,7 +9,7 @@
 ///   there is none (*going*).
 /// - *going*: one request is on its way. Exits: it has an outcome that others can be given (they get it, the key is free); it
 ///   ends without one, as its client left or its body never came whole (the oldest that joined goes in its place); it ends
-///   and nobody joined (the key is free).
+///   and no request joined (the key is free).
 ///
 /// Two rules. At most one request of a key goes at a time. No request is given an outcome without the payload that it
 /// belongs to: where the body of the one that went never came whole, equality cannot be decided, so there is no outcome to
@@ -92,7 +92,7 @@ package struct KeyReservations: Sendable {
             reservations[key] = Reservation(leader: claim, phase: .going)
             return goes(claim, key)
         }
-        // While the store is being asked, nobody knows yet which of the two the key was used for.
+        // While the store is searched, it is unknown which of the two the key was used for.
         if reservation.phase == .going, let payload, let other = standings[reservation.leader]?.payload, payload != other {
             return [.refuse(claim)]
         }
@@ -138,7 +138,7 @@ package struct KeyReservations: Sendable {
     /// A request is over.
     ///
     /// - Parameter hasOutcome: Whether it has come to something that others can be given. What one that joined came to is
-    ///   given to nobody.
+    ///   given to no request.
     package mutating func ended(_ claim: Claim, hasOutcome: Bool) -> [Action] {
         guard let standing = standings.removeValue(forKey: claim), let reservation = reservations[standing.key] else {
             return []

@@ -2,7 +2,7 @@
 package struct TicketClock: Sendable, Hashable {
     /// Nanoseconds that times on disk (since 1970) have and times since boot have not.
     package var offset: Int64
-    /// Nanoseconds by which the date went on, or back, while nobody was there to measure it: between the last sign of one
+    /// Nanoseconds by which the date went on, or back, while no process measured it: between the last sign of one
     /// boot of the machine and the first of the next. Only the date says that they passed, so they end no ticket.
     package var unmeasured: Int64
 
@@ -24,7 +24,7 @@ package struct TicketClock: Sendable, Hashable {
     /// - Parameters:
     ///   - offset: What relates its times to the date.
     ///   - now: The date as it says.
-    ///   - seen: The last date that the boot before is known to have come to; nil where nobody knows.
+    ///   - seen: The last date that the boot before is known to have come to; nil where it is unknown.
     package func next(offset: Int64, now: Timestamp, seen: Timestamp?) -> TicketClock {
         let jump = seen.map { now.nanoseconds &- $0.nanoseconds } ?? 0
         return TicketClock(offset: offset, unmeasured: unmeasured &+ jump)

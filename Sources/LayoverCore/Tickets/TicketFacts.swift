@@ -1,4 +1,4 @@
-/// What an entry has besides when it is a ticket: a request that nobody holds, kept in the store.
+/// What an entry has besides when it is a ticket: a request in the store that no client holds.
 package struct TicketFacts: Sendable, Hashable {
     /// What the request's own fields say about its policy.
     package var wish: PolicyWish

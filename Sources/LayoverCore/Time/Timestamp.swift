@@ -1,6 +1,6 @@
 /// A point on the clock that due times are measured on: nanoseconds since the machine booted.
 ///
-/// The clock goes on while the machine sleeps and never jumps when somebody sets the date
+/// The clock goes on while the machine sleeps and never jumps when the date is set
 /// (`CLOCK_BOOTTIME`, clock_gettime(2)). The core never reads it; every fact brings its time along.
 package struct Timestamp: Sendable, Hashable, Comparable {
     package var nanoseconds: Int64

@@ -173,7 +173,7 @@ extension ClientConnection {
         }
     }
 
-    /// Answers what never became a request. Nobody knows its origin, so the answer counts as one on the proxy's own.
+    /// Answers bytes that are no request. Their origin is unknown, so the response counts as one of the proxy's own origin.
     private func refuse(status: Int, kind: String, _ detail: String) {
         let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
         loop.metrics.ownResponseCount.increment()

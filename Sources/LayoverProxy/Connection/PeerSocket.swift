@@ -4,12 +4,12 @@ import NIOCore
 
 /// Asks the kernel for the other end of a connection, where that is on this machine too.
 ///
-/// A client that is not read from and closes leaves its FIN behind the bytes that nobody takes. Neither POLLRDHUP nor a
+/// A client that is not read from and closes leaves its FIN behind the unread bytes. Neither POLLRDHUP nor a
 /// keepalive probe shows it then: the kernel goes on answering for the closed socket until all is sent. Its own list does
-/// (sock_diag(7)): a socket without an inode belongs to nobody any more.
+/// (sock_diag(7)): a socket without an inode belongs to no process any more.
 enum PeerSocket {
     /// Whether the client's socket was closed by its process. False where nothing is known of it: it is on another machine or in
-    /// another network namespace. Nobody is asked about addresses that are neither ours nor loopback.
+    /// another network namespace. Addresses that are neither ours nor loopback are not looked up.
     static func isAbandoned(local: SocketAddress?, remote: SocketAddress?) -> Bool {
         guard let ours = endpoint(local), let theirs = endpoint(remote), ours.bytes.count == theirs.bytes.count,
             theirs.bytes == ours.bytes || isLoopback(theirs.bytes)

@@ -5,7 +5,7 @@ import NIOCore
 /// An answer on its way to its client that is kept at the same time, for those that have asked for the same.
 ///
 /// The upstream goes on as fast as the slower of the two: the client, and what keeps the answer. What is over
-/// `limits.bodyMax` is kept no longer and holds nobody up.
+/// `limits.bodyMax` is not kept, and then the client alone sets the pace.
 struct AnswerSharing {
     let capture: AnswerCapture
     private let head: ResponseHead

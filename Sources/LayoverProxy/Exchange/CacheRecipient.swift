@@ -32,7 +32,7 @@ final class CacheRecipient {
     /// The next reader of a stale response may ask for another refresh.
     func refreshEnded() { cache.refreshEnded(refresh) }
 
-    /// Without a client there is no patience that ends, and nobody to ask or to give anything else.
+    /// Without a client there is no hold that ends, no decision to ask for, and no stand-in response to give.
     static func policy(_ policy: Policy) -> Policy {
         var policy = policy
         policy.holdMax = policy.lifetime

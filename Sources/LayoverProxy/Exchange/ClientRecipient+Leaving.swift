@@ -22,7 +22,7 @@ extension ClientRecipient {
             exchange.run.cancel()
             exchange.ended(as: .cancelled)
         case .attempting where mayHaveBeenApplied(exchange), .delivering where mayHaveBeenApplied(exchange):
-            // Let it finish, so that what became of it is known. Nobody reads the response, so nothing may wait for a reader.
+            // It may finish, so that its outcome is known. The response has no reader, so nothing may wait for one.
             exchange.phase = .ended
             exchange.run.taken(response.tookBytes())
         case .attempting, .delivering:
@@ -42,7 +42,7 @@ extension ClientRecipient {
         }
     }
 
-    /// Whether the attempt under way may do something upstream that somebody will want to know of.
+    /// Whether the attempt under way may have an effect upstream that people want to know of.
     private func mayHaveBeenApplied(_ exchange: Exchange) -> Bool {
         exchange.request.purpose == .transfer && !isReceivingRequest && !RequestMethod.isSafe(exchange.request.method)
             && exchange.run.hasBegunSending

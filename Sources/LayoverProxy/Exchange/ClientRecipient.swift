@@ -169,7 +169,7 @@ final class ClientRecipient {
 
 extension ClientRecipient: ConnectionExchange {
     func receivedBody(_ bytes: ByteBuffer) -> Bool {
-        // After an early response nobody wants the rest.
+        // After an early response the rest is not needed.
         guard let exchange, !exchange.phase.isEnded else { return true }
         hasSentContinue = true
         exchange.conversion?.read(bytes)

@@ -101,7 +101,7 @@ extension Exchange: HeldExchange {
         }
     }
 
-    /// Whatever is under way is cut off: the entry has ended. Without a client there is nobody to be told.
+    /// Cuts off what is under way, because the entry has ended. There is no client to answer.
     private func abort() {
         guard phase != .ended else { return }
         // What becomes of a preflight says nothing of the request.

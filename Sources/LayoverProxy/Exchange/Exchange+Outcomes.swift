@@ -71,7 +71,7 @@ extension Exchange {
         }
     }
 
-    /// It must not be sent once more: its client is told, or somebody is asked.
+    /// It must not be sent once more: its client gets a problem, or a person has to decide.
     func refuseToSend() {
         let asks = entry != nil && machine.rules.policy.maybeAppliedRule() == .ask
         if client != nil, !asks { return fail(.ended(.maybeApplied, lastFailure: lastFailure)) }

@@ -51,7 +51,7 @@ extension Verdict.Parking {
 }
 
 extension UpstreamRequest {
-    /// Whether whoever answers in the origin's place would learn something: a body, or credentials.
+    /// Whether a server that answers in the origin's place would learn something: a body, or credentials.
     var isExposed: Bool {
         guard purpose != .dial, origin.scheme == .http else { return false }
         return framing != .none || carriesCredentials

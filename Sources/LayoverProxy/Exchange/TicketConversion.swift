@@ -50,7 +50,7 @@ final class TicketConversion: @unchecked Sendable {
         if wish != nil, exchange.request.framing != .none { tokens = TicketTokens(inBodyOf: exchange.request) }
     }
 
-    /// The conversion that the client of an exchange asked for, or one that nobody asked for.
+    /// The conversion that the client of an exchange asked for, or one for a client that asked for none.
     static func of(_ exchange: Exchange) -> TicketConversion {
         if let conversion = exchange.conversion { return conversion }
         let new = TicketConversion(of: exchange, nil, base: "", nil, isAtOnce: false)
@@ -88,7 +88,7 @@ final class TicketConversion: @unchecked Sendable {
             return decline()
         }
         if isReceivingRequest {
-            // Half a request is no ticket, and nobody waits for the rest of it without end.
+            // An incomplete request cannot be a ticket, and is not waited for without end.
             if isLast { return decline() }
             isDue = true
             exchange.client?.sendContinue(in: exchange.phase)
@@ -193,7 +193,7 @@ final class TicketConversion: @unchecked Sendable {
     func accepted(_ result: AcceptanceResult) {
         if result.abandonsBody {
             keptBody?.disown()
-            // Whoever asks again, because its client has left meanwhile, may have better luck.
+            // A second try, when the client has left, may succeed.
             isAsked = false
         } else {
             acceptanceFinal = true
@@ -224,7 +224,7 @@ final class TicketConversion: @unchecked Sendable {
             exchange.run.cancel()
             exchange.fail(problem)
         case .notStored, .refused:
-            // Its client goes on waiting, as long as it may. Where nobody knows whether it is on disk, the next insertion takes
+            // Its client goes on waiting, as long as it may. Where it is unknown whether it is on disk, the next insertion takes
             // the place of the first: a commit that succeeds undoes those before it that did not.
             isAsked = false
             askAgainLater()

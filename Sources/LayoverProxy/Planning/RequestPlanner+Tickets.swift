@@ -80,7 +80,7 @@ extension RequestPlanner {
         }
     }
 
-    /// One key, or none: of two nobody knows which one says that it is the same request, and an empty one says it of
+    /// One key, or none: of two it is unknown which one identifies the request, and an empty one says it of
     /// all. What asks for no ticket is passed on as it came.
     func checkIdempotencyKey(of head: RequestHead) throws(Refusal) {
         let values = head.fields.values(of: "Idempotency-Key")

@@ -62,7 +62,7 @@ final class RequestPlanner {
         let wish = try wish(of: head)
         let policy = try policy(wish, route: route)
         let isUpgrade = Self.isRelayed(upgradeOf: head, to: address.origin)
-        // Nobody collects a tunnel later.
+        // A tunnel cannot be collected later.
         let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
         let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
         let repeatability = Repeatability(

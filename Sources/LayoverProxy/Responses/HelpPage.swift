@@ -1,4 +1,4 @@
-/// What `GET /` on the proxy port says to somebody who opens it in a browser.
+/// What `GET /` on the proxy port shows in a browser.
 enum HelpPage {
     static let response = OwnResponse(
         status: 200,

@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// All routes by base URL and all stored answers share one web origin, although they come from different servers: a page from
 /// one route could call another and use the token that this one sets. So every answer there says that it is sandboxed: a
-/// browser gives it an origin of its own that nobody shares, and runs none of its scripts. `nosniff` keeps what is no page
+/// browser gives it an origin of its own that is not shared, and runs none of its scripts. `nosniff` keeps what is no page
 /// from becoming one.
 enum OwnOrigin {
     static let path = "/.layover/"

@@ -59,7 +59,7 @@ struct Problem {
         }
     }
 
-    /// What holds of all attempts so far: whoever is told that nothing was sent will send it again.
+    /// What holds of all attempts so far: a client that reads "not sent" will send the request again.
     mutating func recall(_ counts: AttemptCounts) {
         attemptCount = counts.all
         guard counts.mayHaveBeenApplied, evidence == .neverSent else { return }

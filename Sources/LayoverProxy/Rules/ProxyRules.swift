@@ -20,7 +20,7 @@ package struct ProxyRules: Sendable {
     package var attempt = AttemptTimeouts()
     /// Why no ticket can be accepted, as the store is not open; nil: it is. Default: there is none.
     package var noTickets: StoreFailure? = StoreFailure(.closed, "This proxy runs without a store.")
-    /// Names of fields by which a client says who it is, besides those that always do: nobody gets the ticket of another
+    /// Names of fields by which a client says who it is, besides those that always do: no client gets the ticket of another
     /// by its `Idempotency-Key`. Default: none.
     package var identityFields: [String] = []
     /// From the first byte of a head to its last. Then 408. Default: 30 s.

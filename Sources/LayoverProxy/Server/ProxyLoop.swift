@@ -154,7 +154,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     /// An exchange has no client. Where it is a ticket's, stopping waits for it.
     func opened(_ exchange: Exchange) {
-        // At once where it can be: whoever stops the loop next must know of it.
+        // At once where possible: a stop of the loop that follows must include it.
         guard eventLoop.inEventLoop else { return eventLoop.execute { self.register(exchange) } }
         register(exchange)
     }
@@ -189,7 +189,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Longest wait for tickets that are on their way to the disk when the time to finish is over. Default: 5 s.
     private static let finalResponsesMax: TimeAmount = .seconds(5)
 
-    /// The time to finish is over: whoever takes a ticket is given one, and whoever has no response yet is told.
+    /// The time to finish is over: clients that accept tickets get one, and the others that have no response get a 503.
     ///
     /// - Returns: Succeeds when that is done.
     package func cutOff() -> EventLoopFuture<Void> {

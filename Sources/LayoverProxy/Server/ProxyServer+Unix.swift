@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 
 extension ProxyServer {
-    /// Binds a Unix socket that has the wanted permissions from the first moment that anybody can reach it.
+    /// Binds a Unix socket that has the wanted permissions from the first moment that it can be reached.
     ///
     /// bind(2) makes the file with what the umask leaves, and between it and a chmod others could connect. So the file is
     /// made in a folder that only its owner can enter, gets its permissions there, and is then moved to its place

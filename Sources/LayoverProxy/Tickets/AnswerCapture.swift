@@ -35,7 +35,7 @@ final class AnswerCapture: @unchecked Sendable {
             stuck: { [weak self] in loop.eventLoop.execute { [weak self] in self?.lost() } })
     }
 
-    /// Without the status line, and without the length, which is told anew to whoever asks for the answer.
+    /// Without the status line, and without the length, which is computed for each client that asks for the response.
     private static func fieldLines(of head: ResponseHead) -> ByteBuffer {
         let fields = head.fields()
         var out = ByteBuffer()
@@ -91,7 +91,7 @@ final class AnswerCapture: @unchecked Sendable {
         return SharedAnswer(status: status, head: head.bytes, body: body, isBodyLost: isLost)
     }
 
-    /// Nobody wants it any more.
+    /// The response is not needed any more.
     func discard() { body?.disown() }
 
     /// What is known without the body.

@@ -14,7 +14,7 @@ struct PayloadDigest {
 
     /// - Parameters:
     ///   - key: The value of `Idempotency-Key`.
-    ///   - identity: Whoever asks: nobody gets at the ticket of another by guessing a key.
+    ///   - identity: Who asks: a guessed key gives no access to the ticket of another client.
     init(key: String, identity: [String], method: String, origin: Origin, target: String) throws {
         var hash = try SHA256()
         for part in [key, origin.description] + identity { try Self.add(part, to: &hash) }

@@ -165,7 +165,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
     /// It wants one answer, and no wait.
     func clientClosedInput() { stopWaiting() }
 
-    /// The proxy is being stopped: nobody waits here any longer.
+    /// The proxy is being stopped: clients do not wait here any longer.
     func drain() { stopWaiting() }
 
     private func stopWaiting() {

@@ -75,7 +75,7 @@ extension UpstreamRequest {
 }
 
 extension Problem {
-    /// What was captured cannot be read back, so nobody knows what stands in it.
+    /// The captured body cannot be read back, so its tokens are unknown.
     static let bodyUnreadable = Problem(
         status: 507, kind: "store", detail: "The request was not accepted: its body could not be read from the spool.",
         error: .proxyInternalError)

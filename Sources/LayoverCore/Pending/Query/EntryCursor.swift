@@ -20,7 +20,7 @@ package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
         self.init(after: EntrySort.Place(key: key, sequence: sequence), in: sort)
     }
 
-    /// Letters, digits, `-` and `.` only, so that it needs no escaping in a URL. Opaque to everybody else.
+    /// Letters, digits, `-` and `.` only, so that it needs no escaping in a URL. Opaque to clients.
     package var description: String {
         let key =
             switch place.key {

@@ -65,7 +65,7 @@ extension Entry {
 }
 
 extension Entry {
-    /// The name of its lane for lists: a lane by path holds a token of a target, whose ticket id nobody must see. Two lanes
+    /// The name of its lane for lists: a lane by path holds a token of a target, whose ticket id must not be shown. Two lanes
     /// may be shown by one name.
     package var shownLane: String? { lane.map(MaskedTicketIDs.target) }
 }
