@@ -8,6 +8,7 @@ struct ArticleTests {
     ]
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
     private static let article = tests.appending(path: "../../Sources/Retry/Retry.docc/Examples.md")
+    private static let readme = tests.appending(path: "../../README.md")
 
     /// The marked lines of all test files, without indentation and empty lines, by row.
     private static func snippets() throws -> [String: [String]] {
@@ -54,8 +55,13 @@ struct ArticleTests {
         #expect(tested.count > 1)
     }
 
+    @Test func theExampleInTheReadmeIsTheOneThatIsTested() throws {
+        let tested = try #require(Self.snippets()["README"]).joined(separator: "\n")
+        #expect(try Self.lines(of: Self.readme).joined(separator: "\n").contains("```swift\n\(tested)\n```"))
+    }
+
     @Test func everyRowHasOneTestAndNoExampleIsUntested() throws {
-        #expect(try Self.snippets().keys.sorted() == Self.rows)
+        #expect(try Self.snippets().keys.filter { $0 != "README" }.sorted() == Self.rows)
         #expect(try Self.examples().keys.sorted() == Self.rows)
         let code = try ["CoordinatorExamplesTests.swift", "PolicyExamplesTests.swift"]
             .flatMap { try Self.lines(of: Self.tests.appending(path: $0)) }

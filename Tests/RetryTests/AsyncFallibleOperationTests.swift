@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct AsyncFallibleOperationTests {
     let clock = SteppedClock()
-    let everyThreeSeconds = RetryPolicy(attemptCountMax: 3, schedule: DelaySchedule(.constant(.seconds(3))))
+    let everyThreeSeconds = RetryPolicy(attemptCountMax: 3, schedule: .constant(.seconds(3)))
 
     private func wrapped(
         _ operation: ScriptedOperation
@@ -121,7 +121,7 @@ struct AsyncFallibleOperationTests {
             places.update { $0.append(executor.isCurrent) }
             if places.value.count < 3 { throw .offline }
         }
-        let immediate = RetryPolicy(attemptCountMax: 3, schedule: DelaySchedule(.immediate))
+        let immediate = RetryPolicy(attemptCountMax: 3, schedule: .immediate)
         try await operation.running(on: executor).retrying(immediate, clock: clock)(0)
         #expect(places.value == [true, true, true])
     }

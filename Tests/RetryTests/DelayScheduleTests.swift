@@ -101,3 +101,21 @@ struct DelayScheduleTests {
         #expect(generator.next() == untouched.next())
     }
 }
+
+/// Schedules as they are written where one is expected.
+struct SchedulePatternTests {
+    @Test(arguments: [
+        (DelaySchedule.immediate, DelaySchedule(.immediate)),
+        (.constant(.seconds(3)), DelaySchedule(.constant(.seconds(3)))),
+        (.constant(.seconds(3), jitter: .equal), DelaySchedule(.constant(.seconds(3)), jitter: .equal)),
+        (.exponential(initial: .seconds(1)), DelaySchedule(.exponential(initial: .seconds(1), multiplier: 2, max: .seconds(30)))),
+        (
+            .exponential(initial: .seconds(1), multiplier: 3, max: .seconds(9), jitter: .full),
+            DelaySchedule(.exponential(initial: .seconds(1), multiplier: 3, max: .seconds(9)), jitter: .full)
+        ),
+        (.list([.seconds(1), .seconds(5)], jitter: .full), DelaySchedule(.list([.seconds(1), .seconds(5)]), jitter: .full)),
+    ])
+    func shortFormIsTheSameSchedule(short: DelaySchedule, long: DelaySchedule) {
+        #expect(short == long)
+    }
+}

@@ -73,7 +73,7 @@ struct FallibleOperationTests {
     @Test func aSynchronousOperationCanWaitBetweenAttempts() async throws {
         let (clock, operation) = (SteppedClock(), ScriptedOperation.failing(1))
         let retried = FallibleOperation { (name: String) throws(Trouble) in name + (try operation()) }
-            .retrying(RetryPolicy(schedule: DelaySchedule(.constant(.seconds(3)))), clock: clock)
+            .retrying(RetryPolicy(schedule: .constant(.seconds(3))), clock: clock)
         let task = Task { await retried.result(of: .success("well ")) }
         #expect(try await clock.sleepers() == .seconds(3))
         clock.advance(by: .seconds(3))

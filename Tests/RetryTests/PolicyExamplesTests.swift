@@ -12,10 +12,10 @@ struct PolicyExamplesTests {
 
     @Test func s2aRetryWithoutEndOrAtMostNTimesOrAfterAFixedDelay() async throws {
         // snippet: S2a
-        let withoutEnd = RetryPolicy(attemptCountMax: nil, schedule: DelaySchedule(.immediate))
-        let fourAttempts = RetryPolicy(attemptCountMax: 4, schedule: DelaySchedule(.immediate))
+        let withoutEnd = RetryPolicy(attemptCountMax: nil, schedule: .immediate)
+        let fourAttempts = RetryPolicy(attemptCountMax: 4, schedule: .immediate)
         let everyTwoSeconds = RetryPolicy(
-            attemptCountMax: nil, schedule: DelaySchedule(.constant(.seconds(2))))
+            attemptCountMax: nil, schedule: .constant(.seconds(2)))
         // end
         let longTrouble = ScriptedOperation.failing(1000)
         #expect(try await retry(withoutEnd, clock: clock) { _ in try longTrouble() } == "done")
@@ -40,8 +40,18 @@ struct PolicyExamplesTests {
         #expect(try await page.value == "page /page")
     }
 
+    @Test func theReadmeRetriesWithGrowingDelays() async throws {
+        server.recover()
+        // snippet: README
+        let policy = RetryPolicy(attemptCountMax: 5, schedule: .exponential(initial: .seconds(1)))
+        let page = try await retry(policy) { _ in try await server.get("/page") }
+        // end
+        #expect(page == "page /page")
+        #expect(Array(policy.schedule.unjitteredDelays.prefix(6)) == [1, 2, 4, 8, 16, 30].map { .seconds($0) })
+    }
+
     @Test func s2bAfterNFailuresItEndsInSuccessWithAStandIn() async throws {
-        let policy = RetryPolicy(attemptCountMax: 3, schedule: DelaySchedule(.immediate))
+        let policy = RetryPolicy(attemptCountMax: 3, schedule: .immediate)
         // snippet: S2b
         let page = try await retry(policy, onExhausted: { _ in "nothing new" }) { _ in
             try await server.get("/news")
@@ -53,7 +63,7 @@ struct PolicyExamplesTests {
 
     @Test func s2dOnlyChosenErrorsAreRetried() async throws {
         // snippet: S2d
-        let policy = RetryPolicy(attemptCountMax: 3, schedule: DelaySchedule(.immediate))
+        let policy = RetryPolicy(attemptCountMax: 3, schedule: .immediate)
             .retrying(Trouble.self) { $0 == .offline }
         let operation = { (_: RetryAttempt) in try await server.get("/page") }
         // end
@@ -66,11 +76,10 @@ struct PolicyExamplesTests {
 
     @Test func s4bDelaysAreImmediateConstantExponentialOrOfOnesOwn() {
         // snippet: S4b
-        let immediate = DelaySchedule(.immediate)
-        let constant = DelaySchedule(.constant(.seconds(5)))
-        let exponential = DelaySchedule(
-            .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(10)), jitter: .none)
-        let list = DelaySchedule(.list([.seconds(1), .seconds(5), .seconds(30)]))
+        let immediate = DelaySchedule.immediate
+        let constant = DelaySchedule.constant(.seconds(5))
+        let exponential = DelaySchedule.exponential(initial: .seconds(1), multiplier: 2, max: .seconds(10))
+        let list = DelaySchedule.list([.seconds(1), .seconds(5), .seconds(30)])
         let custom = DelaySchedule.custom { attempt in .seconds(attempt * attempt) }
         let waits = exponential.unjitteredDelays.prefix(5)  // 1 s, 2 s, 4 s, 8 s, 10 s
         // end
@@ -85,7 +94,7 @@ struct PolicyExamplesTests {
         // snippet: S4c
         let reachability = WakeSignal()
         let policy = RetryPolicy(
-            attemptCountMax: 3, schedule: DelaySchedule(.constant(.seconds(60))),
+            attemptCountMax: 3, schedule: .constant(.seconds(60)),
             isWorthRetrying: { $0 as? Trouble == .offline })
         let page = Task {
             try await retry(policy, clock: clock, wakeOn: reachability) { _ in
@@ -106,7 +115,7 @@ struct PolicyExamplesTests {
     @Test func s5aAnyFallibleFunctionCanRetry() async throws {
         let (script, executor, everySecond) = (
             ScriptedOperation(.failure(.offline), .success("42")), RecordingExecutor(),
-            DelaySchedule(.constant(.seconds(1)))
+            DelaySchedule.constant(.seconds(1))
         )
         // snippet: S5a
         let read = FallibleOperation { (_: String) throws(Trouble) in try script() }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct RetryCancellationTests {
     let clock = SteppedClock()
-    let endless = RetryPolicy(attemptCountMax: nil, schedule: DelaySchedule(.constant(.seconds(60))))
+    let endless = RetryPolicy(attemptCountMax: nil, schedule: .constant(.seconds(60)))
 
     @Test func cancellationEndsTheWaitAtOnce() async throws {
         let task = Task { [clock, endless] in
@@ -77,7 +77,7 @@ struct RetryCancellationTests {
     @Test func endlessRetryWithoutDelayCanBeCancelled() async {
         let started = Watched(false)
         let task = Task { [clock] in
-            let immediate = RetryPolicy(attemptCountMax: nil, schedule: DelaySchedule(.immediate))
+            let immediate = RetryPolicy(attemptCountMax: nil, schedule: .immediate)
             try await retry(immediate, clock: clock) { _ in
                 started.update { $0 = true }
                 throw Trouble.offline

@@ -9,7 +9,7 @@ struct RetryLimitsTests {
 
     private func policy(every seconds: Int, deadline: Int, budget: SharedRetryBudget? = nil) -> RetryPolicy {
         RetryPolicy(
-            attemptCountMax: nil, schedule: DelaySchedule(.constant(.seconds(seconds))),
+            attemptCountMax: nil, schedule: .constant(.seconds(seconds)),
             deadline: .seconds(deadline), budget: budget)
     }
 
@@ -101,7 +101,7 @@ struct RetryLimitsTests {
     @Test func retriesOfManyStayWithinTheBudget() async {
         let budget = SharedRetryBudget(RetryBudget(ratio: 0.2, minimum: 0))
         let attempts = Watched(0)
-        let eager = RetryPolicy(attemptCountMax: nil, schedule: DelaySchedule(.immediate), budget: budget)
+        let eager = RetryPolicy(attemptCountMax: nil, schedule: .immediate, budget: budget)
         await withTaskGroup(of: Void.self) { group in
             for _ in 1...500 {
                 group.addTask {

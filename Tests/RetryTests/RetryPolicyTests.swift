@@ -13,7 +13,7 @@ struct RetryPolicyTests {
 
     private static func constant(_ seconds: Int, max: Int? = nil, deadline: Duration? = nil) -> RetryPolicy {
         RetryPolicy(
-            attemptCountMax: max, schedule: DelaySchedule(.constant(.seconds(seconds))), deadline: deadline)
+            attemptCountMax: max, schedule: .constant(.seconds(seconds)), deadline: deadline)
     }
 
     private static let limits: [(Int?, Int, RetryVerdict)] = [

@@ -91,7 +91,7 @@ struct RetryTests {
 
     @Test func jitterComesFromTheGeneratorPassedIn() async throws {
         let jittered = RetryPolicy(
-            attemptCountMax: 2, schedule: DelaySchedule(.constant(.seconds(10)), jitter: .full))
+            attemptCountMax: 2, schedule: .constant(.seconds(10), jitter: .full))
         let expected = try #require(
             jittered.schedule.delays(using: SeededGenerator(seed: 5)).first { _ in true })
         let task = Task { [clock] in

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct RetryWakeUpTests {
     let clock = SteppedClock()
-    let hourly = RetryPolicy(attemptCountMax: 3, schedule: DelaySchedule(.constant(.seconds(3600))))
+    let hourly = RetryPolicy(attemptCountMax: 3, schedule: .constant(.seconds(3600)))
 
     @Test func theWakeUpEndsTheWaitBeforeTheTimer() async throws {
         let (operation, wakes) = (ScriptedOperation.failing(2), CountedWakes())

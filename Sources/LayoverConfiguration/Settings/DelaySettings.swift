@@ -8,7 +8,7 @@ struct DelaySettings: Sendable, Hashable {
 
     /// Another type than the inherited one starts from the defaults of that type.
     var type = Kind.exponential {
-        didSet { if type != oldValue { self = DelaySettings(type) } }
+        didSet { if type != oldValue { self = DelaySettings(type: type) } }
     }
     /// Default: 250 ms.
     var initial = Duration.milliseconds(250)
@@ -24,7 +24,7 @@ struct DelaySettings: Sendable, Hashable {
     var delays: [Duration]?
 
     /// - Parameter type: Default: exponential.
-    init(_ type: Kind = .exponential) {
+    init(type: Kind = .exponential) {
         self.type = type
         jitter = type == .exponential ? .full : .none
     }
@@ -33,21 +33,21 @@ struct DelaySettings: Sendable, Hashable {
     init(_ schedule: DelaySchedule) {
         switch schedule.pattern {
         case .immediate:
-            self.init(.immediate)
+            self.init(type: .immediate)
         case .constant(let every):
-            self.init(.constant)
+            self.init(type: .constant)
             self.every = every
         case .exponential(let initial, let multiplier, let max):
-            self.init(.exponential)
+            self.init(type: .exponential)
             self.initial = initial
             self.multiplier = multiplier
             self.max = max
         case .list(let delays):
-            self.init(.schedule)
+            self.init(type: .schedule)
             self.delays = delays
         case .custom:
             // A function cannot be written into a file; no built-in policy has one.
-            self.init(.immediate)
+            self.init(type: .immediate)
         }
         jitter = schedule.jitter
     }
@@ -65,10 +65,10 @@ struct DelaySettings: Sendable, Hashable {
     var schedule: DelaySchedule {
         switch type {
         case .exponential:
-            DelaySchedule(.exponential(initial: initial, multiplier: multiplier, max: max), jitter: jitter)
+            .exponential(initial: initial, multiplier: multiplier, max: max, jitter: jitter)
         case .immediate: DelaySchedule(.immediate, jitter: jitter)
-        case .constant: DelaySchedule(.constant(every ?? .zero), jitter: jitter)
-        case .schedule: DelaySchedule(.list(delays ?? []), jitter: jitter)
+        case .constant: .constant(every ?? .zero, jitter: jitter)
+        case .schedule: .list(delays ?? [], jitter: jitter)
         }
     }
 }

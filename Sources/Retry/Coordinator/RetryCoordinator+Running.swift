@@ -38,7 +38,7 @@ extension RetryCoordinator {
 
     /// Reports the failure and waits until the operation may run again.
     ///
-    /// Whoever reads of the failure can count on it that the operation waits: a call to retry in answer to
+    /// Whoever reads of the failure can count on it that the operation waits: a call to retry in response to
     /// it is not lost.
     private nonisolated(nonsending) func waitForCall(
         after failure: FailedOperation, since mark: RetryIncident.CallMark

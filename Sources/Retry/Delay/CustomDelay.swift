@@ -16,7 +16,7 @@ public struct CustomDelay: Sendable, Hashable {
     /// Wraps a function.
     ///
     /// - Parameter delay: Gets the number of the attempt that just failed, from 1, and returns the wait
-    ///   before the next one. A negative answer counts as zero. It must answer the same for the same
+    ///   before the next one. A negative result counts as zero. It must answer the same for the same
     ///   number if the schedule is to be reproducible.
     public init(_ delay: @escaping @Sendable (_ attempt: Int) -> Duration) {
         function = Function(delay)
@@ -39,7 +39,7 @@ extension DelaySchedule {
     ///
     /// - Parameters:
     ///   - jitter: Laid over what the function says. Default: none.
-    ///   - delay: Gets the number of the attempt that just failed, from 1. A negative answer counts as zero.
+    ///   - delay: Gets the number of the attempt that just failed, from 1. A negative result counts as zero.
     public static func custom(
         jitter: Jitter = .none, _ delay: @escaping @Sendable (_ attempt: Int) -> Duration
     ) -> DelaySchedule {

@@ -4,8 +4,7 @@
 /// a seeded one sees the same delays every time.
 ///
 /// ```swift
-/// let schedule = DelaySchedule(
-///     .exponential(initial: .milliseconds(250), multiplier: 2, max: .seconds(30)), jitter: .full)
+/// let schedule = DelaySchedule.exponential(initial: .milliseconds(250), jitter: .full)
 /// ```
 public struct DelaySchedule: Sendable, Hashable {
     /// The delays before jitter.
@@ -37,7 +36,8 @@ public struct DelaySchedule: Sendable, Hashable {
     /// What chance does to them.
     public var jitter: Jitter
 
-    /// Makes a schedule.
+    /// Makes a schedule. ``immediate``, ``constant(_:jitter:)``, ``exponential(initial:multiplier:max:jitter:)``,
+    /// ``list(_:jitter:)`` and ``custom(jitter:_:)`` are shorter.
     ///
     /// - Parameters:
     ///   - pattern: The delays before jitter.

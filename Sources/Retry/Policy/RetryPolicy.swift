@@ -6,7 +6,7 @@
 /// it says.
 ///
 /// ```swift
-/// var policy = RetryPolicy(attemptCountMax: 5, schedule: DelaySchedule(.constant(.seconds(2))))
+/// var policy = RetryPolicy(attemptCountMax: 5, schedule: .constant(.seconds(2)))
 /// policy.deadline = .seconds(60)
 /// ```
 public struct RetryPolicy: Sendable {
@@ -74,6 +74,5 @@ extension DelaySchedule {
     ///
     /// A short break is over after the first few tries; after a long one the load on a server that comes
     /// back is spread.
-    public static let standard = DelaySchedule(
-        .exponential(initial: .milliseconds(250), multiplier: 2, max: .seconds(30)), jitter: .full)
+    public static let standard = DelaySchedule.exponential(initial: .milliseconds(250), jitter: .full)
 }
