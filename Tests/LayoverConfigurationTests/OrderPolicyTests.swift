@@ -79,7 +79,7 @@ import Testing
 
     // MARK: What need not be sent
 
-    /// A client that holds gets the answer of the newer PUT's taking its place.
+    /// A client that holds gets the response of the newer PUT's taking its place.
     @Test(arguments: Policy.Mode.allCases)
     func coalescingGoesWithEveryMode(mode: Policy.Mode) throws {
         #expect(try policy(#""mode": "\#(mode.rawValue)", "coalesce": "lastPut""#).coalesce == .lastPut)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LayoverConfiguration
 
-/// `onExhausted` as an answer of one's own.
+/// `onExhausted` as a response of one's own.
 @Suite struct StandInTests {
     private func policy(_ rule: String) throws -> Policy? {
         try load(#"{"policies": {"a": {"onExhausted": \#(rule), "automaticAttemptsMax": 2}}}"#)
@@ -70,7 +70,7 @@ import Testing
                 == ["config.json: policies.a.onExhausted\(rest)"])
     }
 
-    /// Framing, fields of one connection, and what tells a stand-in from an answer of the origin.
+    /// Framing, fields of one connection, and what tells a stand-in from a response of the origin.
     @Test(arguments: [
         "Content-Length", "content-length", "Transfer-Encoding", "Connection", "Keep-Alive", "TE", "Trailer",
         "Upgrade", "Proxy-Connection", "Proxy-Authenticate", "Via", "Proxy-Status",

@@ -20,10 +20,10 @@ import Testing
         return RouteTable(policies: ["reading": policy], routes: [route])
     }
 
-    /// A proxy whose cache has given a stale answer, so that a refresh waits: `work` gets its entry.
-    private func withRefresh(_ work: @Sendable @escaping (TestProxy, DiskAnswerCache, Entry) async throws -> Void) async throws {
+    /// A proxy whose cache has given a stale response, so that a refresh waits: `work` gets its entry.
+    private func withRefresh(_ work: @Sendable @escaping (TestProxy, DiskResponseCache, Entry) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
-        let cache = try DiskAnswerCache(
+        let cache = try DiskResponseCache(
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
         try await withProxy(rules: { $0.routes = Self.routes("old") }) { proxy in

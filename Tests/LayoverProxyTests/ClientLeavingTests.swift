@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A client that goes away, in every phase. During a first attempt only a reset says so: a FIN may be
-/// half a close, and then the answer is still wanted.
+/// half a close, and then the response is still wanted.
 struct ClientLeavingTests {
     enum Way: Sendable, CaseIterable { case close, reset }
 

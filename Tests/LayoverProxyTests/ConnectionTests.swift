@@ -35,7 +35,7 @@ struct ConnectionTests {
         }
     }
 
-    /// Answers that are made at once must not pile up on the stack.
+    /// Responses that are made at once must not pile up on the stack.
     @Test func thousandsOfPipelinedRequestsThatFailAtOnceAreAllAnswered() async throws {
         try await withProxy { proxy in
             _ = await proxy.engine.setMode(.offline, reason: nil)
@@ -113,7 +113,7 @@ struct ConnectionTests {
         }
     }
 
-    /// The kernel takes only a part of a large answer at once; closing must wait for the rest.
+    /// The kernel takes only a part of a large response at once; closing must wait for the rest.
     @Test(arguments: ["HTTP/1.1", "HTTP/1.0"], [false, true])
     func largeResponseReachesASlowReaderCompletely(version: String, halfCloses: Bool) async throws {
         try await withProxy { proxy in
@@ -325,7 +325,7 @@ struct ConnectionTests {
 
 /// What outlives its use.
 struct LeakTests {
-    /// Answers of our own are flushed outside of any batch; whatever remembers their connections must let go.
+    /// Responses of our own are flushed outside of any batch; whatever remembers their connections must let go.
     @Test func closedConnectionIsReleased() async throws {
         try await withProxy(script: { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }) { proxy in
             let loop = proxy.loop

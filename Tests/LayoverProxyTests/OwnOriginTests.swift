@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// Routes by base URL and stored answers share one web origin, and must not script one another.
+/// Routes by base URL and stored responses share one web origin, and must not script one another.
 struct OwnOriginTests {
     private static func routes(_ rules: inout ProxyRules) {
         var api = Route(name: "api", policy: .standard)

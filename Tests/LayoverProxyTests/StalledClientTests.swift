@@ -4,12 +4,12 @@ import Testing
 
 @testable import LayoverProxy
 
-/// A client that takes its answer slowly, or not at all.
+/// A client that takes its response slowly, or not at all.
 struct StalledClientTests {
     private static let stallMax = Duration.seconds(3600)
     private static let byteCount = 16 << 20
 
-    /// A client that does not read, and more of an answer than the kernel takes for it.
+    /// A client that does not read, and more of a response than the kernel takes for it.
     private static func stalled(
         _ proxy: TestProxy, isComplete: Bool
     ) async throws -> (RawClient, ScriptedAttempt) {
@@ -54,7 +54,7 @@ struct StalledClientTests {
                 try await proxy.tick(in: .seconds(3700))
                 #expect(proxy.openConnectionCount() == 1)
             }
-            // Nor is it idle while the rest of its answer waits for it.
+            // Nor is it idle while the rest of its response waits for it.
             try await proxy.tick(in: .seconds(100))
             #expect(proxy.openConnectionCount() == 1)
             if !isComplete {

@@ -56,7 +56,7 @@ struct StatusRetryTests {
         }
     }
 
-    /// Regression: the answer was thrown away, and at the end of the hold there was only a 504.
+    /// Regression: the response was thrown away, and at the end of the hold there was only a 504.
     @Test(arguments: ["11", "9223372036854775807", "99999999999999999999999"])
     func responseWithARetryAfterLongerThanTheHoldIsDelivered(seconds: String) async throws {
         let rules = Self.rules {

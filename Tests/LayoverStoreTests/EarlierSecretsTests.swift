@@ -68,7 +68,7 @@ struct EarlierSecretsTests {
             .init(keyNumber: 2, bytes: Self.sealedRequest), of: Self.id)
         #expect(opened == [Self.fields, Self.trailers])
         let answer = try sealing.open(
-            [(.answerFields, ByteBuffer(string: "Set-Cookie: \r\nServer: x\r\n"))],
+            [(.responseFields, ByteBuffer(string: "Set-Cookie: \r\nServer: x\r\n"))],
             .init(keyNumber: 1, bytes: Self.sealedAnswer), of: Self.id)
         #expect(answer == [ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n")])
     }

@@ -142,8 +142,8 @@ import Testing
 
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
         var record = try #require(try store.live().first)
-        #expect(!record.decisions.isForced && !record.decisions.isAskedFor && record.decisions.excusedParents.isEmpty)
-        #expect(record.decisions.hasOwnDeadline && record.decisions.hasOwnPriority)
+        #expect(!record.isForced && !record.isAskedFor && record.excusedParents.isEmpty)
+        #expect(record.hasOwnDeadline && record.hasOwnPriority)
         var set = PendingSet()
         var generator = SeededGenerator(seed: 1)
         _ = set.restored(
@@ -151,8 +151,8 @@ import Testing
         #expect(set.entry(.fixture(7), now: Timestamp(nanoseconds: 9))?.why == .maybeApplied)
 
         record.revision = 4
-        record.decisions.isForced = true
-        record.decisions.excusedParents = [.fixture(6)]
+        record.isForced = true
+        record.excusedParents = [.fixture(6)]
         #expect(try await store.commit([.update(record)]) == [.done])
         await store.close()
         let again = try SQLiteStore.open(options: .quiet(folder.url.path))

@@ -19,7 +19,7 @@ import Testing
         return request
     }
 
-    private static let answer = StoredAnswer(
+    private static let answer = StoredResponse(
         status: 200, fields: ByteBuffer(string: "Set-Cookie: id=of-the-answer; Path=/\r\nServer: x\r\n"), body: .none)
 
     private func options(_ folder: TemporaryFolder) -> StoreOptions {
@@ -39,7 +39,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try await fill(folder)
         #expect(try await store.request(of: .fixture(2)) == Self.request)
-        #expect(try await store.answer(of: .fixture(1)) == Self.answer)
+        #expect(try await store.response(of: .fixture(1)) == Self.answer)
         func expectNoSecret() throws {
             let files = try bytes(under: folder.url.path)
             #expect(files["layover.sqlite"] != nil)
@@ -57,7 +57,7 @@ import Testing
         try expectNoSecret()
         let again = try SQLiteStore.open(options: options(folder))
         #expect(try await again.request(of: .fixture(2)) == Self.request)
-        #expect(try await again.answer(of: .fixture(1)) == Self.answer)
+        #expect(try await again.response(of: .fixture(1)) == Self.answer)
         await again.close()
     }
 
@@ -82,7 +82,7 @@ import Testing
         let body = ByteBuffer(string: String(repeating: "a-body-that-nobody-may-see", count: 900))
         _ = try await store.commit([.insert(.fixture(1), .fixture(.inline(body)), nil)])
         #expect(try bytes(under: folder.url.path).values.contains { $0.range(of: needle) != nil })
-        let answer = StoredAnswer(status: 200, fields: ByteBuffer(), body: .inline(body))
+        let answer = StoredResponse(status: 200, fields: ByteBuffer(), body: .inline(body))
         _ = try await store.commit([.delivered(.fixture(1, revision: 2, state: .delivered), answer)])
         #expect(try await store.removeEnded(before: .distantFuture, limit: 10) == 1)
         for (name, content) in try bytes(under: folder.url.path) { #expect(content.range(of: needle) == nil, "\(name)") }
@@ -147,7 +147,7 @@ import Testing
         #expect(try mode(of: folder.file("store.key").path) == 0o600)
         let store = try SQLiteStore.open(options: options(folder))
         #expect(try await store.request(of: .fixture(2)) == Self.request)
-        #expect(try await store.answer(of: .fixture(1)) == Self.answer)
+        #expect(try await store.response(of: .fixture(1)) == Self.answer)
         await store.close()
     }
 
@@ -203,7 +203,7 @@ import Testing
             for number in [2, 10, 600, 1100] {
                 #expect(try await store.request(of: .fixture(number)) == Self.request, "\(number) in round \(round)")
             }
-            #expect(try await store.answer(of: .fixture(1)) == Self.answer)
+            #expect(try await store.response(of: .fixture(1)) == Self.answer)
             await store.close()
             try SQLiteStore.rotateKey(options: options(folder))
             #expect(folder.text(of: "store.key").split(separator: "\n").count == 1)
@@ -219,7 +219,7 @@ import Testing
         #expect(failure?.kind == .corrupt)
         #expect(failure?.message.contains("cannot be decrypted") == true)
         try await store.pool.write { try $0.execute(sql: "UPDATE answer SET keyNumber = 77") }
-        let other = await LayoverStoreTests.failure { try await store.answer(of: .fixture(1)) }
+        let other = await LayoverStoreTests.failure { try await store.response(of: .fixture(1)) }
         #expect(other?.kind == .corrupt)
         #expect(other?.message.contains("key 77") == true)
         await store.close()

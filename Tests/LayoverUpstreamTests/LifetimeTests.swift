@@ -48,7 +48,7 @@ struct LifetimeTests {
         }
         rig.eventLoop.execute { rig.worker.networkChanged() }
         _ = await rig.send(rig.request("GET", port: origin.port))
-        // The answer is told before the worker has closed what the change left behind.
+        // The response is told before the worker has closed what the change left behind.
         let deadline = ContinuousClock.now + .seconds(20)
         while socketCount(to: origin.port) != before + 1, ContinuousClock.now < deadline { await Task.yield() }
         #expect(socketCount(to: origin.port) == before + 1)

@@ -47,7 +47,7 @@ struct NameOutageTests {
         }
     }
 
-    /// Asks until there is an answer: the kernel takes up to a second until a link that is up has its carrier
+    /// Asks until there is a response: the kernel takes up to a second until a link that is up has its carrier
     /// (net/core/link_watch.c).
     private static func answerOverALinkThatComesUp(
         _ lookUp: () async throws -> NameOutcome

@@ -59,7 +59,7 @@ struct ResolverMachineTests {
         _ = machine.asked("a", by: 1, notBefore: 0, now: 1)
         _ = machine.ended(1, with: found, now: 2)
         #expect(machine.asked("a", by: 1, notBefore: 3, now: 4) == [.start(lookup: 2, name: "a")])
-        // The other worker has not heard of the change yet: the new answer is good for it as well.
+        // The other worker has not heard of the change yet: the new response is good for it as well.
         #expect(machine.ended(2, with: found, now: 5).count == 1)
         #expect(machine.asked("a", by: 2, notBefore: 0, now: 6).first?.isDelivery == true)
     }

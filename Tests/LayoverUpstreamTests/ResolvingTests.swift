@@ -17,7 +17,7 @@ struct ResolvingTests {
         }
     }
 
-    // MARK: Single flight, kept answers
+    // MARK: Single flight, kept responses
 
     @Test func aHundredAttemptsForANameShareOneLookup() async throws {
         let origin = try answeringOrigin()
@@ -266,7 +266,7 @@ struct ResolvingTests {
         let rig = try UpstreamRig(guard: slow, resolver: resolver)
         let waiting = rig.start(rig.request("GET", port: origin.port, host: "origin.test"))
         try await lookup.asked.wait("a lookup") { !$0.isEmpty }
-        // The thread stands still; the change of the network, then the answer, come into its mailbox.
+        // The thread stands still; the change of the network, then the response, come into its mailbox.
         let other = rig.start(rig.request("GET", port: origin.port))
         #expect(await slow.reached.happened())
         try await rig.eventLoop.submit { rig.worker.networkChanged() }.get()

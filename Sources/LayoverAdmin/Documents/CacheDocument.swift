@@ -2,16 +2,16 @@ import LayoverCore
 import LayoverEngine
 import LayoverText
 
-/// One page of the answers that are kept for reading offline, the newest first.
+/// One page of the responses that are kept for reading offline, the newest first.
 package struct CacheDocument: Codable, Sendable {
-    package var data: [CachedAnswerDocument]
+    package var data: [CachedResponseDocument]
     /// Of the whole cache, whatever was selected.
     package var usage: CacheUsageDocument
     @OrNull package var nextCursor: String?
 }
 
-/// One answer that is kept.
-package struct CachedAnswerDocument: Codable, Sendable {
+/// One response that is kept.
+package struct CachedResponseDocument: Codable, Sendable {
     enum CodingKeys: String, CodingKey {
         case method, url, host, status, contentType, bytes, storedAt, freshUntil, usedAt
         case isForOneUser = "private"
@@ -33,7 +33,7 @@ package struct CachedAnswerDocument: Codable, Sendable {
     package var isForOneUser: Bool
 }
 
-extension CachedAnswerDocument {
+extension CachedResponseDocument {
     init(_ facts: CachedFacts) {
         self.init(
             method: facts.method, url: MaskedURL.text(facts.origin.description + facts.target),
@@ -49,7 +49,7 @@ package struct CacheUsageDocument: Codable, Sendable {
     package var entriesMax: Int
     package var bytes: Int
     package var bytesMax: Int
-    /// Why the last answer could not be kept; null once one was kept after it.
+    /// Why the last response could not be kept; null once one was kept after it.
     @OrNull package var failure: String?
 }
 
@@ -63,6 +63,6 @@ extension CacheUsageDocument {
 
 /// The result of a purge.
 package struct CachePurgeDocument: Codable, Sendable {
-    /// Answers that were dropped.
+    /// Responses that were dropped.
     package var purged: Int
 }

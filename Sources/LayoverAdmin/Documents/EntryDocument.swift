@@ -32,12 +32,12 @@ package struct EntryDocument: Codable, Sendable {
     package var parents: [String]?
     /// The request that took its place; left out where there is none.
     package var supersededBy: String?
-    /// The answer of a delivered ticket; left out where there is none.
-    package var response: AnswerDocument?
+    /// The response of a delivered ticket; left out where there is none.
+    package var response: ResponseDocument?
 }
 
-/// An answer without its fields and its body.
-package struct AnswerDocument: Codable, Sendable {
+/// A response without its fields and its body.
+package struct ResponseDocument: Codable, Sendable {
     package var status: Int
 }
 
@@ -64,7 +64,7 @@ extension EntryDocument {
             actions: entry.actions.map(\.rawValue),
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
             supersededBy: entry.supersededBy.map(view.shown),
-            response: entry.ticket?.status.map { AnswerDocument(status: $0) })
+            response: entry.ticket?.status.map { ResponseDocument(status: $0) })
     }
 }
 

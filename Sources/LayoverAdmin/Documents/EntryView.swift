@@ -2,7 +2,7 @@ import LayoverCore
 
 /// How entries are shown to one caller.
 ///
-/// The id of a ticket is a key: it opens the stored answer. So entries are shown by another id here, and the ticket's id is
+/// The id of a ticket is a key: it opens the stored response. So entries are shown by another id here, and the ticket's id is
 /// shown only to callers that may see bodies too (`BodyGuard`).
 struct EntryView: Sendable {
     let wall: WallTime

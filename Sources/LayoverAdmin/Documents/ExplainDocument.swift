@@ -22,7 +22,7 @@ package struct AttemptDocument: Codable, Sendable {
     @OrNull package var evidence: String?
     /// A sentence about its failure.
     @OrNull package var message: String?
-    /// Of its answer; null where there was none.
+    /// Of its response; null where there was none.
     @OrNull package var status: Int?
     /// Bytes of the request that were handed to the kernel.
     @OrNull package var bytesSent: Int64?

@@ -8,7 +8,7 @@ struct CacheQuery: Sendable {
 
     var selection = CacheSelection.all
     var limit = 100
-    /// The `sequence` of the last answer of the page before.
+    /// The `sequence` of the last response of the page before.
     var before: Int64?
 
     init(_ parameters: QueryParameters) throws(Problem) {

@@ -62,7 +62,7 @@ struct MetricsPage {
             "response_bytes_total", .counter, "Bytes sent to clients.", total { $0.responseByteCount.current })
         page.add(
             "answers_total", .counter, "Responses by status class.", by: "class",
-            (0..<5).map { index in ("\(index + 1)xx", Double(total { $0.answerCounts[index] })) })
+            (0..<5).map { index in ("\(index + 1)xx", Double(total { $0.responseCounts[index] })) })
     }
 
     private func addEntries(to page: inout PrometheusText) {

@@ -165,15 +165,15 @@ extension Problem {
         410, "body-gone", title: "Body was deleted",
         detail: "The request has ended, and its body was deleted.")
 
-    // MARK: Answers
+    // MARK: Responses
 
-    static func answerPending(_ entry: Entry) -> Problem {
+    static func responsePending(_ entry: Entry) -> Problem {
         Problem(
             409, "pending", title: "No response yet",
             detail: "The request is \(entry.state.rawValue) and has no response yet.")
     }
 
-    static func noAnswer(_ entry: Entry) -> Problem {
+    static func noResponse(_ entry: Entry) -> Problem {
         Problem(
             410, "no-answer", title: "No stored response",
             detail: entry.ticket == nil
@@ -181,7 +181,7 @@ extension Problem {
                 : "The ticket is \(entry.state.rawValue), and no response is stored.")
     }
 
-    static let answerNotKept = Problem(
+    static let responseNotKept = Problem(
         410, "answer-not-kept", title: "Response was not stored",
         detail: "The origin answered, but its response body could not be stored.")
 

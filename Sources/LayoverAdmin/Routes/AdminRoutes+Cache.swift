@@ -19,7 +19,7 @@ extension AdminRoutes {
         let shown = found.prefix(query.limit)
         return try json(
             CacheDocument(
-                data: shown.map { CachedAnswerDocument($0) }, usage: CacheUsageDocument(cache.usage),
+                data: shown.map { CachedResponseDocument($0) }, usage: CacheUsageDocument(cache.usage),
                 nextCursor: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil))
     }
 
@@ -33,7 +33,7 @@ extension AdminRoutes {
         return try json(CachePurgeDocument(purged: try await readable { try await cache.purge(selection) }))
     }
 
-    private func openedCache() throws(Problem) -> any AnswerCache {
+    private func openedCache() throws(Problem) -> any ResponseCache {
         guard let cache = sources.cache() else { throw .noCache }
         return cache
     }

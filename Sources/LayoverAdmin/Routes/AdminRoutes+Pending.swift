@@ -14,7 +14,7 @@ extension AdminRoutes {
         router.get("/v1/pending/{id}/request-body") { request, context in
             try await requestBody(request, context)
         }
-        router.get("/v1/pending/{id}/response") { request, context in try await ticketAnswer(request, context) }
+        router.get("/v1/pending/{id}/response") { request, context in try await storedTicketResponse(request, context) }
         for command in EntryCommand.allCases {
             router.post("/v1/pending/{id}/\(command.rawValue)") { request, context in
                 try await perform(command, request, context)

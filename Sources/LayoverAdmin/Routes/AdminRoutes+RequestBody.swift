@@ -6,7 +6,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// Bodies: that of a live entry's request, as its client sent it, and that of a ticket's answer, as it came.
+/// Bodies: that of a live entry's request, as its client sent it, and that of a ticket's response, as it came.
 extension AdminRoutes {
     func requestBody(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
@@ -18,19 +18,19 @@ extension AdminRoutes {
         return try await show(body, type: Self.shownFields(kept.fields)) { await problem(entry.id, .bodyNotKept) }
     }
 
-    func ticketAnswer(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    func storedTicketResponse(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
         guard bodyGuard.admits(request.headers[.authorization]) else { throw Problem.bodyMasked }
         let entry = try await entry(context)
-        guard entry.state.isFinal else { throw Problem.answerPending(entry) }
+        guard entry.state.isFinal else { throw Problem.responsePending(entry) }
         guard entry.ticket != nil, entry.state == .delivered, let store = engine.store, let spool = sources.spool,
-            let answer = try await readAnswer(entry.id, from: store)
-        else { throw Problem.noAnswer(entry) }
-        guard !answer.isBodyLost else { throw Problem.answerNotKept }
+            let answer = try await readResponse(entry.id, from: store)
+        else { throw Problem.noResponse(entry) }
+        guard !answer.isBodyLost else { throw Problem.responseNotKept }
         let body = CapturedBody(answer.body, limits: .init(), spool: spool)
         var fields = Self.shownFields(FieldLines(answer.fields, end: .lineBreak))
         fields[.layoverStatus] = String(answer.status)
-        return try await show(body, type: fields) { .answerNotKept }
+        return try await show(body, type: fields) { .responseNotKept }
     }
 
     /// From the store for a ticket, from the exchange for any other entry.
@@ -57,9 +57,9 @@ extension AdminRoutes {
         }
     }
 
-    private func readAnswer(_ id: EntryID, from store: any PendingStore) async throws(Problem) -> StoredAnswer? {
+    private func readResponse(_ id: EntryID, from store: any PendingStore) async throws(Problem) -> StoredResponse? {
         do throws(StoreFailure) {
-            return try await store.answer(of: id)
+            return try await store.response(of: id)
         } catch {
             throw .store(error)
         }
@@ -101,6 +101,6 @@ extension AdminRoutes {
 }
 
 extension HTTPField.Name {
-    /// The status of an answer that is shown later, by itself.
+    /// The status of a response that is shown later, by itself.
     static let layoverStatus = HTTPField.Name(token: "layover-status")
 }

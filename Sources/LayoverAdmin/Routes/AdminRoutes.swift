@@ -58,7 +58,7 @@ struct AdminRoutes: Sendable {
         return try await isKnown(id) ? id : meant
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func json(_ document: some Encodable, fields: HTTPFields = [:]) throws -> Response {
         var fields = fields

@@ -1,12 +1,12 @@
 package import LayoverEngine
 
-/// Where the admin API gets its answers from.
+/// What the admin API reads and steers.
 package struct AdminSources: Sendable {
     package var engine: Engine
     /// Where the bodies of tickets lie that are too big for the store. Nil: no body is shown.
     package var spool: BodySpool?
     /// The cache for reading offline. A reload may open it. Default: none.
-    package var cache: @Sendable () -> (any AnswerCache)? = { nil }
+    package var cache: @Sendable () -> (any ResponseCache)? = { nil }
     /// One for each event loop of the proxy.
     package var metrics: [LoopMetrics] = []
     /// Limits outside the engine. Default: none.

@@ -20,7 +20,7 @@ final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     private var isInRequest = false
     /// Whether something came that is no request; nothing is read after it.
     private var isBroken = false
-    /// Whether the answer to it is still to be written.
+    /// Whether the response to it is still to be written.
     private var mustRefuse = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -77,7 +77,7 @@ final class UnreadableRequests: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Closes our side, and then waits a little for the client's: closing both while bytes of its are unread
-    /// would destroy the answer on its way (RFC 9112 section 9.6).
+    /// would destroy the response on its way (RFC 9112 section 9.6).
     private func finish(_ context: ChannelHandlerContext) {
         context.flush()
         context.close(mode: .output, promise: nil)

@@ -23,7 +23,7 @@ struct CacheDatabase: Sendable {
         // A value in a message could be a URL with a secret in it.
         configuration.publicStatementArguments = false
         configuration.prepareDatabase { database in
-            // It is only a cache: after a power cut the last answers may be forgotten.
+            // It is only a cache: after a power cut the last responses may be forgotten.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
             // What was purged is gone, also from the pages of the file.
             try database.execute(sql: "PRAGMA secure_delete = ON")

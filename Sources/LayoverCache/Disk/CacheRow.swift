@@ -4,7 +4,7 @@ import LayoverCore
 import LayoverEngine
 import NIOCore
 
-/// One kept answer in the index.
+/// One kept response in the index.
 struct CacheRow: Sendable {
     var sequence: Int64 = 0
     var url: CacheURL
@@ -12,9 +12,9 @@ struct CacheRow: Sendable {
     var status: Int
     /// `KeptHead`.
     var head: ByteBuffer
-    /// The length that an answer to HEAD stated.
+    /// The length that a response to HEAD stated.
     var statedLength: Int?
-    /// Keyed digest; nil for an answer for everyone, or to a request without any.
+    /// Keyed digest; nil for a response for everyone, or to a request without any.
     var credentials: [UInt8]?
     var isForEveryone: Bool
     var varyNames: [String]

@@ -1,4 +1,4 @@
-/// How much the cache holds. Kept in memory, because it is looked at with every answer.
+/// How much the cache holds. Kept in memory, because it is looked at with every response.
 struct CacheTally: Sendable {
     var entryCount = 0
     var byteCount = 0

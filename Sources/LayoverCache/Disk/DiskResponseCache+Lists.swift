@@ -4,7 +4,7 @@ package import LayoverEngine
 import Synchronization
 
 /// For people: what is kept, and away with it.
-extension DiskAnswerCache {
+extension DiskResponseCache {
     package func list(_ selection: CacheSelection, before: Int64?, limit: Int) async throws -> [CachedFacts] {
         try await onThread {
             try self.withDatabase { opened in

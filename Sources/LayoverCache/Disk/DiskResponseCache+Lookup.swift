@@ -5,7 +5,7 @@ import LayoverHTTP
 import Synchronization
 
 /// Giving what is kept.
-extension DiskAnswerCache {
+extension DiskResponseCache {
     package func lookup(
         _ request: CacheRequest, _ occasion: CacheOccasion, now: Int,
         done: @escaping @Sendable (CacheLookup) -> Void
@@ -43,7 +43,7 @@ extension DiskAnswerCache {
     private func answer(
         from row: CacheRow, to request: CacheRequest, _ asked: RequestFacts, _ occasion: CacheOccasion, now: Int
     ) throws -> CacheLookup {
-        let kept = AnswerFacts(status: row.status, head: row.head)
+        let kept = ResponseFacts(status: row.status, head: row.head)
         let age = Freshness.age(initialAge: row.initialAge, answeredAt: row.times.answeredAt, now: now)
         let lifetime = row.freshUntil - row.times.answeredAt + row.initialAge
         let freshFor: Int
@@ -61,7 +61,7 @@ extension DiskAnswerCache {
         }
         noteUse(of: row, at: now)
         return .found(
-            CachedAnswer(
+            CachedResponse(
                 head: head, body: body, age: age, freshFor: freshFor,
                 refresh: CacheRefresh(request: request.withoutConditions, key: refreshKey(of: row))))
     }
@@ -88,19 +88,19 @@ extension DiskAnswerCache {
         return (.whole(byteCount: row.body.byteCount), row.status == 204 ? nil : body)
     }
 
-    /// What a new answer would replace has the same key, whatever its sequence is then.
+    /// What a new response would replace has the same key, whatever its sequence is then.
     private func refreshKey(of row: CacheRow) -> [UInt8] {
         Array("\(row.method) \(row.url.text)".utf8) + [0] + (row.credentials ?? []) + [0] + row.varyDigest
     }
 }
 
 extension CacheRequest {
-    /// Fields that ask for less than the whole answer, or for what is kept.
+    /// Fields that ask for less than the whole response, or for what is kept.
     private static let conditions: Set<String> = [
         "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
     ]
 
-    /// The same request for the whole answer. `only-if-cached` and its like stay behind with `Cache-Control`, which
+    /// The same request for the whole response. `only-if-cached` and its like stay behind with `Cache-Control`, which
     /// speaks of caches on the way.
     var withoutConditions: CacheRequest {
         var request = self

@@ -6,21 +6,21 @@ package import LayoverHTTP
 import NIOCore
 import Synchronization
 
-/// What comes of the origin's answers.
-extension DiskAnswerCache {
+/// What comes of the origin's responses.
+extension DiskResponseCache {
     package func answered(
         _ head: ResponseHead, to request: CacheRequest, at times: CacheTimes
-    ) -> (any AnswerWriter)? {
+    ) -> (any ResponseWriter)? {
         guard request.origin.scheme != .tunnel else { return nil }
         let asked = RequestFacts(request)
-        let answer = AnswerFacts(head)
+        let response = ResponseFacts(head)
         let url = CacheURL(origin: request.origin, target: request.target)
-        let outdated = InvalidationRule.outdated(by: answer, to: asked, for: url)
+        let outdated = InvalidationRule.outdated(by: response, to: asked, for: url)
         if !outdated.isEmpty { invalidate(outdated, at: times.answeredAt) }
-        switch StoringRule.verdict(on: answer, framing: head.framing, to: asked) {
+        switch StoringRule.verdict(on: response, framing: head.framing, to: asked) {
         case .pass: return nil
         case .renew:
-            renew(url, by: head, answer, to: asked, at: times)
+            renew(url, by: head, response, to: asked, at: times)
             return nil
         case .drop:
             drop(url, for: asked, requestedBefore: times.requestedAt)
@@ -29,15 +29,15 @@ extension DiskAnswerCache {
         }
         let row: CacheRow
         do {
-            guard let made = try self.row(for: head, answer, url, asked, times) else { return nil }
+            guard let made = try self.row(for: head, response, url, asked, times) else { return nil }
             row = made
         } catch {
             failed(error)
             return nil
         }
         let announced = announced(head)
-        if let announced, announced > options.answerByteCountMax { return nil }
-        return DiskAnswerWriter(row: row, announced: announced, cache: self)
+        if let announced, announced > options.responseByteCountMax { return nil }
+        return DiskResponseWriter(row: row, announced: announced, cache: self)
     }
 
     /// How long the body will be; nil if only its end will tell.
@@ -50,25 +50,25 @@ extension DiskAnswerCache {
     }
 
     private func row(
-        for head: ResponseHead, _ answer: AnswerFacts, _ url: CacheURL, _ asked: RequestFacts, _ times: CacheTimes
+        for head: ResponseHead, _ response: ResponseFacts, _ url: CacheURL, _ asked: RequestFacts, _ times: CacheTimes
     ) throws -> CacheRow? {
-        guard let digest = database.withLock({ $0?.digest }), let vary = VarySelection(answer) else { return nil }
-        let initialAge = Freshness.initialAge(of: answer, at: times)
+        guard let digest = database.withLock({ $0?.digest }), let vary = VarySelection(response) else { return nil }
+        let initialAge = Freshness.initialAge(of: response, at: times)
         return try CacheRow(
-            url: url, method: asked.method, status: answer.status,
-            head: KeptHead.make(of: answer, bytes: head.bytes),
+            url: url, method: asked.method, status: response.status,
+            head: KeptHead.make(of: response, bytes: head.bytes),
             statedLength: asked.isHead ? head.contentLength : nil,
-            credentials: answer.isForEveryone ? nil : Credentials.canonical(of: asked).map { try digest($0) },
-            isForEveryone: answer.isForEveryone, varyNames: vary.names,
+            credentials: response.isForEveryone ? nil : Credentials.canonical(of: asked).map { try digest($0) },
+            isForEveryone: response.isForEveryone, varyNames: vary.names,
             varyDigest: digest(vary.canonical(of: asked)), times: times, initialAge: initialAge,
-            date: answer.date("date", now: times.answeredAt) ?? times.answeredAt,
+            date: response.date("date", now: times.answeredAt) ?? times.answeredAt,
             freshUntil: times.answeredAt - initialAge
-                + Freshness.lifetime(of: answer, answeredAt: times.answeredAt),
-            usedAt: times.answeredAt, contentType: answer.fields.text("content-type"),
+                + Freshness.lifetime(of: response, answeredAt: times.answeredAt),
+            usedAt: times.answeredAt, contentType: response.fields.text("content-type"),
             body: KeptBody(file: nil, byteCount: 0, digest: []))
     }
 
-    /// Puts a complete answer into the index, in the place of the ones it replaces. On a thread of the cache.
+    /// Puts a complete response into the index, in the place of the ones it replaces. On a thread of the cache.
     func insert(_ row: CacheRow) {
         do {
             let (removed, isKept) = try withDatabase { opened in
@@ -145,24 +145,24 @@ extension DiskAnswerCache {
 
     /// The origin confirmed what its client has: if that is what is kept, it is as good as new (section 4.3.4).
     private func renew(
-        _ url: CacheURL, by head: ResponseHead, _ answer: AnswerFacts, to asked: RequestFacts, at times: CacheTimes
+        _ url: CacheURL, by head: ResponseHead, _ response: ResponseFacts, to asked: RequestFacts, at times: CacheTimes
     ) {
         threads.submit {
             self.remove { opened, database in
                 guard
                     var row = try RowSelection.best(of: url, for: asked, opened.digest, in: database),
                     row.times.requestedAt <= times.requestedAt,
-                    let kept = KeptHead.renewed(row.head, by: answer, bytes: head.bytes)
+                    let kept = KeptHead.renewed(row.head, by: response, bytes: head.bytes)
                 else { return [] }
-                let renewed = AnswerFacts(status: row.status, head: kept)
+                let renewed = ResponseFacts(status: row.status, head: kept)
                 if renewed.directives.has("no-store") || renewed.directives.isUnqualified("no-cache") {
                     return try RowRemoval.of([row.sequence], in: database)
                 }
                 let growth = kept.readableBytes - row.head.readableBytes
                 row.head = kept
                 row.times = times
-                row.initialAge = Freshness.initialAge(of: answer, at: times)
-                row.date = answer.date("date", now: times.answeredAt) ?? times.answeredAt
+                row.initialAge = Freshness.initialAge(of: response, at: times)
+                row.date = response.date("date", now: times.answeredAt) ?? times.answeredAt
                 row.freshUntil =
                     times.answeredAt - row.initialAge
                     + Freshness.lifetime(of: renewed, answeredAt: times.answeredAt)

@@ -3,7 +3,7 @@ import LayoverEngine
 import Synchronization
 
 /// Keeping to the limits, in small steps, on a thread of the cache.
-extension DiskAnswerCache {
+extension DiskResponseCache {
     /// Sums up what the index holds.
     func countAll() throws {
         let (count, bytes) = try withDatabase { opened in
@@ -68,7 +68,7 @@ extension DiskAnswerCache {
         return !removed.isEmpty
     }
 
-    /// As few as will do: of many small answers a step of them, of few big ones one at a time.
+    /// As few as will do: of many small responses a step of them, of few big ones one at a time.
     private var evictionCount: Int {
         state.withLock { state in
             let surplus = state.tally.entryCount - options.entryCountMax

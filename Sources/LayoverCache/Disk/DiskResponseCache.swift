@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Nothing here is consulted while all is well: `answered` only computes and hands on, and memory holds sums, recent
 /// changes and claims, no index. All else happens on threads of its own.
-package final class DiskAnswerCache: AnswerCache {
+package final class DiskResponseCache: ResponseCache {
     struct State {
         var tally = CacheTally()
         var invalidations = RecentInvalidations()

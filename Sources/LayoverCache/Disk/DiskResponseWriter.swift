@@ -3,7 +3,7 @@ import NIOCore
 import Synchronization
 
 /// Takes one body to its file, one piece of work at a time.
-final class DiskAnswerWriter: AnswerWriter {
+final class DiskResponseWriter: ResponseWriter {
     private enum End { case committed, abandoned }
 
     private struct State {
@@ -17,11 +17,11 @@ final class DiskAnswerWriter: AnswerWriter {
     private let row: CacheRow
     /// What the head said; nil if it said nothing.
     private let announced: Int?
-    private let cache: DiskAnswerCache
+    private let cache: DiskResponseCache
     private let file: PartFile
     private let state = Mutex(State())
 
-    init(row: CacheRow, announced: Int?, cache: DiskAnswerCache) {
+    init(row: CacheRow, announced: Int?, cache: DiskResponseCache) {
         self.row = row
         self.announced = announced
         self.cache = cache
@@ -74,7 +74,7 @@ final class DiskAnswerWriter: AnswerWriter {
     /// Reserves space; the cache gives it back when the writer is done.
     private func hasRoom(for count: Int, _ state: State) -> Bool {
         let options = cache.options
-        guard state.byteCount + count <= options.answerByteCountMax,
+        guard state.byteCount + count <= options.responseByteCountMax,
             state.unwrittenByteCount + count <= options.unwrittenByteCountMax
         else { return false }
         return cache.state.withLock { shared in
@@ -142,13 +142,13 @@ final class DiskAnswerWriter: AnswerWriter {
         Self.discard(file, byteCount: state.withLock { $0.byteCount }, of: cache)
     }
 
-    private static func discard(_ file: PartFile, byteCount: Int, of cache: DiskAnswerCache) {
+    private static func discard(_ file: PartFile, byteCount: Int, of cache: DiskResponseCache) {
         file.discard()
         cache.givesBack(byteCount)
     }
 }
 
-extension DiskAnswerCache {
+extension DiskResponseCache {
     /// Bytes that are not on their way any more.
     func givesBack(_ count: Int) {
         state.withLock { $0.tally.arrivingByteCount -= count }

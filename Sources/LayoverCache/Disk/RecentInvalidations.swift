@@ -1,7 +1,7 @@
 /// When URLs were last changed by somebody. What was asked for before that is neither kept nor given, although a
 /// transfer or a removal may still be under way.
 struct RecentInvalidations: Sendable {
-    /// Most URLs that are remembered one by one. Past that all older answers count as changed. Default: 4096.
+    /// Most URLs that are remembered one by one. Past that all older responses count as changed. Default: 4096.
     private let countMax: Int
 
     private var changedAt: [CacheURL: Int] = [:]

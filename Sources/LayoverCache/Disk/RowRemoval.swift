@@ -16,7 +16,7 @@ enum RowRemoval {
             [url.origin.host, url.target, url.origin.port, url.origin.scheme.rawValue, requestedUntil], in: database)
     }
 
-    /// What a new answer takes the place of: the same variant, and of HEAD only HEAD.
+    /// What a new response takes the place of: the same variant, and of HEAD only HEAD.
     static func replaced(by row: CacheRow, in database: Database) throws -> [RemovedRow] {
         try delete(
             """

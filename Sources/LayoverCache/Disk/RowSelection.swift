@@ -1,9 +1,9 @@
 import GRDB
 import LayoverCore
 
-/// Finds the kept answers for a request (RFC 9111 sections 4 and 4.1).
+/// Finds the kept responses for a request (RFC 9111 sections 4 and 4.1).
 enum RowSelection {
-    /// All answers of a URL, the one that the origin made last first.
+    /// All responses of a URL, the one that the origin made last first.
     static func rows(of url: CacheURL, in database: Database) throws -> [CacheRow] {
         try Row.fetchAll(
             database,
@@ -22,7 +22,7 @@ enum RowSelection {
         try rows(of: url, in: database).first { try matches($0, asked, digest) }
     }
 
-    /// Whether the row was made for such a request. An answer to GET serves HEAD too, never the other way round.
+    /// Whether the row was made for such a request. A response to GET serves HEAD too, never the other way round.
     static func matches(_ row: CacheRow, _ asked: RequestFacts, _ digest: KeyedDigest) throws -> Bool {
         guard row.method == "GET" || asked.isHead else { return false }
         if !row.isForEveryone, try row.credentials != Credentials.canonical(of: asked).map({ try digest($0) }) {

@@ -37,7 +37,7 @@ struct CacheDirectives: Sendable {
 
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// Whether the directive stands there at least once without names of fields, so that it concerns all of the answer.
+    /// Whether the directive stands there at least once without names of fields, so that it concerns all of the response.
     func isUnqualified(_ name: String) -> Bool {
         directives.contains { $0.name == name && ($0.argument ?? "").isEmpty }
     }

@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverHTTP
 
-/// The URL of a kept answer: absolute, without a fragment. The target stays as the client wrote it, because only the
+/// The URL of a kept response: absolute, without a fragment. The target stays as the client wrote it, because only the
 /// origin knows which spellings are equal.
 struct CacheURL: Sendable, Hashable {
     let origin: Origin
@@ -9,7 +9,7 @@ struct CacheURL: Sendable, Hashable {
 
     var text: String { origin.description + target }
 
-    /// A reference in a field of an answer to a request for this URL (RFC 3986 section 5.2); nil if it is none to http
+    /// A reference in a field of a response to a request for this URL (RFC 3986 section 5.2); nil if it is none to http
     /// or https.
     func resolving(_ reference: String) -> CacheURL? {
         let reference = String(ListText.trimmed(reference).prefix { $0 != "#" })

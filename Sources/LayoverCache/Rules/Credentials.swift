@@ -1,6 +1,6 @@
 import LayoverCore
 
-/// With whose credentials an answer was asked for (decision 0016).
+/// With whose credentials a response was asked for (decision 0016).
 enum Credentials {
     /// What a request says in them, so that equal bytes mean the same credentials; nil if it says nothing. Secret: only
     /// a keyed digest of it is kept.

@@ -1,7 +1,7 @@
 import LayoverHTTP
 import NIOCore
 
-/// The head of an answer as it is kept: a status line and field lines, each with its CRLF.
+/// The head of a response as it is kept: a status line and field lines, each with its CRLF.
 enum KeptHead {
     /// Not kept: what was for one reception only. `Age` and the length are stated anew each time; of trailers nothing
     /// is kept; `Set-Cookie` would log somebody in again, and is a secret.
@@ -17,31 +17,31 @@ enum KeptHead {
         "cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary",
     ]
 
-    static func make(of answer: AnswerFacts, bytes: ByteBuffer) -> ByteBuffer {
-        let unused = dropped.union(answer.directives.fieldNames("no-cache"))
+    static func make(of response: ResponseFacts, bytes: ByteBuffer) -> ByteBuffer {
+        let unused = dropped.union(response.directives.fieldNames("no-cache"))
         return filter(bytes) { !unused.contains($0) }
     }
 
     /// The kept head with what a 304 said about it; nil if the 304 speaks of another representation
     /// (RFC 9111 section 4.3.4).
-    static func renewed(_ kept: ByteBuffer, by answer: AnswerFacts, bytes: ByteBuffer) -> ByteBuffer? {
-        let fields = MessageFields(answerHead: kept)
-        if let tag = answer.fields.text("etag") {
+    static func renewed(_ kept: ByteBuffer, by response: ResponseFacts, bytes: ByteBuffer) -> ByteBuffer? {
+        let fields = MessageFields(responseHead: kept)
+        if let tag = response.fields.text("etag") {
             guard let own = fields.text("etag"), Precondition.isSame(tag, own) else { return nil }
-        } else if let changed = answer.fields.text("last-modified") {
+        } else if let changed = response.fields.text("last-modified") {
             guard fields.text("etag") == nil, fields.text("last-modified") == changed else { return nil }
         } else {
             guard fields.text("etag") == nil, fields.text("last-modified") == nil else { return nil }
         }
-        let said = Set(answer.fields.all.map(\.name)).subtracting(unchangedByRenewal)
+        let said = Set(response.fields.all.map(\.name)).subtracting(unchangedByRenewal)
         var renewed = filter(kept) { !said.contains($0) }
-        let news = filter(make(of: answer, bytes: bytes)) { said.contains($0) }
+        let news = filter(make(of: response, bytes: bytes)) { said.contains($0) }
         let lines = news.readableBytesView
         if let end = lines.firstIndex(of: UInt8(ascii: "\n")) { renewed.writeBytes(lines[(end + 1)...]) }
         return renewed
     }
 
-    /// How a kept answer is sent.
+    /// How a kept response is sent.
     enum Form {
         case whole(byteCount: Int)
         /// - Parameter byteCount: What the origin said, or would have; nil if nobody knows.

@@ -1,7 +1,7 @@
 import LayoverHTTP
 import NIOCore
 
-/// The fields of a request or an answer, in order. Names in lower case, values as bytes.
+/// The fields of a request or a response, in order. Names in lower case, values as bytes.
 ///
 /// Read only where a policy asks for the cache, so plainness comes before speed here.
 struct MessageFields: Sendable {
@@ -19,7 +19,7 @@ struct MessageFields: Sendable {
     }
 
     /// - Parameter head: A status line and field lines, each with its CRLF.
-    init(answerHead head: ByteBuffer) {
+    init(responseHead head: ByteBuffer) {
         self.init(FieldLines(head, end: .lineBreak).dropFirst())
     }
 

@@ -1,7 +1,7 @@
-/// What the client's preconditions make of a kept answer (RFC 9111 section 4.3.2, RFC 9110 section 13.2).
+/// What the client's preconditions make of a kept response (RFC 9111 section 4.3.2, RFC 9110 section 13.2).
 enum Precondition {
     enum Verdict: Sendable, Equatable {
-        /// The whole answer.
+        /// The whole response.
         case whole
         /// The client has it already: 304.
         case notModified
@@ -9,18 +9,18 @@ enum Precondition {
         case originOnly
     }
 
-    /// - Parameter answeredAt: Seconds since 1970, for an answer without dates.
-    static func verdict(on answer: AnswerFacts, answeredAt: Int, to request: RequestFacts) -> Verdict {
+    /// - Parameter answeredAt: Seconds since 1970, for a response without dates.
+    static func verdict(on response: ResponseFacts, answeredAt: Int, to request: RequestFacts) -> Verdict {
         if request.fields.contains("if-match") || request.fields.contains("if-unmodified-since") { return .originOnly }
-        // They are ignored where the answer without them would be no 2xx (RFC 9110 section 13.2.1).
-        guard (200...299).contains(answer.status) else { return .whole }
+        // They are ignored where the response without them would be no 2xx (RFC 9110 section 13.2.1).
+        guard (200...299).contains(response.status) else { return .whole }
         let tags = request.fields.texts("if-none-match")
-        if !tags.isEmpty { return matches(tags, answer.fields.text("etag")) ? .notModified : .whole }
+        if !tags.isEmpty { return matches(tags, response.fields.text("etag")) ? .notModified : .whole }
         guard let text = request.fields.text("if-modified-since"),
-            let since = AnswerFacts.seconds(text, now: answeredAt)
+            let since = ResponseFacts.seconds(text, now: answeredAt)
         else { return .whole }
         let changed =
-            answer.date("last-modified", now: answeredAt) ?? answer.date("date", now: answeredAt) ?? answeredAt
+            response.date("last-modified", now: answeredAt) ?? response.date("date", now: answeredAt) ?? answeredAt
         return changed <= since ? .notModified : .whole
     }
 

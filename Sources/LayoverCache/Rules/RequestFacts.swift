@@ -18,7 +18,7 @@ struct RequestFacts: Sendable {
 
     var isHead: Bool { method == "HEAD" }
 
-    /// Whether answers to such a request are kept and given at all (RFC 9111 section 3). A body on GET or HEAD has no
+    /// Whether responses to such a request are kept and given at all (RFC 9111 section 3). A body on GET or HEAD has no
     /// meaning that anybody could rely on (RFC 9110 section 9.3.1), so it is better left to the origin.
     var isCacheable: Bool { (method == "GET" || method == "HEAD") && !hasBody }
 

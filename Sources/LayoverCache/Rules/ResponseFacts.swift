@@ -2,8 +2,8 @@ import LayoverHTTP
 import LayoverText
 import NIOCore
 
-/// What the rules look at in an answer: one that has just come, or one that was kept.
-struct AnswerFacts: Sendable {
+/// What the rules look at in a response: one that has just come, or one that was kept.
+struct ResponseFacts: Sendable {
     let status: Int
     let fields: MessageFields
     let directives: CacheDirectives
@@ -15,7 +15,7 @@ struct AnswerFacts: Sendable {
     /// - Parameter head: A status line and field lines, each with its CRLF.
     init(status: Int, head: ByteBuffer) {
         self.status = status
-        fields = MessageFields(answerHead: head)
+        fields = MessageFields(responseHead: head)
         directives = CacheDirectives(fields)
     }
 

@@ -1,6 +1,6 @@
 import LayoverEngine
 
-/// Whether a kept answer may be given now (RFC 9111 sections 4, 4.2.4 and 5.2, RFC 5861 section 4).
+/// Whether a kept response may be given now (RFC 9111 sections 4, 4.2.4 and 5.2, RFC 5861 section 4).
 enum ServingRule {
     enum Verdict: Sendable, Equatable {
         /// - Parameter freshFor: 0 and less if it is stale.
@@ -9,25 +9,25 @@ enum ServingRule {
     }
 
     static func verdict(
-        on answer: AnswerFacts, lifetime: Int, age: Int, to request: RequestFacts, _ occasion: CacheOccasion
+        on response: ResponseFacts, lifetime: Int, age: Int, to request: RequestFacts, _ occasion: CacheOccasion
     ) -> Verdict {
         if request.forbidsCache { return .refuse(.forbidden) }
-        if answer.directives.isUnqualified("no-cache") { return .refuse(.mustRevalidate) }
+        if response.directives.isUnqualified("no-cache") { return .refuse(.mustRevalidate) }
         let asked = request.directives
-        // A client may count an answer as stale earlier than its origin does (section 5.2.1.1).
+        // A client may count a response as stale earlier than its origin does (section 5.2.1.1).
         let remaining = min(lifetime, bound(asked.seconds("max-age")) ?? lifetime) - age
         if let freshMin = bound(asked.seconds("min-fresh")), remaining < freshMin { return .refuse(.tooStale) }
         if remaining > 0 { return .serve(freshFor: lifetime - age) }
-        if lifetime <= age, answer.directives.has("must-revalidate") { return .refuse(.mustRevalidate) }
-        guard let staleMax = staleMax(answer, asked, occasion), -remaining <= staleMax else {
+        if lifetime <= age, response.directives.has("must-revalidate") { return .refuse(.mustRevalidate) }
+        guard let staleMax = staleMax(response, asked, occasion), -remaining <= staleMax else {
             return .refuse(.tooStale)
         }
         return .serve(freshFor: lifetime - age)
     }
 
-    /// Most seconds that the answer may have been stale; nil if it must be fresh.
+    /// Most seconds that the response may have been stale; nil if it must be fresh.
     private static func staleMax(
-        _ answer: AnswerFacts, _ asked: CacheDirectives, _ occasion: CacheOccasion
+        _ response: ResponseFacts, _ asked: CacheDirectives, _ occasion: CacheOccasion
     ) -> Int? {
         switch asked.seconds("max-stale") {
         case .unbounded: return .max
@@ -39,7 +39,7 @@ enum ServingRule {
         // Whoever says how fresh it must be, without `max-stale`, wants nothing stale (section 5.2.1.1).
         if asked.has("max-age") || asked.has("min-fresh") { return nil }
         // Section 4.2.4 lets a disconnected cache give what is stale; RFC 5861 lets the origin bound that.
-        return bound(answer.directives.seconds("stale-if-error")) ?? .max
+        return bound(response.directives.seconds("stale-if-error")) ?? .max
     }
 
     /// A number that cannot be read counts as 0, the strictest; nil if there is none.

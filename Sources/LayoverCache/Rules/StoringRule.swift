@@ -1,6 +1,6 @@
 import LayoverHTTP
 
-/// Whether an answer is kept (RFC 9111 section 3, for a private cache). Decision 0016 has the reasons for what is
+/// Whether a response is kept (RFC 9111 section 3, for a private cache). Decision 0016 has the reasons for what is
 /// stricter here.
 enum StoringRule {
     enum Verdict: Sendable, Equatable {
@@ -17,34 +17,34 @@ enum StoringRule {
         case method, requestNoStore, status, partial, gone, noStore, noCache, varyAny, endUnknown, notExplicit
     }
 
-    /// Kept only where the answer says itself that it may be (RFC 9111 section 3).
+    /// Kept only where the response says itself that it may be (RFC 9111 section 3).
     private static let goodIfExplicit = [302, 303, 307]
 
-    static func verdict(on answer: AnswerFacts, framing: ResponseFraming, to request: RequestFacts) -> Verdict {
+    static func verdict(on response: ResponseFacts, framing: ResponseFraming, to request: RequestFacts) -> Verdict {
         guard request.isCacheable else { return .pass(.method) }
         // RFC 9111 section 5.2.1.5: no part of it, and a confirmation is a part.
         if request.directives.has("no-store") { return .pass(.requestNoStore) }
-        switch answer.status {
+        switch response.status {
         case 304: return .renew
         case 206: return .pass(.partial)
         case 404, 410: return .drop(.gone)
         default: break
         }
-        let isGoodIfExplicit = goodIfExplicit.contains(answer.status)
-        guard answer.isHeuristicallyCacheable || isGoodIfExplicit else { return .pass(.status) }
+        let isGoodIfExplicit = goodIfExplicit.contains(response.status)
+        guard response.isHeuristicallyCacheable || isGoodIfExplicit else { return .pass(.status) }
         // Of must-understand (section 5.2.2.3) only the strict half is obeyed: no-store counts beside it too.
-        if answer.directives.has("no-store") { return .drop(.noStore) }
+        if response.directives.has("no-store") { return .drop(.noStore) }
         // To be confirmed before each use, and nobody can be asked when it would be used.
-        if answer.directives.isUnqualified("no-cache") { return .drop(.noCache) }
-        if VarySelection(answer) == nil { return .drop(.varyAny) }
-        if isGoodIfExplicit, !isExplicit(answer) { return .drop(.notExplicit) }
+        if response.directives.isUnqualified("no-cache") { return .drop(.noCache) }
+        if VarySelection(response) == nil { return .drop(.varyAny) }
+        if isGoodIfExplicit, !isExplicit(response) { return .drop(.notExplicit) }
         // A close cannot be told from a broken connection, so a part could pass for the whole (section 3.3).
         if framing == .untilClose { return .pass(.endUnknown) }
         return .keep
     }
 
-    private static func isExplicit(_ answer: AnswerFacts) -> Bool {
-        answer.directives.has("public") || answer.directives.has("private")
-            || answer.directives.has("max-age") || answer.fields.contains("expires")
+    private static func isExplicit(_ response: ResponseFacts) -> Bool {
+        response.directives.has("public") || response.directives.has("private")
+            || response.directives.has("max-age") || response.fields.contains("expires")
     }
 }

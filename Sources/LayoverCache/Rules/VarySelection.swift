@@ -1,11 +1,11 @@
-/// The request fields by which an answer was selected (RFC 9111 section 4.1).
+/// The request fields by which a response was selected (RFC 9111 section 4.1).
 struct VarySelection: Sendable, Equatable {
     /// In lower case and in order, each once.
     let names: [String]
 
     /// Nil for `Vary: *`: no other request ever matches.
-    init?(_ answer: AnswerFacts) {
-        let members = answer.fields.texts("vary").flatMap { ListText.members(of: $0) }.map { $0.lowercased() }
+    init?(_ response: ResponseFacts) {
+        let members = response.fields.texts("vary").flatMap { ListText.members(of: $0) }.map { $0.lowercased() }
         guard !members.contains("*") else { return nil }
         names = Set(members).sorted()
     }

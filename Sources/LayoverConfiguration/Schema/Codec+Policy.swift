@@ -49,9 +49,9 @@ extension Codec where Value == Policy.ExhaustedRule {
     }
 }
 
-/// What follows an answer that the budget has no retry for.
+/// What follows a response that the budget has no retry for.
 enum WhenSpent: String, Sendable, CaseIterable {
-    /// Not in this version: `Assembly` warns that the answer is delivered.
+    /// Not in this version: `Assembly` warns that the response is delivered.
     case wait
     case deliver
 }

@@ -6,7 +6,7 @@ extension StandInResponse {
     /// Names and values together. Common clients take no more than 16 KiB of a head.
     static let fieldByteCountMax = 8 << 10
 
-    /// Answers that never have a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5).
+    /// Responses that never have a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5).
     static let bodilessStatuses: Set<Int> = [204, 205, 304]
 }
 
@@ -38,7 +38,7 @@ extension Codec where Value == StandInResponse {
     }
 
     private static func checkFields(_ fields: [String: String]) throws(Refusal) {
-        for name in fields.keys.sorted() { try FieldText.checkNotOfAnswers(name, place: ".fields." + name) }
+        for name in fields.keys.sorted() { try FieldText.checkNotOfResponses(name, place: ".fields." + name) }
         let count = fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard count <= StandInResponse.fieldByteCountMax else {
             throw Refusal(

@@ -22,15 +22,15 @@ enum FieldText {
         }
     }
 
-    /// The same for an answer that Layover gives itself.
-    static func checkNotOfAnswers(_ name: String, place: String) throws(Refusal) {
-        guard !answerNames.contains(name.lowercased()) else {
+    /// The same for a response that Layover gives itself.
+    static func checkNotOfResponses(_ name: String, place: String) throws(Refusal) {
+        guard !responseFieldNames.contains(name.lowercased()) else {
             throw Refusal(place: place, message: "Layover sets the field \(name) itself")
         }
     }
 
-    /// The first says that the answer is a stand-in; the others speak for the proxy, not for the origin.
-    private static let answerNames: Set<String> = [
+    /// The first says that the response is a stand-in; the others speak for the proxy, not for the origin.
+    private static let responseFieldNames: Set<String> = [
         "proxy-status", "proxy-authenticate", "proxy-authentication-info",
     ]
 

@@ -20,7 +20,7 @@ struct Key<Root: Sendable>: Sendable {
         /// User name and password of a URL, and what `MaskedURL` masks in its query.
         case urlCredentials
         /// The same fields as `credentialFields`, in the `fields` of an object.
-        case fieldsOfAnswer
+        case fieldsOfResponse
     }
 
     /// Below the section: `socketMode`, `delay.initial`.

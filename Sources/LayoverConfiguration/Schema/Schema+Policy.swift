@@ -23,7 +23,7 @@ extension Schema {
             "retryAfterMax", \.retryAfterMax, .duration(from: .zero, to: .days(3650)),
             "Maximum `Retry-After` to wait for; a response with a longer one is delivered."),
         policyKey(
-            "onExhausted", \.onExhausted, .exhaustedRule, secrecy: .fieldsOfAnswer,
+            "onExhausted", \.onExhausted, .exhaustedRule, secrecy: .fieldsOfResponse,
             "What follows the last automatic attempt: `\"fail\"`, `\"ask\"` a person, or a response "
                 + "`{\"status\":200,\"fields\":{},\"body\":\"\"}`."),
         policyKey(

@@ -12,7 +12,7 @@ package struct Limits: Sendable, Hashable {
     package var spoolTotal = 1 << 30
     /// Most bytes of the head of a message. Default: 64 KiB.
     package var headerBytes = 64 << 10
-    /// Most answers of the cache that are asked for anew at the same time. Default: 64.
+    /// Most responses of the cache that are refreshed at the same time. Default: 64.
     package var cacheRefreshes = 64
     /// Most client connections. Default: 10 000.
     package var connections = 10_000

@@ -14,7 +14,7 @@ package struct StoreSettings: Sendable, Hashable {
     package var spool: String?
     /// Names of fields whose values are stored encrypted, in any case. Default: Authorization, Cookie.
     package var encryptFields = CredentialFields.sealedByDefault
-    /// How long ended tickets stay known, and their answers can be collected. Default: 7 days.
+    /// How long ended tickets stay known, and their responses can be collected. Default: 7 days.
     package var history = Duration.days(7)
 
     /// The folder of the database. Empty: the current folder.

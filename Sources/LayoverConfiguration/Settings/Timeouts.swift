@@ -2,9 +2,9 @@
 package struct Timeouts: Sendable, Hashable {
     /// Resolving, connecting and the TLS handshake together. Default: 10 s.
     package var connect = Duration.seconds(10)
-    /// From the last byte of the request to the head of the answer. Nil: no limit. Default: nil.
+    /// From the last byte of the request to the head of the response. Nil: no limit. Default: nil.
     package var firstByte: Duration?
-    /// Between two pieces of an answer. Nil: no limit. Default: nil.
+    /// Between two pieces of a response. Nil: no limit. Default: nil.
     package var idle: Duration?
     /// Until unacknowledged bytes end a connection (TCP_USER_TIMEOUT, tcp(7)). Default: 60 s.
     package var deadPeer = Duration.seconds(60)
@@ -12,7 +12,7 @@ package struct Timeouts: Sendable, Hashable {
     package var requestHead = Duration.seconds(30)
     /// For a kept connection without a request. Default: 60 s.
     package var clientIdle = Duration.seconds(60)
-    /// For a client that takes nothing of an answer that waits for it. Default: 15 minutes.
+    /// For a client that takes nothing of a response that waits for it. Default: 15 minutes.
     package var clientStall = Duration.seconds(15 * 60)
     /// For a tunnel that carries nothing. Default: 124 minutes, the least that RFC 5382 REQ-5 grants an
     /// established connection.

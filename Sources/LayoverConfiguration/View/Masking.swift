@@ -10,8 +10,8 @@ enum Masking {
         case (.whole, .object(let members)): .object(members.mapValues { _ in mask })
         case (.whole, _): mask
         case (.credentialFields, .object(let fields)): .object(withoutCredentials(fields))
-        case (.fieldsOfAnswer, .object(let answer)): .object(answer.mapValues(withoutCredentials))
-        case (.fieldsOfAnswer, _): value
+        case (.fieldsOfResponse, .object(let answer)): .object(answer.mapValues(withoutCredentials))
+        case (.fieldsOfResponse, _): value
         case (.urlCredentials, .text(let url)): .text(MaskedURL.text(withoutUserinfo(url)))
         case (.credentialFields, _), (.urlCredentials, _): mask
         }

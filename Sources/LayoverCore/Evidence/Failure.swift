@@ -38,7 +38,7 @@ package struct Failure: Sendable, Hashable {
         self.isNameUnknown = isNameUnknown
     }
 
-    /// What is remembered of an answer that is not delivered because its status is retried.
+    /// What is remembered of a response that is not delivered because its status is retried.
     package static func answered(_ status: Int) -> Failure {
         Failure(
             phase: .awaitingResponse, kind: .httpResponseStatus, evidence: .answered,

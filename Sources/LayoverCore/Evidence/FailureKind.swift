@@ -32,13 +32,13 @@ package enum FailureKind: String, CaseIterable, Sendable {
     case proxyInternalError = "proxy_internal_error"
     case proxyConfigurationError = "proxy_configuration_error"
     case proxyLoopDetected = "proxy_loop_detected"
-    /// Ours, not the RFC's: a complete answer whose status its policy retries.
+    /// Ours, not the RFC's: a complete response whose status its policy retries.
     case httpResponseStatus = "http_response_status"
 
     /// The registered type for the `error` parameter of Proxy-Status.
     package var errorType: String { self == .httpResponseStatus ? "destination_unavailable" : rawValue }
 
-    /// The status that RFC 9209 recommends for an answer of our own.
+    /// The status that RFC 9209 recommends for a response of our own.
     package var recommendedStatus: Int {
         switch self {
         case .dnsTimeout, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout,

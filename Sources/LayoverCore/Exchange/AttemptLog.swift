@@ -42,7 +42,7 @@ package struct AttemptLog: Sendable, Hashable {
         records[records.count - 1].verdict = verdict
     }
 
-    /// The answer to the last attempt broke off after its head, and the request is not sent again.
+    /// The response to the last attempt broke off after its head, and the request is not sent again.
     mutating func lastBrokeOff(_ failure: Failure, at now: Timestamp) {
         guard !records.isEmpty else { return }
         records[records.count - 1].failure = failure

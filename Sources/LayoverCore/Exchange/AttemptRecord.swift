@@ -8,7 +8,7 @@ package struct AttemptRecord: Sendable, Hashable {
     package var endedAt: Timestamp?
     /// Nil where it did not fail.
     package var failure: Failure?
-    /// The status of its answer; nil where there was none.
+    /// The status of its response; nil where there was none.
     package var status: Int?
     /// How the connection of an attempt that did not fail was.
     package var connection: ConnectionFacts?

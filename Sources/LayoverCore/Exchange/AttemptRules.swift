@@ -158,19 +158,19 @@ package struct AttemptRules: Sendable {
         .park(.init(delay: .zero, shutsGate: failure.shutsGate, asks: reason, rule: rule))
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Decides whether an answer is delivered or asked for again.
+    /// Decides whether a response is delivered or asked for again.
     package mutating func verdict(
-        on answer: Answer, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
+        on response: ResponseSummary, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
     ) -> Verdict {
-        guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: answer.status) })
+        guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: response.status) })
         else { return .deliver(.answered) }
         guard request.isRepeatable else { return .deliver(.notRepeatable) }
         // The origin may have acted on it, whatever the status says.
         counts.mayHaveBeenApplied = true
-        if answer.forbidsRetry { return .deliver(.originForbids) }
-        if let retryAfter = answer.retryAfter, retryAfter > policy.retryAfterMax {
+        if response.forbidsRetry { return .deliver(.originForbids) }
+        if let retryAfter = response.retryAfter, retryAfter > policy.retryAfterMax {
             return .deliver(.retryAfterMax)
         }
         if automaticLeft == 0 {
@@ -184,7 +184,7 @@ package struct AttemptRules: Sendable {
         let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
         return .park(
             .init(
-                delay: max(delay, answer.retryAfter ?? .zero), shutsGate: false, rule: .status,
-                retryAfter: answer.retryAfter))
+                delay: max(delay, response.retryAfter ?? .zero), shutsGate: false, rule: .status,
+                retryAfter: response.retryAfter))
     }
 }

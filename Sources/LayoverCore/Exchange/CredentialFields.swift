@@ -12,7 +12,7 @@ package enum CredentialFields {
     package static let ofProxy = "proxy-authorization"
 
     /// What an origin gives for `Cookie`, in lower case.
-    package static let ofAnswers = "set-cookie"
+    package static let ofResponses = "set-cookie"
 
     /// What the store seals where `store.encryptFields` says nothing else: fewer, because a list there is what the operator
     /// has named, and sealing costs.

@@ -3,7 +3,7 @@
 /// Facts go in with their time, and actions come out. Attempts for a client, the store or the cache
 /// are made, counted, judged and recorded here, and nowhere else.
 package struct ExchangeMachine: Sendable {
-    /// Where the answer goes.
+    /// Where the response goes.
     package enum Recipient: Sendable, Hashable {
         /// Reads as it comes: past the head there is no going back.
         case client
@@ -18,10 +18,10 @@ package struct ExchangeMachine: Sendable {
         case park(Failure, Verdict.Parking)
         case standIn(StandInResponse, Failure)
         case fail(Failure, Verdict.FailReason)
-        /// The answer had begun, and is not asked for again: what is known of it is all there will be.
+        /// The response had begun, and is not asked for again: what is known of it is all there will be.
         case breakOff(Failure)
 
-        /// Whether no other attempt is made at once, and nothing of the answer was delivered.
+        /// Whether no other attempt is made at once, and nothing of the response was delivered.
         package var endsTheTry: Bool {
             switch self {
             case .again, .breakOff: false
@@ -30,15 +30,15 @@ package struct ExchangeMachine: Sendable {
         }
     }
 
-    /// What follows an answer.
-    package enum AnswerStep: Sendable, Hashable {
+    /// What follows a response.
+    package enum ResponseStep: Sendable, Hashable {
         case deliver(Verdict)
         /// It is held back until the engine says whether another attempt may be made.
         case offer(Failure, Verdict.Parking)
         case standIn(StandInResponse, Failure)
     }
 
-    /// What follows the answer to a preflight.
+    /// What follows the response to a preflight.
     package enum PreflightStep: Sendable, Hashable {
         /// The attempt begins, which was counted under this number when the preflight began.
         case send(number: Int)
@@ -94,7 +94,7 @@ package struct ExchangeMachine: Sendable {
         phase = next
     }
 
-    /// The store gets the answer from now on. The attempt under way goes on.
+    /// The store gets the response from now on. The attempt under way goes on.
     package mutating func becomeTicket() {
         recipient = .store
         rules.isTicket = true
@@ -117,7 +117,7 @@ package struct ExchangeMachine: Sendable {
         return begin(trigger, at: now)
     }
 
-    /// Decides what follows the answer to the preflight.
+    /// Decides what follows the response to the preflight.
     package mutating func preflightAnswered(status: Int, at now: Timestamp) -> PreflightStep {
         var failure = Failure.answered(status)
         failure.message = "The preflight was answered with status \(status)."
@@ -156,7 +156,7 @@ package struct ExchangeMachine: Sendable {
 
     // MARK: Failures
 
-    /// Decides what follows an attempt that failed, or whose answer broke off.
+    /// Decides what follows an attempt that failed, or whose response broke off.
     package mutating func attemptFailed(
         _ failure: Failure, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
     ) -> FailureStep {
@@ -217,7 +217,7 @@ package struct ExchangeMachine: Sendable {
         return Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
     /// status.
@@ -225,19 +225,19 @@ package struct ExchangeMachine: Sendable {
         recipient != .cache && rules.policy.retryOn.contains { $0.matches(status: status) }
     }
 
-    /// Decides what follows an answer whose status is retried. The timeline is told what an answer that is delivered came to
+    /// Decides what follows a response whose status is retried. The timeline is told what a response that is delivered came to
     /// by the caller.
     package mutating func answered(
-        _ answer: Answer, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
+        _ response: ResponseSummary, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
-    ) -> AnswerStep {
-        let verdict = rules.verdict(on: answer, sending: request, using: &generator)
-        let failure = Failure.answered(answer.status)
+    ) -> ResponseStep {
+        let verdict = rules.verdict(on: response, sending: request, using: &generator)
+        let failure = Failure.answered(response.status)
         switch verdict {
         case .park(let parking):
             enter(.offering)
             lastFailure = failure
-            record(verdict, failure: failure, status: answer.status, connection: connection, at: now)
+            record(verdict, failure: failure, status: response.status, connection: connection, at: now)
             return .offer(failure, parking)
         case .standIn(let response):
             lastFailure = failure

@@ -8,13 +8,13 @@ package enum ExchangePhase: Sendable, Hashable {
     case accepting
     /// The origin is asked whether the request makes sense (policy `preflight`).
     case preflight
-    /// An attempt is under way; nothing of its answer has come.
+    /// An attempt is under way; nothing of its response has come.
     case attempting
-    /// An answer has come whose status is worth another attempt; whether one is made is still to be said.
+    /// A response has come whose status is worth another attempt; whether one is made is still to be said.
     case offering
     /// It waits in the pending set.
     case parked
-    /// The answer is on its way to its recipient.
+    /// The response is on its way to its recipient.
     case delivering
     /// Nothing more is done for its recipient. An attempt may still have to end.
     case ended
@@ -27,7 +27,7 @@ package enum ExchangePhase: Sendable, Hashable {
     }
 
     package enum Search: Sendable, Hashable, CaseIterable {
-        /// The answer to an equal request, in the cache.
+        /// The response to an equal request, in the cache.
         case cache
         /// Another request with its `Idempotency-Key`.
         case duplicateKey
@@ -64,6 +64,6 @@ package enum ExchangePhase: Sendable, Hashable {
         return false
     }
 
-    /// Whether there is neither an answer nor an end, and the request is known to those who decide about it.
+    /// Whether there is neither a response nor an end, and the request is known to those who decide about it.
     package var isPending: Bool { self == .parked || self == .attempting || self == .offering }
 }

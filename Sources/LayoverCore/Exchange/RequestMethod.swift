@@ -1,7 +1,7 @@
 /// What methods promise (RFC 9110 section 9.2): the one list of the safe ones, and of the idempotent ones.
 ///
 /// Methods are case-sensitive (section 9.1), and an unknown one may change anything. The methods that a preflight may
-/// use, and those whose answers the cache keeps, are fewer on purpose.
+/// use, and those whose responses the cache keeps, are fewer on purpose.
 package enum RequestMethod {
     /// Whether it asks for no change (section 9.2.1).
     package static func isSafe(_ method: String) -> Bool {

@@ -1,5 +1,5 @@
-/// What the rules need to know of an answer.
-package struct Answer: Sendable, Hashable {
+/// What the rules need to know of a response.
+package struct ResponseSummary: Sendable, Hashable {
     package var status: Int
     /// The wait that the origin asks for (RFC 9110 section 10.2.3). Nil: it does not say.
     package var retryAfter: Duration?

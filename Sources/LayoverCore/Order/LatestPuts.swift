@@ -4,7 +4,7 @@
 /// section 9.3.4), and both say the same about the state they expect. The newer one takes places once its body has
 /// arrived whole, because a request that breaks off is never sent; it keeps its own turn. An older one goes its way
 /// where dropping it might be noticed: if anything but a PUT came in between, to the same URL or in the same lane; if a
-/// byte of it may have left; if other tickets wait for its answer; and if it is a ticket and the newer one is not,
+/// byte of it may have left; if other tickets wait for its response; and if it is a ticket and the newer one is not,
 /// because what is accepted must not be lost with a client's connection.
 struct LatestPuts: Sendable {
     /// A PUT that may take the place of older ones to its URL, or give its own to a newer one.
@@ -21,12 +21,10 @@ struct LatestPuts: Sendable {
     var isEmpty: Bool { puts.isEmpty }
 
     /// A request has joined.
-    ///
-    /// - Parameter preconditions: What it expects of its target, as text that is equal for equal expectations.
-    mutating func add(_ entry: Entry, preconditions: String?) {
+    mutating func add(_ entry: Entry) {
         guard entry.method == "PUT", entry.policy.coalesce == .lastPut else { return puts[entry.url] = nil }
         puts[entry.url, default: []].append(
-            LatestPut(id: entry.id, sequence: entry.sequence, lane: entry.lane, preconditions: preconditions))
+            LatestPut(id: entry.id, sequence: entry.sequence, lane: entry.lane, preconditions: entry.preconditions))
     }
 
     /// A request has ended.

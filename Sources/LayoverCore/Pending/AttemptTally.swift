@@ -1,17 +1,16 @@
 /// How many attempts an exchange has made, and what people may know of the newest.
 package struct AttemptTally: Sendable, Hashable {
-    package var attemptCount: Int
+    package var counts: AttemptCounts
     package var automaticLeft: Int?
     package var isBodyReplayable: Bool
-    /// The same in full, for what is kept of a ticket.
-    package var counts = AttemptCounts()
     /// The attempts that ended since the engine was told last.
     package var records: [AttemptRecord]
 
     package init(
-        attemptCount: Int, automaticLeft: Int?, isBodyReplayable: Bool, records: [AttemptRecord] = []
+        _ counts: AttemptCounts = AttemptCounts(), automaticLeft: Int? = nil, isBodyReplayable: Bool = true,
+        records: [AttemptRecord] = []
     ) {
-        self.attemptCount = attemptCount
+        self.counts = counts
         self.automaticLeft = automaticLeft
         self.isBodyReplayable = isBodyReplayable
         self.records = records

@@ -18,3 +18,11 @@ package struct Boxed<Value: Sendable>: Sendable {
         set { box = newValue.map(Box.init) }
     }
 }
+
+extension Boxed: Equatable where Value: Equatable {
+    package static func == (one: Self, other: Self) -> Bool { one.wrappedValue == other.wrappedValue }
+}
+
+extension Boxed: Hashable where Value: Hashable {
+    package func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+}

@@ -31,17 +31,19 @@ struct DueTimers: Sendable {
     }
 
     /// Timers of entries that are gone come up in their time; this keeps them from piling up until then.
-    ///
-    /// - Parameter expiresAt: The deadline of a live entry.
-    mutating func dropStale(
-        over countMax: Int, isStale: (Timestamp, PendingTimer) -> Bool, expiresAt: (EntryID) -> Timestamp?
-    ) {
-        guard count > countMax else { return }
+    mutating func dropStale(_ entries: EntryTable, _ origins: Origins, _ pauses: Pauses, _ incidents: Incidents) {
+        guard count > 1000 + 4 * (entries.count + origins.states.count) else { return }
         // Deadlines are moved by reloads and by people; one timer for each is enough.
         var hasExpiry: Set<EntryID> = []
         heap.removeAll { at, timer in
-            guard case .expiry(let id) = timer else { return isStale(at, timer) }
-            return expiresAt(id).map { at < $0 || !hasExpiry.insert(id).inserted } ?? true
+            switch timer {
+            case .due(let place): !entries.isCurrent(place)
+            case .expiry(let id): entries[id].map { at < $0.expiresAt || !hasExpiry.insert(id).inserted } ?? true
+            case .credentials(let id): entries[id] == nil
+            case .canary(let origin): origins.canaryAt(origin) != at
+            case .store: pauses.storePauseEnd != at
+            case .incident(let id): incidents[id] == nil
+            }
         }
     }
 }

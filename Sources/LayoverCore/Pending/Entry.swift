@@ -1,7 +1,7 @@
 import Retry
 
 /// One exchange in the pending set: what people and programs see of it.
-package struct Entry: Sendable {
+package struct Entry: StandingRequest, Sendable {
     /// The client that waits.
     package struct Client: Sendable, Hashable {
         package var address: String
@@ -71,76 +71,36 @@ package struct Entry: Sendable {
         case none
         /// A ticket.
         case ticket
-        /// A ticket, and it was offered one; its answer is still to come.
+        /// A ticket, and it was offered one, and has not replied yet.
         case offered
     }
 
-    /// The address of its ticket too, and so a secret of its client: it is shown by another one (`EntryNaming`).
-    package let id: EntryID
-    /// Grows with every change.
-    package internal(set) var revision = 1
+    /// Only the history changes it: it cuts off a long URL.
+    package internal(set) var request: RequestDescription
+    package var standing: RequestStanding
     var fullState = State.waiting(.due)
     package internal(set) var waitingFor: WaitReason?
-    package let method: String
-    /// The target without userinfo; `host:port` for CONNECT.
-    package internal(set) var url: String
-    package let origin: Origin
-    package internal(set) var route: String?
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
-    package internal(set) var client: Client
-    package internal(set) var attemptCount: Int
     package internal(set) var automaticLeft: Int?
-    package let createdAt: Timestamp
-    package let parkedAt: Timestamp
     /// When it goes by itself, if nothing else happens before. Nil: not while things stand as they are.
     package internal(set) var nextAttemptAt: Timestamp?
-    /// When its client gets a 504 or its life ends, whichever is first.
-    package internal(set) var expiresAt: Timestamp
-    @Boxed package internal(set) var lastFailure: Failure?
-    package internal(set) var lastFailureAt: Timestamp?
-    package internal(set) var requestByteCount: Int
     package internal(set) var isBodyReplayable: Bool
-    package internal(set) var hasIdempotencyKey = false
-    /// Whether any attempt so far may have been applied.
-    package internal(set) var mayHaveBeenApplied = false
-    /// Whether it carries a body or credentials over plain http: a captive portal must not get it.
-    package let isExposed: Bool
-    /// 0 (first) to 7 (last) among the entries of its origin (RFC 9218).
-    package internal(set) var priority: Int
-    /// The entries among which it keeps its order; nil: none.
-    package internal(set) var lane: String?
     /// Not nil for a ticket: it is kept in the store, and so is its response.
     package internal(set) var ticket: TicketFacts?
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
-    /// Its attempts so far.
-    package internal(set) var attempts = AttemptLog()
-    /// The newer request that took its place.
-    @Boxed package internal(set) var supersededBy: EntryID?
     /// Why it does not go on although its client has left under `clientGone: adopt`.
     package internal(set) var adoptionObstacle: AdoptionObstacle?
-    /// When it came to its end.
-    package internal(set) var endedAt: Timestamp?
 
     /// Order of arrival in the set.
     let sequence: Int
-    /// When its own wait is over.
-    var dueAt: Timestamp
     var waitEnd: WaitEnd
     var holder: Holder
     /// What the budget gave for the retry of a status.
     var grant: RetryBudget.Grant?
-    /// Whether a person stopped its automatic attempts; it stays so over attempts that a person asks for.
-    var isHeldBack = false
-    /// Whether a person took the risk that it acts twice, and no attempt has come of that yet.
-    package internal(set) var isForced = false
     /// Whether no byte of it has ever been handed to the kernel.
     var isNeverSent = true
-    /// Whether a person set its deadline, so that a policy does not.
-    var hasOwnDeadline = false
-    /// Whether a person or its client set its priority, so that a policy does not.
-    var hasOwnPriority = false
     /// Grows whenever the entry is put somewhere else, so that stale places in heaps are known.
     var placement: UInt32 = 0
 }
@@ -237,32 +197,24 @@ extension Entry {
         let isTicket = new.ticket != nil
         // mutant: no-deadline
         let expiresAt = now + (isTicket ? new.policy.lifetime : min(new.policy.holdMax, new.policy.lifetime))
+        var standing = RequestStanding(
+            client: new.client, route: new.route, priority: new.priority ?? new.policy.priority, lane: new.lane,
+            requestByteCount: new.requestByteCount, parkedAt: now, dueAt: now + new.parking.delay, expiresAt: expiresAt)
+        standing.counts = new.tally.counts
+        standing.hasOwnPriority = new.priority != nil
         self.init(
-            id: new.id, method: new.method, url: new.url, origin: new.origin, route: new.route,
-            sharedPolicy: policy, client: new.client, attemptCount: new.attemptCount,
-            automaticLeft: new.automaticLeft, createdAt: new.createdAt, parkedAt: now, expiresAt: expiresAt,
-            lastFailure: new.failure, lastFailureAt: new.failure == nil ? nil : now,
-            requestByteCount: new.requestByteCount, isBodyReplayable: new.isBodyReplayable,
-            hasIdempotencyKey: new.hasIdempotencyKey,
-            mayHaveBeenApplied: new.mayHaveBeenApplied || new.ticket?.counts.mayHaveBeenApplied ?? false,
-            isExposed: new.isExposed, priority: new.priority ?? new.policy.priority, lane: new.lane,
-            ticket: new.ticket, sequence: sequence, dueAt: now + new.parking.delay,
+            request: new.request, standing: standing, sharedPolicy: policy, automaticLeft: new.tally.automaticLeft,
+            isBodyReplayable: new.tally.isBodyReplayable, ticket: new.ticket, sequence: sequence,
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
-            holder: isTicket ? .store : .client(new.wantsTicket ? .ticket : .none),
-            hasOwnPriority: new.priority != nil)
-        attempts.append(contentsOf: new.attempts)
-        noteSent(new.failure, new.attempts)
+            holder: isTicket ? .store : .client(new.wantsTicket ? .ticket : .none))
+        failed(new.failure, at: now)
+        attempts.append(contentsOf: new.tally.records)
+        noteSent(new.failure, new.tally.records)
     }
 
-    /// Takes over how often it was tried.
-    mutating func count(_ counts: AttemptCounts) {
-        ticket?.counts = counts
-        mayHaveBeenApplied = counts.mayHaveBeenApplied
-    }
-
+    /// Takes over how often it was tried, and what came of it.
     mutating func count(_ tally: AttemptTally) {
-        attemptCount = tally.attemptCount
-        count(tally.counts)
+        counts = tally.counts
         attempts.append(contentsOf: tally.records)
     }
 
@@ -276,6 +228,15 @@ extension Entry {
         guard let failure else { return }
         lastFailure = failure
         lastFailureAt = now
+    }
+
+    /// What its attempt proved is known after its end.
+    mutating func addLateEvidence(_ failure: Failure?, _ tally: AttemptTally, at now: Timestamp) {
+        revision += 1
+        if tally.counts.all >= counts.all { counts = tally.counts }
+        if failure?.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
+        attempts.append(contentsOf: tally.records)
+        failed(failure, at: now)
     }
 
     /// The configuration was read anew. What the request itself said, or a person, stays.

@@ -35,10 +35,10 @@ struct EntryHistory: Sendable {
     mutating func remember(_ ended: Entry) {
         guard countMax > 0 else { return }
         var entry = ended
-        // That of a ticket is in the store too, and what its answer names is found by it.
+        // That of a ticket is in the store too, and what its response names is found by it.
         if entry.ticket == nil, entry.url.utf8.count > Self.urlByteCountMax {
             let masked = MaskedTicketIDs.target(entry.url)
-            entry.url = String(decoding: masked.utf8.prefix(Self.urlByteCountMax), as: UTF8.self) + "…"
+            entry.request.url = String(decoding: masked.utf8.prefix(Self.urlByteCountMax), as: UTF8.self) + "…"
         }
         if let place = places[entry.id] {
             entries[Int(place)] = entry

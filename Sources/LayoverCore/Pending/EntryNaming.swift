@@ -2,7 +2,7 @@ import LayoverText
 
 /// By what ids people and programs see entries on the admin port.
 ///
-/// The id of an entry is also the address of its ticket: who knows it may read the answer and give the ticket up. So the
+/// The id of an entry is also the address of its ticket: who knows it may read the response and give the ticket up. So the
 /// admin port, the log and the events show another id, from which only this process can compute the first.
 package struct EntryNaming: Sendable {
     /// The id that is shown for an entry: as unguessable as its own, always the same, and another one for each entry.

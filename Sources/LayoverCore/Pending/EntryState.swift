@@ -8,7 +8,7 @@ package enum EntryState: String, Sendable, Hashable, CaseIterable {
     case held
     /// A person has to decide; `why` says what. Exits: waiting, attempting, cancelled, expired.
     case undecided
-    /// The client got its answer. Final.
+    /// The client got its response. Final.
     case delivered
     /// The client left, or a person gave it up. Final.
     case cancelled

@@ -10,10 +10,10 @@ package enum PendingAction: Sendable, Hashable {
     case end(EntryID, EntryEnd)
     /// Tell the client that its request was not parked, and which limit forbids it.
     case refuse(EntryID, limit: String, value: Int)
-    /// The answer in hand is not delivered: its exchange is in the set now.
-    case dropAnswer(EntryID)
-    /// Deliver the answer in hand: nothing more may be tried, and the rule says why.
-    case deliverAnswer(EntryID, Verdict.DeliverReason)
+    /// The response in hand is not delivered: its exchange is in the set now.
+    case dropResponse(EntryID)
+    /// Deliver the response in hand: nothing more may be tried, and the rule says why.
+    case deliverResponse(EntryID, Verdict.DeliverReason)
     /// Report an incident to all watchers.
     case incident(IncidentEventKind, Incident)
     /// The gate of an origin opened or shut: what the network as a whole can be judged by.

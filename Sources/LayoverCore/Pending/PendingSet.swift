@@ -15,15 +15,12 @@ package struct PendingSet: Sendable {
     package let limits: PendingLimits
     private let naming: EntryNaming
     var schedule: Schedule
-    var policies = SharedPolicies()
-    /// Order of arrival: the last number that was given.
-    var sequence = 0
-    /// Tickets that were admitted and are not on disk yet.
-    var acceptingCount = 0
+    var admission: Admission
 
     package init(limits: PendingLimits = .init(), naming: EntryNaming = .plain) {
         self.limits = limits
         self.naming = naming
+        admission = Admission(limits)
         schedule = Schedule(limits)
     }
 
@@ -74,7 +71,7 @@ package struct PendingSet: Sendable {
     package func record(of id: EntryID) -> TicketRecord? {
         guard let entry = entries[id] ?? schedule.history[id], let ticket = entry.ticket else { return nil }
         var record = TicketRecord(entry, ticket)
-        record.decisions.excusedParents = schedule.dependencies.excusedParents(of: id)
+        record.excusedParents = schedule.dependencies.excusedParents(of: id)
         return record
     }
 
@@ -139,39 +136,15 @@ package struct PendingSet: Sendable {
     }
 
     /// Something says that ways may be open which were not: the network changed, or an admin said so.
-    ///
-    /// Every shut gate may send a canary now; what else waits and may be woken goes as its gate admits.
     package mutating func reachable(now: Timestamp) -> [PendingAction] {
-        gather(now: now) { set in
-            // While the proxy stops, what is under way may finish, and nothing starts in its place.
-            guard !set.isDraining else { return }
-            for id in set.idsInOrder { set.wake(id) }
-            for origin in set.schedule.origins.inOrder {
-                set.schedule.origins[origin].gate.mayBeReachable(now: now)
-                set.schedule.toDispatch.insert(origin)
-            }
-        }
-    }
-
-    private mutating func wake(_ id: EntryID) {
-        guard let entry = entries[id], entry.policy.wakeOnReachable else { return }
-        switch entry.fullState {
-        case .attempting(var attempt):
-            // It may be hanging on a network that is gone. If it connects after all, nothing is lost.
-            attempt.isAbandoned = true
-            schedule.entries[id]?.fullState = .attempting(attempt)
-            schedule.actions.append(.abandonConnecting(id))
-        case .waiting(.due), .waiting(.eligible):
-            if entry.isWokenByReachability { schedule.makeEligible(id, by: .reachability) }
-        case .waiting(.blocked), .held, .undecided, .ended: break
-        }
+        gather(now: now) { WakeUp(now: now).apply(to: &$0.schedule) }
     }
 
     /// A captive portal began or ceased to answer for every origin.
     package mutating func portalChanged(isBehindPortal: Bool, now: Timestamp) -> [PendingAction] {
         guard isBehindPortal != self.isBehindPortal else { return [] }
         return gather(now: now) { set in
-            if isBehindPortal { set.schedule.pauses.portalCame() } else { set.schedule.portalLeft() }
+            if isBehindPortal { set.schedule.pauses.portalCame() } else { PausedEntries(now: now).portalLeft(&set.schedule) }
         }
     }
 
@@ -183,7 +156,7 @@ package struct PendingSet: Sendable {
     /// The store took something.
     package mutating func storeRecovered(now: Timestamp) -> [PendingAction] {
         guard schedule.pauses.storePauseEnd != nil else { return [] }
-        return gather(now: now) { $0.schedule.storeRecovered() }
+        return gather(now: now) { PausedEntries(now: now).storeRecovered(&$0.schedule) }
     }
 
     /// An admin changed the mode.
@@ -199,7 +172,7 @@ package struct PendingSet: Sendable {
             set.schedule.isDraining = true
             for id in set.idsInOrder {
                 // A ticket goes on after the next start.
-                if set.entries[id]?.ticket == nil { set.schedule.endOrOfferTicket(id, now: now) }
+                if set.entries[id]?.ticket == nil { Deadlines(id: id, now: now).endOrOfferTicket(&set.schedule) }
             }
             // The loops stop too: what becomes of origins does not matter to them any more.
             set.schedule.toAnnounce = []
@@ -211,31 +184,8 @@ package struct PendingSet: Sendable {
         _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
-            guard let entry = set.entries[id], entry.route != route || entry.policy != policy else { return }
-            set.schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
-            let shared = set.policies.shared(policy)
-            set.schedule.change(id) { $0.reroute(route, shared, automaticLeft: automaticLeft) }
-            if let expiresAt = set.entries[id]?.expiresAt { set.schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
-            // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
-            if entry.state == .waiting, entry.eligibleBy == nil { set.schedule.place(id, now: now) }
-            // So is whether its lane waits for it while it is undecided.
-            if let lane = entry.lane { set.schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
-            set.schedule.laneChanged(entry.lane, now: now)
-            set.schedule.touchIncident(entry.incident, now: now)
-            // mutant: word-taken-back
-            // And whether it may be sent once more.
-            set.stopIfRisky(id, now: now)
+            NewRoute(route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, now: now)
+                .apply(to: id, &set.schedule)
         }
-    }
-
-    /// What may not be sent twice any more, because a policy does not allow it any more, stops where it is: RFC 9110
-    /// section 9.2.2.
-    ///
-    /// A ticket asks a person, a request that a client holds does as its policy says. An attempt under way goes on: what
-    /// follows it is decided by the policy as it is then.
-    mutating func stopIfRisky(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id], entry.isRisky, entry.state != .attempting, entry.why != .maybeApplied else { return }
-        if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return schedule.ask(id, .maybeApplied, now: now) }
-        schedule.end(id, as: .failed, .maybeApplied, now: now)
     }
 }

@@ -87,33 +87,11 @@ extension Schedule {
         toDispatch.insert(entry.origin)
     }
 
-    /// A request that could not even try: the canary if no other tests the way, and not behind the
-    /// backlog if the gate is open after all.
-    mutating func admitFresh(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id] else { return }
-        let isShut = origins.isShut(entry.origin)
-        if blocker(of: entry) != nil {
-            block(id, isAskedFor: false)
-        } else if isDraining || !entry.hasGoodCredentials(at: now) {
-            // One that was on its way to the disk when the proxy began to stop: it goes after the next start.
-            place(id, now: now)
-        } else if mode != .offline, !isShut {
-            // No client waits for the response to a ticket, so it takes its turn like a replay.
-            if entry.ticket == nil { start(id, by: .arrival, now: now) } else { makeEligible(id, by: .arrival) }
-        } else if mode != .offline, origins[entry.origin].underWay == 0, !pauses.isPausedByStore(entry) {
-            // Whatever its delay, and a captive portal or not: it is a first attempt.
-            start(id, by: .canary, now: now)
-        } else {
-            entries[id]?.dueAt = origins.canaryAt(entry.origin) ?? now
-            place(id, now: now)
-        }
-    }
-
     // MARK: Starting
 
     /// Whether none goes by itself, wherever to.
     // mutant: offline
-    private var isAtRest: Bool { mode == .offline || isDraining || isRestoring }
+    var isAtRest: Bool { mode == .offline || isDraining || isRestoring }
 
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
@@ -134,7 +112,7 @@ extension Schedule {
     /// the store takes no start records, is put aside.
     ///
     /// - Parameter probesStore: Whether it goes to find out whether the store has recovered.
-    private mutating func mayGo(_ place: EntryPlace, now: Timestamp, probesStore: Bool = false) -> Bool {
+    mutating func mayGo(_ place: EntryPlace, now: Timestamp, probesStore: Bool = false) -> Bool {
         guard entries.isCurrent(place), let entry = entries[place.id] else { return false }
         if blocker(of: entry) != nil {
             block(place.id, isAskedFor: entry.eligibleBy == .admin)
@@ -151,25 +129,11 @@ extension Schedule {
         return false
     }
 
-    private mutating func start(_ id: EntryID, by trigger: AttemptTrigger, now: Timestamp) {
+    mutating func start(_ id: EntryID, by trigger: AttemptTrigger, now: Timestamp) {
         guard let entry = entries[id] else { return }
         let attempt = Entry.Attempt(isCanary: origins.isShut(entry.origin), isAskedFor: trigger == .admin)
         transition(id, to: .attempting(attempt), as: .attempted, now: now)
         actions.append(.start(id, trigger))
-    }
-
-    /// When the pause is over: lets one of the tickets that were put aside find out whether the store has recovered. If the
-    /// store has not, the ticket goes behind the others.
-    mutating func probeStore(now: Timestamp) {
-        guard let pauseEnd = pauses.storePauseEnd, pauseEnd <= now, !isAtRest,
-            pauses.storeProbe.flatMap({ entries[$0]?.state }) != .attempting
-        else { return }
-        while let origin = origins.longestPausedByStore(now: now), let place = origins[origin].popPausedByStore() {
-            guard mayGo(place, now: now, probesStore: true) else { continue }
-            pauses.probeStarted(place.id)
-            let trigger = entries[place.id]?.eligibleBy ?? (origins.isShut(origin) ? .canary : .reachability)
-            return start(place.id, by: trigger, now: now)
-        }
     }
 
     // MARK: Origins
@@ -211,26 +175,6 @@ extension Schedule {
         originChanged(origin)
     }
 
-    /// The store has recovered: what was put aside goes on.
-    mutating func storeRecovered() {
-        pauses.storeRecovered()
-        for origin in origins.inOrder {
-            for place in origins[origin].popAllPausedByStore() where entries.isCurrent(place) {
-                // It was eligible or waited for the gate; either way its turn had come.
-                makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
-                toDispatch.insert(origin)
-            }
-        }
-    }
-
-    /// The captive portal is gone: what was put aside goes on.
-    mutating func portalLeft() {
-        for place in pauses.portalLeft().sorted(by: { isBefore($0.id, $1.id) }) where entries.isCurrent(place) {
-            makeEligibleAgain(place.id, by: .reachability)
-            if let origin = entries[place.id]?.origin { toDispatch.insert(origin) }
-        }
-    }
-
     // MARK: Time
 
     /// Does what is due.
@@ -241,55 +185,14 @@ extension Schedule {
                 guard entries.isCurrent(place), let origin = entries[place.id]?.origin else { continue }
                 makeEligible(place.id, by: .dueTime)
                 toDispatch.insert(origin)
-            case .expiry(let id): expire(id, now: now)
-            case .credentials(let id): credentialsExpired(id, now: now)
+            case .expiry(let id): Deadlines(id: id, now: now).expire(&self)
+            case .credentials(let id): Deadlines(id: id, now: now).credentialsExpired(&self)
             case .incident(let id):
                 if let changed = incidents.takeChanged(id) { actions.append(.incident(.updated, view(of: changed, now: now))) }
             // At the end of the fact it is seen that the pause is over.
             case .store: break
             case .canary(let origin): if origins.canaryAt(origin) == at { toDispatch.insert(origin) }
             }
-        }
-    }
-
-    /// Sees to it that an entry ends in time, and that nothing is sent whose credentials are past theirs.
-    mutating func watchDeadlines(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id] else { return }
-        timers.add(.expiry(id), at: max(entry.expiresAt, now))
-        if let notAfter = entry.ticket?.notAfter { timers.add(.credentials(id), at: max(notAfter, now)) }
-    }
-
-    private mutating func credentialsExpired(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id], entry.state == .waiting, !entry.hasGoodCredentials(at: now),
-            !entry.isBeingStored, !entry.isAttemptAskedFor
-        else { return }
-        ask(id, .credentialsExpired, now: now)
-        originChanged(entry.origin)
-    }
-
-    /// An attempt in flight may finish; if it fails, the entry ends then.
-    mutating func expire(_ id: EntryID, now: Timestamp) {
-        // A reload may have moved the end; its own timer comes up then.
-        guard let entry = entries[id], entry.state != .attempting, entry.expiresAt <= now else { return }
-        endOrOfferTicket(id, now: now)
-    }
-
-    /// The time of an entry is over, or the proxy is being stopped: a ticket lives on, and a client that wants one is asked.
-    mutating func endOrOfferTicket(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id] else { return }
-        switch entry.holder {
-        case .client(.none), .store: break
-        case .clientUntilStored, .client(.offered): return
-        case .client(.ticket):
-            entries[id]?.holder = .client(.offered)
-            return actions.append(.offerTicket(id))
-        }
-        guard entry.state != .attempting else { return }
-        if entry.expiresAt <= now {
-            end(id, as: .expired, .expired, now: now)
-        // mutant: draining
-        } else if isDraining, entry.ticket == nil {
-            end(id, as: .cancelled, .draining, now: now)
         }
     }
 }

@@ -43,7 +43,7 @@ struct Schedule: Sendable {
             let free = toDispatch.sorted(by: Origin.isBefore)
             toDispatch = []
             for origin in free { dispatch(origin, now: now) }
-            probeStore(now: now)
+            PausedEntries(now: now).probeStore(&self)
         } while !toDispatch.isEmpty
         // Its members stand now as they will be seen.
         for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
@@ -87,7 +87,7 @@ struct Schedule: Sendable {
         entries[entry.id] = entry
         origins[entry.origin].joined()
         if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
-        watchDeadlines(entry.id, now: now)
+        Deadlines(id: entry.id, now: now).watch(&self)
         originChanged(entry.origin)
     }
 
@@ -150,7 +150,7 @@ struct Schedule: Sendable {
         var ended = entry
         ended.end(as: state, at: now)
         history.remember(ended)
-        dropStaleTimers()
+        timers.dropStale(entries, origins, pauses, incidents)
         actions.append(.report(.ended, id))
         originChanged(entry.origin)
         puts.remove(entry)
@@ -171,23 +171,17 @@ struct Schedule: Sendable {
     }
 
     /// Pays for the retry of a status.
-    mutating func pay(for policy: Policy, to origin: Origin) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
-        toAnnounce.insert(origin)
-        return origins[origin].pay(for: policy)
-    }
-
-    private mutating func dropStaleTimers() {
-        timers.dropStale(over: 1000 + 4 * (entries.count + origins.states.count)) { at, timer in
-            switch timer {
-            case .due(let place): !entries.isCurrent(place)
-            case .expiry(let id), .credentials(let id): entries[id] == nil
-            case .canary(let origin): origins.canaryAt(origin) != at
-            case .store: pauses.storePauseEnd != at
-            case .incident(let id): incidents[id] == nil
-            }
-        } expiresAt: {
-            entries[$0]?.expiresAt
-        }
+    ///
+    /// - Returns: Why it must not be retried; nil if it may.
+    mutating func payForStatus(_ entry: inout Entry, _ parking: Verdict.Parking, now: Timestamp) -> Verdict.DeliverReason? {
+        // Held back it goes only when a person says so, and that is free.
+        guard parking.rule == .status, !entry.isHeldBack else { return nil }
+        // Its client would be gone when the origin wants to be asked.
+        if case .client(.none) = entry.holder, parking.retryAfter ?? .zero > entry.expiresAt - now { return .holdMax }
+        toAnnounce.insert(entry.origin)
+        let payment = origins[entry.origin].pay(for: entry.policy)
+        entry.grant = payment.grant
+        return payment.isPaid ? nil : .budget
     }
 
     // MARK: Lanes
@@ -226,10 +220,21 @@ struct Schedule: Sendable {
         ask(id, entry.mayHaveBeenApplied && !entry.isRepeatable ? .maybeApplied : .parentFailed, now: now)
     }
 
-    /// Makes an entry undecided. The earlier answer of a person counts no more.
+    /// Makes an entry undecided. The earlier decision of a person counts no more.
     mutating func ask(_ id: EntryID, _ why: UndecidedReason, now: Timestamp) {
         if why == .maybeApplied { entries[id]?.isForced = false }
         transition(id, to: .undecided(why), now: now)
+    }
+
+    /// What may not be sent twice any more, because a policy does not allow it any more, stops where it is: RFC 9110
+    /// section 9.2.2.
+    ///
+    /// A ticket asks a person, a request that a client holds does as its policy says. An attempt under way goes on: what
+    /// follows it is decided by the policy as it is then.
+    mutating func stopIfRisky(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.isRisky, entry.state != .attempting, entry.why != .maybeApplied else { return }
+        if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return ask(id, .maybeApplied, now: now) }
+        end(id, as: .failed, .maybeApplied, now: now)
     }
 
     // MARK: Incidents
@@ -247,6 +252,15 @@ struct Schedule: Sendable {
         let incident = incidents.join(entry, scope, since: since, now: now, using: &generator)
         entries[id]?.incident = incident
         touchIncident(incident, now: now)
+    }
+
+    mutating func joinIncident(
+        _ id: EntryID, of parking: Verdict.Parking, now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        // Nothing is away where the work may have been done: that is a question, not an outage.
+        if parking.asks == .maybeApplied { return leaveIncident(of: id, now: now) }
+        joinIncident(id, now: now, using: &generator)
+        touchIncident(entries[id]?.incident, now: now)
     }
 
     mutating func leaveIncident(of id: EntryID, now: Timestamp) {

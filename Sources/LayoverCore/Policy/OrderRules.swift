@@ -23,7 +23,7 @@ package enum CoalesceRule: String, Sendable, Hashable, CaseIterable {
     case lastPut
 }
 
-/// Whether good answers are kept for the time when the origin cannot be reached.
+/// Whether good responses are kept for the time when the origin cannot be reached.
 package enum CacheRule: String, Sendable, Hashable, CaseIterable {
     case none, staleIfError
 }
@@ -39,7 +39,7 @@ package struct Preflight: Sendable, Hashable {
 
     package init() {}
 
-    /// What follows the answer to the question.
+    /// What follows the response to the preflight.
     package enum Verdict: Sendable, Hashable { case send, drop, ask }
 
     package func verdict(on status: Int) -> Verdict {

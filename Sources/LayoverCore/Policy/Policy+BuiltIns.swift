@@ -8,7 +8,7 @@ extension Policy {
 
     /// Three retries, three seconds apart, and then a person decides.
     package static let ask = make("ask") { policy in
-        policy.delay = DelaySchedule(.constant(.seconds(3)))
+        policy.delay = .constant(.seconds(3))
         policy.automaticAttemptsMax = 4
         policy.onExhausted = .ask
     }
@@ -18,8 +18,7 @@ extension Policy {
         policy.mode = .defer
         policy.lifetime = .seconds(7 * 24 * 3600)
         policy.lane = .origin
-        policy.delay = DelaySchedule(
-            .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(300)), jitter: .full)
+        policy.delay = .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(300), jitter: .full)
     }
 
     /// For a service beside its dependency that restarts.

@@ -19,11 +19,11 @@ package struct Policy: Sendable, Hashable {
 
     /// What follows the last of `automaticAttemptsMax` attempts.
     package enum ExhaustedRule: Sendable, Hashable {
-        /// The last failure is told to the client, or its last answer delivered.
+        /// The last failure is told to the client, or its last response delivered.
         case fail
         /// It stays in the set, undecided, until a person or its deadline ends that.
         case ask
-        /// The client gets this answer instead.
+        /// The client gets this response instead.
         case standIn(StandInResponse)
     }
 
@@ -35,7 +35,7 @@ package struct Policy: Sendable, Hashable {
         case ask
     }
 
-    /// How many answers of one origin may be asked for again (`retryOn` with statuses).
+    /// How many responses of one origin may be asked for again (`retryOn` with statuses).
     package struct Budget: Sendable, Hashable {
         /// Retries that each request earns. 0 to 1 000.
         package var ratio: Double
@@ -60,15 +60,14 @@ package struct Policy: Sendable, Hashable {
     /// What is worth another attempt. Default: connectivity.
     package var retryOn: [RetryCondition] = [.connectivity]
 
-    /// Whether an answer may be asked for again.
+    /// Whether a response may be asked for again.
     package var retriesStatuses: Bool {
         retryOn.contains {
             if case .status = $0 { true } else { false }
         }
     }
     /// The wait between attempts. Default: exponential from 250 ms, doubling, at most 30 s, full jitter.
-    package var delay = DelaySchedule(
-        .exponential(initial: .milliseconds(250), multiplier: 2, max: .seconds(30)), jitter: .full)
+    package var delay = DelaySchedule.standard
     /// Most attempts that no person asked for, the first included. Nil means no limit. Default: nil.
     package var automaticAttemptsMax: Int?
     /// Whether the wait also ends when the network or the origin becomes reachable. Default: true.

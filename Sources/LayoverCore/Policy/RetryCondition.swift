@@ -5,7 +5,7 @@ package enum RetryCondition: Sendable, Hashable {
     case dns, connect, timeout, reset, tlsHandshake
     /// One error type of RFC 9209.
     case errorType(FailureKind)
-    /// An answer with this status.
+    /// A response with this status.
     case status(Int)
 
     /// Reads a word of the configuration; nil when it is none of ours.
@@ -61,7 +61,7 @@ package enum RetryCondition: Sendable, Hashable {
         }
     }
 
-    /// Whether an answer with this status is worth another attempt.
+    /// Whether a response with this status is worth another attempt.
     package func matches(status: Int) -> Bool { self == .status(status) }
 
     private static let connectKinds: Set<FailureKind> = [

@@ -23,6 +23,6 @@ extension RouteTable {
         let path = record.url.dropFirst(record.origin.description.utf8.count)
         return standing(
             origin: record.origin, path: path.isEmpty ? "/" : String(path), method: record.method,
-            route: record.route, wish: record.wish)
+            route: record.route, wish: record.ticket.wish)
     }
 }

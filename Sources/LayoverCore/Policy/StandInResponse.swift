@@ -1,4 +1,4 @@
-/// An answer that a policy gives in place of the origin's, once its attempts are exhausted.
+/// A response that a policy gives in place of the origin's, once its attempts are exhausted.
 package struct StandInResponse: Sendable, Hashable {
     /// 200 to 599.
     package var status: Int

@@ -5,9 +5,9 @@ package enum Verdict: Sendable, Hashable {
     case againOnNewConnection
     /// Join the pending set and wait: for time, for the way to open, or (`asks`) for a person.
     case park(Parking)
-    /// Pass the answer on to the client.
+    /// Pass the response on to the client.
     case deliver(DeliverReason)
-    /// Answer the client with what the policy has in place of the origin's answer.
+    /// Answer the client with what the policy has in place of the origin's response.
     case standIn(StandInResponse)
     /// Tell the client now.
     case fail(FailReason)
@@ -60,7 +60,7 @@ package enum Verdict: Sendable, Hashable {
         case rescued
     }
 
-    /// The rule that passed the answer on.
+    /// The rule that passed the response on.
     package enum DeliverReason: String, Sendable, Hashable, CaseIterable {
         /// Its status is not in `retryOn`.
         case answered
@@ -96,7 +96,7 @@ package enum Verdict: Sendable, Hashable {
         case pass
         /// A response had begun, so nothing else can be told to the client.
         case responseBegan
-        /// The origin was asked first, and its answer says that the request is not to be sent.
+        /// The origin was asked first, and its response says that the request is not to be sent.
         case preflight
     }
 

@@ -4,6 +4,6 @@ package enum ProbeResult: Sendable, Hashable {
     case expected
     /// Another status, redirects among them: another server answered, most likely a captive portal.
     case portal(status: Int)
-    /// No answer. Says little: the server of the probe may be the one that is away.
+    /// No response. Says little: the server of the probe may be the one that is away.
     case failed(FailureKind, message: String)
 }

@@ -9,10 +9,10 @@
 ///    drops them.
 /// 2. A link that went and came back within the window wakes too: attempts may have failed in between.
 /// 3. While a captive portal was the last to answer the probe, a change wakes no entry until the probe was
-///    made anew: a portal would answer what waits. A probe that gets no answer holds nothing back.
+///    made anew: a portal would answer what waits. A probe that gets no response holds nothing back.
 /// 4. A hint and a resume wake at once.
 /// 5. In mode `offline` no probe is made.
-/// 6. Traffic is evidence too. `originFall` origins in a row that cannot be reached, with no answer from any
+/// 6. Traffic is evidence too. `originFall` origins in a row that cannot be reached, with no response from any
 ///    other between them, put the network in doubt; the first response of any origin (`rise` is one) ends that, and
 ///    wakes. Origins on this machine say nothing about the network.
 /// 7. A link that flaps does not cause storms: from the fourth change in half a minute on, the window doubles
@@ -51,9 +51,9 @@ package struct Reachability: Sendable {
     /// Windows that ended in a change since the network was quiet last.
     var flapCount = 0
     var lastFlapAt: Timestamp?
-    /// Origins that could not be reached since the last answer of any; at most `originFall`.
+    /// Origins that could not be reached since the last response of any; at most `originFall`.
     var awayOrigins: Set<Origin> = []
-    /// Whether a change would have waked, had the last answer not been a portal's.
+    /// Whether a change would have waked, had the last response not been a portal's.
     var isWakeWithheld = false
 
     /// - Parameters:

@@ -17,12 +17,11 @@ extension Entry {
         lastFailureAt = now
         // mutant: rescued-as-waiting
         fullState = !isRepeatable ? .undecided(.maybeApplied) : isHeldBack ? .held : .waiting(.due)
-        mayHaveBeenApplied = true
         // The word of a person was for this attempt.
         isForced = false
         isNeverSent = false
         // mutant: rescued-as-waiting.2
-        ticket?.counts.mayHaveBeenApplied = true
+        counts.mayHaveBeenApplied = true
         dueAt = now
     }
 
@@ -31,16 +30,14 @@ extension Entry {
     ///
     /// - Parameter trigger: Nil where no person asked for it. Which of the automatic ones it was is not on disk.
     private mutating func cutOffAttempt(by trigger: AttemptTrigger?, now: Timestamp) -> AttemptRecord {
-        let counts = ticket?.counts ?? AttemptCounts()
         let last = attempts.records.last
-        // Its answer had begun, and was written down already.
+        // Its response had begun, and was written down already.
         if let last, last.number == counts.all, last.failure == nil { return last }
         let number = max(counts.all, (last?.number ?? 0) + 1)
         if number > counts.all {
-            ticket?.counts.all = number
-            attemptCount = number
+            counts.all = number
             if trigger == nil {
-                ticket?.counts.automatic += 1
+                counts.automatic += 1
                 automaticLeft = automaticLeft.map { max(0, $0 - 1) }
             }
         }

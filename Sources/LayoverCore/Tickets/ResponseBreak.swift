@@ -1,5 +1,5 @@
 extension AttemptRecord {
-    /// Whether an answer that was to be kept broke off after its head.
+    /// Whether a response that was to be kept broke off after its head.
     package var brokeOff: Bool {
         guard status != nil, failure?.phase == .receiving, case .deliver = verdict else { return false }
         return true
@@ -7,6 +7,6 @@ extension AttemptRecord {
 }
 
 extension TicketRecord {
-    /// Whether its answer broke off, so that there is no body to show.
-    package var answerBrokeOff: Bool { state == .delivered && attempts.records.last?.brokeOff == true }
+    /// Whether its response broke off, so that there is no body to show.
+    package var responseBrokeOff: Bool { state == .delivered && attempts.records.last?.brokeOff == true }
 }

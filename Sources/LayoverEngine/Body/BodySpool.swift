@@ -5,7 +5,7 @@ import Synchronization
 /// or in rows of the store.
 ///
 /// Files have no name as long as their request waits on its client's connection: nothing of it may outlive the
-/// process. The body of a ticket, or of its answer, is given one.
+/// process. The body of a ticket, or of its response, is given one.
 package final class BodySpool: Sendable {
     package let folder: String
     /// Most bytes of bodies in spool files and in rows together. Default: 1 GiB (`limits.spoolTotal`).

@@ -1,6 +1,6 @@
 /// What the cache has for a request.
 package enum CacheLookup: Sendable {
-    case found(CachedAnswer)
+    case found(CachedResponse)
     case nothing(CacheMiss)
 }
 

@@ -3,7 +3,7 @@
 package struct CacheTimes: Sendable, Hashable {
     /// When the attempt that was answered began.
     package var requestedAt: Int
-    /// When the head of its answer came.
+    /// When the head of its response came.
     package var answeredAt: Int
 
     package init(requestedAt: Int, answeredAt: Int) {

@@ -1,7 +1,7 @@
 package import LayoverHTTP
 
 /// A response from the cache, ready to be sent.
-package struct CachedAnswer: Sendable {
+package struct CachedResponse: Sendable {
     /// As if the origin had sent it just now, with `Age`. `framing` is `length` where a body follows, else `none`.
     package var head: ResponseHead
     /// Nil where no body follows: HEAD, 204, 304.

@@ -5,12 +5,12 @@ package import LayoverHTTP
 /// `answered` and `lookup` may be called on any thread and never block it: they compute, and hand everything that
 /// touches a disk to threads of the cache. Completions come on those threads, each once, and never from within the
 /// call. No failure of the cache is a failure of an exchange: the response is dropped, and `usage` has the failure.
-package protocol AnswerCache: AnyObject, Sendable {
+package protocol ResponseCache: AnyObject, Sendable {
     /// A final response of the origin has begun. Keeps it if RFC 9111 section 3 allows that; otherwise renews or drops
     /// the kept one; after an unsafe method that succeeded, drops responses that it may have changed (section 4.4).
     ///
     /// - Returns: The writer for the body, also an empty one; nil if the response is not kept.
-    func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any AnswerWriter)?
+    func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any ResponseWriter)?
 
     /// Finds a response that may be used now.
     ///
@@ -30,7 +30,7 @@ package protocol AnswerCache: AnyObject, Sendable {
 
     /// Drops what is selected, files included, in small steps.
     ///
-    /// - Returns: How many answers were dropped.
+    /// - Returns: How many responses were dropped.
     func purge(_ selection: CacheSelection) async throws -> Int
 
     var usage: CacheUsage { get }

@@ -5,7 +5,7 @@ package import NIOCore
 /// The cache drops the response, silently, when the body is over a limit, when the disk is slower than the origin,
 /// or when the response was outdated meanwhile: a client never waits for the cache. A writer that is released
 /// before `finish` drops it too.
-package protocol AnswerWriter: AnyObject, Sendable {
+package protocol ResponseWriter: AnyObject, Sendable {
     func append(_ bytes: ByteBuffer)
     /// The response is complete. Only now it is kept.
     func commit()

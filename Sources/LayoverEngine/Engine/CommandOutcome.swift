@@ -13,7 +13,7 @@ package enum CommandOutcome: Sendable, Hashable {
     case conflict
     case unacknowledged
 
-    init(_ result: PendingSet.CommandResult) {
+    init(_ result: EntryCommandResult) {
         self =
             switch result {
             case .done: .done
@@ -29,7 +29,7 @@ extension Engine {
     /// The outcome of a command for its caller. `done` means that a crash does not undo it.
     ///
     /// - Parameter command: Nil for a change of something else than its state.
-    func outcome(_ result: CommandResult, of id: EntryID, _ command: EntryCommand? = nil) async -> CommandOutcome {
+    func outcome(_ result: EntryCommandResult, of id: EntryID, _ command: EntryCommand? = nil) async -> CommandOutcome {
         // A repeated cancellation that is not on disk yet has the same outcome again, not that the entry has ended.
         let isRepeated = result == .conflict && command == .cancel && isCancelledInMemoryOnly(id)
         guard result == .done || isRepeated else { return CommandOutcome(result) }

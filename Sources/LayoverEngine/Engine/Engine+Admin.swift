@@ -2,7 +2,6 @@ package import LayoverCore
 
 /// The calls of the admin API. All of them are answered from memory.
 extension Engine {
-    typealias CommandResult = PendingSet.CommandResult
 
     /// Live entries in their current state, in no order.
     package func liveEntries() -> [Entry] {
@@ -45,7 +44,7 @@ extension Engine {
     func apply(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
         acknowledgement: String? = nil
-    ) -> CommandResult {
+    ) -> EntryCommandResult {
         let now = clock.now()
         let (result, actions) = pending.commanded(
             command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
@@ -84,7 +83,7 @@ extension Engine {
     /// - Returns: The outcome, and the tickets that it has changed.
     func apply(
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
-    ) -> (CommandResult, changed: [EntryID]) {
+    ) -> (EntryCommandResult, changed: [EntryID]) {
         let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: clock.now())
         perform(actions)
         let changed = saves.touched

@@ -20,13 +20,13 @@ extension Engine {
             perform(pending.bodyCompleted(of: id, byteCount: byteCount, isReplayable: isReplayable, now: now))
         case .declinesTicket(let id):
             perform(pending.declinesTicket(id, now: now))
-        case .ticketDelivered(let id, let answer, let failure, let tally):
-            saves.answers[id] = answer
+        case .ticketDelivered(let id, let response, let failure, let tally):
+            saves.responses[id] = response
             perform(
                 pending.ended(
-                    id, as: .delivered, failure: failure, status: answer.status, tally, now: now, using: &jitter))
+                    id, as: .delivered, failure: failure, status: response.status, tally, now: now, using: &jitter))
             exchanges[id] = nil
-            if !saves.isTouched(id) { discard(answer, of: id) }
+            if !saves.isTouched(id) { discard(response, of: id) }
         case .refusedToSend(let id, let why, let failure, let tally):
             if pending.isTicketAtRest(id) { exchanges[id] = nil }
             perform(pending.refused(id, why: why, failure: failure, tally, now: now))
@@ -102,12 +102,12 @@ extension Engine {
             case .refuse(let id, let limit, let value):
                 totals.refusedCount += 1
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
-            case .dropAnswer(let id):
-                exchanges[id]?.dropAnswer()
+            case .dropResponse(let id):
+                exchanges[id]?.dropResponse()
                 if pending.isTicketAtRest(id) { exchanges[id] = nil }
-            case .deliverAnswer(let id, let reason):
+            case .deliverResponse(let id, let reason):
                 if pending.isLive(id) {
-                    exchanges[id]?.deliverAnswer(reason)
+                    exchanges[id]?.deliverResponse(reason)
                 } else {
                     // It never joined: the budget is a limit like others.
                     exchanges.removeValue(forKey: id)?.refuse(limit: reason.rawValue, value: 0)

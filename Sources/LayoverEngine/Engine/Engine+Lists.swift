@@ -20,7 +20,7 @@ extension Engine {
     /// As `command`, without waiting for the disk.
     func apply(
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
-    ) -> [CommandResult] {
+    ) -> [EntryCommandResult] {
         let now = clock.now()
         let (results, actions) = pending.commanded(command, each: ids, reason: reason, now: now)
         perform(actions)

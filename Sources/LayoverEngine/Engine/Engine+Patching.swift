@@ -1,21 +1,5 @@
 package import LayoverCore
 
-/// What a person changes about an entry. What is nil stays.
-package struct EntryPatch: Sendable, Hashable {
-    /// 0 (first) to 7 (last).
-    package var priority: Int?
-    /// When its life ends; in the past: now.
-    package var expiresAt: Timestamp?
-    /// Nil inside: it leaves its lane.
-    package var lane: String??
-
-    package init(priority: Int? = nil, expiresAt: Timestamp? = nil, lane: String?? = nil) {
-        self.priority = priority
-        self.expiresAt = expiresAt
-        self.lane = lane
-    }
-}
-
 extension Engine {
     /// Changes the priority, the deadline or the lane of an entry.
     ///
@@ -28,10 +12,8 @@ extension Engine {
     }
 
     /// Like `patch`, without waiting for the store.
-    func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> CommandResult {
-        let (result, actions) = pending.patched(
-            id, revision: revision, priority: patch.priority, expiresAt: patch.expiresAt, lane: patch.lane,
-            now: clock.now())
+    func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
+        let (result, actions) = pending.patched(id, patch, revision: revision, now: clock.now())
         perform(actions)
         finishFact()
         return result

@@ -23,8 +23,8 @@ extension Engine {
         var changes: [(EntryID, StoreChange)] = []
         for id in saves.takeTouched() {
             guard let record = pending.record(of: id)?.shifted(by: ticketClock) else { continue }
-            if let answer = saves.answers.removeValue(forKey: id) {
-                changes.append((id, .delivered(record, answer)))
+            if let response = saves.responses.removeValue(forKey: id) {
+                changes.append((id, .delivered(record, response)))
             } else {
                 changes.append((id, .update(record)))
             }

@@ -30,7 +30,7 @@ extension Engine {
             finishFact()
             if result == .done { return try await orFailure(id) }
         }
-        save([(id, .dropAnswer(id))])
+        save([(id, .dropResponse(id))])
         return try await orFailure(id)
     }
 
@@ -40,10 +40,10 @@ extension Engine {
     }
 
     /// A response that came after the end of its entry. The store removes its file, because the row is final.
-    func discard(_ answer: StoredAnswer, of id: EntryID) {
-        saves.answers[id] = nil
+    func discard(_ response: StoredResponse, of id: EntryID) {
+        saves.responses[id] = nil
         guard let record = pending.record(of: id), record.state.isFinal else { return }
-        save([(id, .delivered(record.shifted(by: ticketClock), answer))])
+        save([(id, .delivered(record.shifted(by: ticketClock), response))])
     }
 
     // MARK: Replays
@@ -56,9 +56,8 @@ extension Engine {
         nextLoop = (nextLoop + 1) % loops.count
         exchanges[id] = loops[nextLoop].replay(
             TicketReplay(
-                id: id, method: entry.method, origin: entry.origin, trigger: trigger, policy: entry.policy,
-                route: entry.route, counts: ticket.counts, wish: ticket.wish, isForced: entry.isForced,
-                hasIdempotencyKey: entry.hasIdempotencyKey, parents: ticket.parents, url: entry.url,
+                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
+                counts: entry.counts, isForced: entry.isForced,
                 skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }
 

@@ -8,8 +8,8 @@ struct SaveQueue {
     /// Tickets that the current fact has changed, each once, in order.
     private(set) var touched: [EntryID] = []
     private var touchedOnce: Set<EntryID> = []
-    /// Answers that are saved together with the end of their ticket.
-    var answers: [EntryID: StoredAnswer] = [:]
+    /// Responses that are saved together with the end of their ticket.
+    var responses: [EntryID: StoredResponse] = [:]
     /// Tickets whose idempotency key is forgotten together with their end: no client was ever told of them.
     var neverAnnounced: Set<EntryID> = []
     /// Why the store refused the newest change; nil when every change is saved.
@@ -55,7 +55,7 @@ struct SaveQueue {
 
     /// Keeps a change that has to be handed in again.
     mutating func keep(_ change: StoreChange, of id: EntryID) {
-        // Of two updates the newer one contains the older; an answer, or that it was dropped, is in no other change.
+        // Of two updates the newer one contains the older; a response, or that it was dropped, is in no other change.
         if case .update = change, case .update? = refused[id]?.last { refused[id]?.removeLast() }
         refused[id, default: []].append(change)
     }

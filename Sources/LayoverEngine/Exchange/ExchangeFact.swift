@@ -28,7 +28,7 @@ package enum ExchangeFact: Sendable {
     /// An exchange that was offered a ticket cannot become one.
     case declinesTicket(EntryID)
     /// The response to a ticket is complete, or broke off: then with the failure.
-    case ticketDelivered(EntryID, StoredAnswer, Failure?, AttemptTally)
+    case ticketDelivered(EntryID, StoredResponse, Failure?, AttemptTally)
     /// A request could not be prepared for sending, or must not be sent now. No failure: the last one stays.
     case refusedToSend(EntryID, UndecidedReason, Failure?, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.

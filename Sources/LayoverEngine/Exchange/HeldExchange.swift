@@ -9,9 +9,9 @@ package protocol HeldExchange: AnyObject, Sendable {
     /// Aborts the attempt under way if its connection is not open yet.
     func abandonConnecting()
     /// Drops the response in hand: the exchange is in the set, and makes another attempt later.
-    func dropAnswer()
+    func dropResponse()
     /// Delivers the response in hand: no further attempt is allowed.
-    func deliverAnswer(_ reason: Verdict.DeliverReason)
+    func deliverResponse(_ reason: Verdict.DeliverReason)
     /// The client has waited as long as it may, and accepts a ticket then (`respond-async`).
     func offerTicket()
     /// Answers the client: there is no further attempt. `retryAfter`: an estimate, if there is one.

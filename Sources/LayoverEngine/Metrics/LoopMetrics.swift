@@ -13,7 +13,7 @@ package final class LoopMetrics: Sendable {
     package let refusedRequestCount = Atomic<Int>(0)
     package let requestByteCount = Atomic<Int>(0)
     package let responseByteCount = Atomic<Int>(0)
-    /// Answers by the first digit of their status, 1 to 5.
+    /// Responses by the first digit of their status, 1 to 5.
     private let statusClass1 = Atomic<Int>(0)
     private let statusClass2 = Atomic<Int>(0)
     private let statusClass3 = Atomic<Int>(0)
@@ -22,7 +22,7 @@ package final class LoopMetrics: Sendable {
 
     package init() {}
 
-    package func countAnswer(status: Int) {
+    package func countResponse(status: Int) {
         switch status / 100 {
         case 1: statusClass1.increment()
         case 2: statusClass2.increment()
@@ -32,8 +32,8 @@ package final class LoopMetrics: Sendable {
         }
     }
 
-    /// Answers by status class, index 0 for 1xx.
-    package var answerCounts: [Int] {
+    /// Responses by status class, index 0 for 1xx.
+    package var responseCounts: [Int] {
         [
             statusClass1.current, statusClass2.current, statusClass3.current, statusClass4.current,
             statusClass5.current,

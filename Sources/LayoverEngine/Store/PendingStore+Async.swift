@@ -13,9 +13,9 @@ extension PendingStore {
         }.get()
     }
 
-    package func answer(of id: EntryID) async throws(StoreFailure) -> StoredAnswer? {
+    package func response(of id: EntryID) async throws(StoreFailure) -> StoredResponse? {
         try await withCheckedContinuation { continuation in
-            answer(of: id) { continuation.resume(returning: $0) }
+            response(of: id) { continuation.resume(returning: $0) }
         }.get()
     }
 

@@ -36,8 +36,8 @@ package protocol PendingStore: AnyObject, Sendable {
     /// The request of a live ticket; nil if there is none.
     func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void)
 
-    /// The answer of a delivered ticket; nil if there is none or it was dropped.
-    func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void)
+    /// The response of a delivered ticket; nil if there is none or it was dropped.
+    func response(of id: EntryID, done: @escaping @Sendable (Result<StoredResponse?, StoreFailure>) -> Void)
 
     /// The ticket that was accepted with a mark of this key; nil if there is none.
     func ticket(

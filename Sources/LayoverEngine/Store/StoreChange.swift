@@ -19,9 +19,9 @@ package enum StoreChange: Sendable {
     case lateEvidence(TicketRecord)
     /// A response came: the record is final, and the response is kept. Applied like `update`; if it is `stale`, the
     /// file of the response is removed unless a row names it.
-    case delivered(TicketRecord, StoredAnswer)
+    case delivered(TicketRecord, StoredResponse)
     /// Removes the response of a final ticket; the row stays.
-    case dropAnswer(EntryID)
+    case dropResponse(EntryID)
     /// No client was ever told of the ticket: its mark is removed, so that a repetition of the request is a new one.
     case forgetKey(EntryID)
     /// The current time, as this boot of the machine counts it. Always applied.
@@ -37,7 +37,7 @@ extension StoreChange {
         case .started: "started"
         case .lateEvidence: "late evidence"
         case .delivered: "delivered"
-        case .dropAnswer: "dropAnswer"
+        case .dropResponse: "dropAnswer"
         case .forgetKey: "forgetKey"
         case .seen: "seen"
         }

@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// The origin's response to a ticket, unchanged.
-package struct StoredAnswer: Sendable, Hashable {
+package struct StoredResponse: Sendable, Hashable {
     package var status: Int
     /// Field lines, each with its CRLF, without what frames the body.
     package var fields: ByteBuffer

@@ -90,8 +90,8 @@ package final class UnavailableStore: PendingStore {
         ask(done) { $0.request(of: id, done: done) }
     }
 
-    package func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void) {
-        ask(done) { $0.answer(of: id, done: done) }
+    package func response(of id: EntryID, done: @escaping @Sendable (Result<StoredResponse?, StoreFailure>) -> Void) {
+        ask(done) { $0.response(of: id, done: done) }
     }
 
     package func ticket(

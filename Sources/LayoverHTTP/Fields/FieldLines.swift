@@ -6,7 +6,7 @@ package struct FieldLines: Sequence, IteratorProtocol, Sendable {
     package enum End: Sendable {
         /// With a NUL, as in `RequestFields`.
         case null
-        /// With CRLF, as in the head of an answer.
+        /// With CRLF, as in the head of a response.
         case lineBreak
 
         package var bytes: [UInt8] { self == .null ? [0] : [ASCII.carriageReturn, ASCII.lineFeed] }

@@ -2,7 +2,7 @@ import NIOCore
 
 /// `TE: trailers`, by which a client says that trailers reach it (RFC 9110 section 10.1.4).
 ///
-/// TE concerns one connection only. Trailers of an answer go on to the client, so its wish is ours, and it is
+/// TE concerns one connection only. Trailers of a response go on to the client, so its wish is ours, and it is
 /// written anew: the transfer codings that TE may list as well end here, and `Connection` names the field.
 package enum TrailersWish {
     /// Appends the two fields, if the client has the wish.
@@ -25,7 +25,7 @@ package enum TrailersWish {
         }
     }
 
-    /// The fields of `writeForwardedFields` without the wish, for an answer whose trailers reach nobody.
+    /// The fields of `writeForwardedFields` without the wish, for a response whose trailers reach nobody.
     package static func removed(from forwarded: RequestFields) -> RequestFields {
         var kept = forwarded
         kept.removeAll { field in

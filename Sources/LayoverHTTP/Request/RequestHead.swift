@@ -46,7 +46,7 @@ package final class RequestHead: Sendable {
     /// body (RFC 9110 section 10.1.1).
     package let expectsContinue: Bool
 
-    /// Whether there is an expectation other than `100-continue`: answer 417.
+    /// Whether there is an expectation other than `100-continue`: the response is 417.
     package let hasUnknownExpectation: Bool
 
     /// Only for OPTIONS and TRACE. At 0 the request must be answered, not forwarded.

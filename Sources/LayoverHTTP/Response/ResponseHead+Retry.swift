@@ -1,11 +1,11 @@
 import LayoverText
 
-/// What an answer says about asking again.
+/// What a response says about asking again.
 extension ResponseHead {
     /// The wait that the origin asks for: `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3), or
     /// `Retry-After-Ms`, which providers of language models send for short waits and which is more exact.
     ///
-    /// - Parameter now: Seconds since 1970. A date counts from the answer's own `Date` where it has one, so
+    /// - Parameter now: Seconds since 1970. A date counts from the response's own `Date` where it has one, so
     ///   that clocks that differ do no harm.
     /// - Returns: Never negative; nil when nothing readable is said.
     package func retryAfter(now: Int) -> Duration? {

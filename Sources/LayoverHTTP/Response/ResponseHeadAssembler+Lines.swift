@@ -73,7 +73,7 @@ extension ResponseHeadAssembler {
 
     private func bodyFraming(of line: StatusLine) throws(FramingError) -> ResponseFraming {
         // RFC 9110 section 8.6 and RFC 9112 section 6.1 forbid both fields in 1xx and 204. A length of 0 is common
-        // and harmless. Behind an interim head announced bytes would be read as the head of the answer; behind a
+        // and harmless. Behind an interim head announced bytes would be read as the head of the response; behind a
         // 204 the message has ended, and only its connection is spoilt.
         if line.status < 200 {
             if announcesBody { throw .bodyWithoutPlace }

@@ -22,7 +22,7 @@ struct LinkWatch {
 
     /// Reads all that is there.
     ///
-    /// - Returns: A new picture; nil when there is no reason to look, or no answer.
+    /// - Returns: A new picture; nil when there is no reason to look, or no response.
     mutating func read() -> LinkSnapshot? {
         // All events first: what changes from now on is in the dump, or comes as another event, or both.
         guard drain() || table == nil else { return nil }

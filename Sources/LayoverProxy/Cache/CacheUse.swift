@@ -6,16 +6,16 @@ import NIOCore
 /// What one exchange has to do with the cache: reading while the origin cannot be reached (policy `cache: staleIfError`), and keeping
 /// the response that is passed on. Confined to its loop.
 final class CacheUse {
-    private let cache: any AnswerCache
+    private let cache: any ResponseCache
     /// Whether its policy lets it be answered from the cache.
     private let isReadable: Bool
     private var hasLooked = false
     /// Takes the response that is being passed on.
-    private var writer: (any AnswerWriter)?
+    private var writer: (any ResponseWriter)?
 
     /// Nil for requests that have nothing to do with it. Reading needs a policy that says so; what changes a resource outdates
     /// what is kept of it, whatever the policy.
-    init?(_ cache: (any AnswerCache)?, _ request: UpstreamRequest, _ policy: Policy) {
+    init?(_ cache: (any ResponseCache)?, _ request: UpstreamRequest, _ policy: Policy) {
         guard let cache, request.purpose == .transfer else { return nil }
         let isRead = request.method == "GET" || request.method == "HEAD"
         isReadable = isRead && policy.cache == .staleIfError
@@ -69,12 +69,12 @@ final class CacheUse {
         cache.lookup(exchange.request.cacheRequest, occasion, now: exchange.loop.wallSeconds) { found in
             exchange.loop.eventLoop.execute {
                 guard exchange.phase == .searching(.cache) else { return }
-                if case .found(let answer) = found { use.serve(answer, occasion, for: exchange) } else { orElse() }
+                if case .found(let response) = found { use.serve(response, occasion, for: exchange) } else { orElse() }
             }
         }
     }
 
-    private func serve(_ cached: CachedAnswer, _ occasion: CacheOccasion, for exchange: Exchange) {
+    private func serve(_ cached: CachedResponse, _ occasion: CacheOccasion, for exchange: Exchange) {
         guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
         exchange.phase = .delivering
         let identity = exchange.loop.rules.identity

@@ -1,7 +1,7 @@
 import LayoverEngine
 import NIOCore
 
-/// Sends the body of a cached answer as fast as its client takes it. Confined to its loop.
+/// Sends the body of a cached response as fast as its client takes it. Confined to its loop.
 final class CachedBodySending: @unchecked Sendable {
     /// Bytes that are read at once. Default: 64 KiB.
     private static let portion = 64 << 10

@@ -6,7 +6,7 @@ import NIOCore
 extension ClientConnection {
     /// Decodes as far as it is this request's turn.
     ///
-    /// An answer that is made at once comes back here from within; the loop under way goes on with the
+    /// A response that is made at once comes back here from within; the loop under way goes on with the
     /// next request then, so that a client cannot make the stack grow with what it pipelines.
     func process() {
         guard !isProcessing else { return }
@@ -41,7 +41,7 @@ extension ClientConnection {
             case .forward(let plan):
                 let client = ClientRecipient(self, loop: loop, head: head, plan: plan)
                 exchange = client
-                // Without a body it is complete, and an answer that comes at once need not close.
+                // Without a body it is complete, and a response that comes at once need not close.
                 if !head.framing.hasBody, case .end? = try? decoder.next(&input) { finishRequest(nil) }
                 client.begin()
             case .ticket(let question):
@@ -59,11 +59,11 @@ extension ClientConnection {
         }
     }
 
-    /// An answer that needs no exchange. A body that comes with the request is not worth reading.
+    /// A response that needs no exchange. A body that comes with the request is not worth reading.
     private func answerDirectly(_ response: OwnResponse, to head: RequestHead, closes: Bool = false) {
         let closes = closes || !head.keepAlive || head.framing.hasBody || loop.isDraining
         loop.metrics.ownResponseCount.increment()
-        loop.metrics.countAnswer(status: response.status)
+        loop.metrics.countResponse(status: response.status)
         write(response.encoded(closes: closes, sendsBody: head.method != .head, isOnOwnOrigin: head.isOnOwnOrigin))
         if closes {
             flushNow()
@@ -130,7 +130,7 @@ extension ClientConnection {
         if isNotRead, isAbandoned { return closeNow() }
         if hasStalled(now: now) { return breakOff(isCloseDelimited: true) }
         guard let deadline, deadline <= now else { return }
-        // Bytes of an answer that still wait for the client are no idleness.
+        // Bytes of a response that still wait for the client are no idleness.
         if untakenByteCount > 0, phase == .lingering || phase == .idle && !decoder.isInHead {
             self.deadline = loop.coarseNow + loop.timeouts.idle
             return
@@ -177,7 +177,7 @@ extension ClientConnection {
     private func refuse(status: Int, kind: String, _ detail: String) {
         let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
         loop.metrics.ownResponseCount.increment()
-        loop.metrics.countAnswer(status: status)
+        loop.metrics.countResponse(status: status)
         write(
             OwnResponse(problem, identity: loop.rules.identity).encoded(
                 closes: true, sendsBody: true, isOnOwnOrigin: true))

@@ -72,19 +72,19 @@ extension ClientConnection {
     /// Whether the client may have another request for us.
     var mayHaveMore: Bool { !isInputClosed || input.readableBytes > 0 }
 
-    /// Writes an answer of our own for the exchange at hand.
+    /// Writes a response of our own for the exchange at hand.
     ///
     /// - Parameter isComplete: Whether all of the request has come.
     func answer(_ response: OwnResponse, to client: ClientFacts, isComplete: Bool) {
         loop.metrics.ownResponseCount.increment()
-        loop.metrics.countAnswer(status: response.status)
+        loop.metrics.countResponse(status: response.status)
         let keepsAlive = client.keepAlive && isComplete && !loop.isDraining && mayHaveMore
         write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead, isOnOwnOrigin: client.isOnOwnOrigin))
         exchangeFinished(keepsAlive: keepsAlive)
         flushNow()
     }
 
-    /// The answer is complete.
+    /// The response is complete.
     func exchangeFinished(keepsAlive: Bool) {
         exchange = nil
         isBodyPaused = false

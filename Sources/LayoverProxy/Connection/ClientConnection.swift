@@ -3,9 +3,9 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// One client's connection: reads requests, one at a time, and writes their answers in order.
+/// One client's connection: reads requests, one at a time, and writes their responses in order.
 ///
-/// What the client pipelines waits in `input` until the answer before is complete. Confined to its
+/// What the client pipelines waits in `input` until the response before is complete. Confined to its
 /// event loop.
 final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
@@ -16,8 +16,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case idle
         /// An exchange is under way.
         case exchanging
-        /// The last answer is written; what still comes in is thrown away until the client closes too,
-        /// so that our closing does not destroy the answer on its way (RFC 9112 section 9.6).
+        /// The last response is written; what still comes in is thrown away until the client closes too,
+        /// so that our closing does not destroy the response on its way (RFC 9112 section 9.6).
         case lingering
         /// Becoming a tunnel: bytes that come in are the tunnel's.
         case handingOver

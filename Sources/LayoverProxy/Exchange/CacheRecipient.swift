@@ -5,11 +5,11 @@ import NIOCore
 
 /// The response that a cache refresh asks for goes into the cache. Confined to its loop.
 final class CacheRecipient {
-    let cache: any AnswerCache
+    let cache: any ResponseCache
     let refresh: CacheRefresh
-    private var writer: (any AnswerWriter)?
+    private var writer: (any ResponseWriter)?
 
-    init(_ cache: any AnswerCache, _ refresh: CacheRefresh) {
+    init(_ cache: any ResponseCache, _ refresh: CacheRefresh) {
         self.cache = cache
         self.refresh = refresh
     }

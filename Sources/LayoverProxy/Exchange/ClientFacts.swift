@@ -18,8 +18,8 @@ struct ClientFacts {
     }
 }
 
-/// How an answer is framed for the client (RFC 9112 section 6.3).
-enum AnswerFraming {
+/// How a response is framed for the client (RFC 9112 section 6.3).
+enum ClientFraming {
     /// No body.
     case none
     case length

@@ -11,13 +11,13 @@ final class ClientResponse {
     /// Whether bytes of the request are still to come.
     var isReceivingRequest = true
     /// How the response is framed.
-    private var framing = AnswerFraming.none
+    private var framing = ClientFraming.none
     /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
     private var saysClose = false
     /// Bytes written to a client that does not take them yet.
     private var untakenByteCount = 0
     /// The response that is being passed on, for those that have asked for the same.
-    private var sharing: AnswerSharing?
+    private var sharing: ResponseSharing?
     /// A response that does not come from the upstream.
     private var replay: (any BodyReplay)?
 
@@ -38,7 +38,7 @@ final class ClientResponse {
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         share(head, of: exchange)
         guard let connection else { return }
-        loop.metrics.countAnswer(status: head.status)
+        loop.metrics.countResponse(status: head.status)
         framing = Self.framing(of: head, for: facts)
         saysClose = !keepsAlive
         var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
@@ -46,7 +46,7 @@ final class ClientResponse {
         connection.write(out)
     }
 
-    private static func framing(of head: ResponseHead, for client: ClientFacts) -> AnswerFraming {
+    private static func framing(of head: ResponseHead, for client: ClientFacts) -> ClientFraming {
         switch head.framing {
         case .none: .none
         case .length: .length
@@ -136,13 +136,13 @@ final class ClientResponse {
     /// Keeps a response that is being passed on, as others may have asked for the same.
     func share(_ head: ResponseHead, of exchange: Exchange) {
         guard exchange.keySearch?.isReserved == true else { return }
-        sharing = AnswerSharing(head, loop: loop) { [weak self, weak exchange] count in
+        sharing = ResponseSharing(head, loop: loop) { [weak self, weak exchange] count in
             if let both = self?.sharing?.captureTook(count) { exchange?.run.taken(both) }
         }
     }
 
     /// All of it has come.
-    func takeShared() -> SharedAnswer? {
+    func takeShared() -> SharedResponse? {
         defer { sharing = nil }
         return sharing?.finished()
     }
@@ -152,9 +152,9 @@ final class ClientResponse {
     // MARK: Other responses
 
     /// What the origin answered to an equal request.
-    func give(_ shared: SharedAnswer) {
+    func give(_ shared: SharedResponse) {
         guard let connection else { return }
-        let sending = SharedAnswerSending(shared, loop: loop, connection: connection, client: facts)
+        let sending = SharedResponseSending(shared, loop: loop, connection: connection, client: facts)
         replay = sending
         sending.begin()
     }
@@ -164,9 +164,9 @@ final class ClientResponse {
     /// - Parameters:
     ///   - fields: Field lines that are added, each with its CRLF.
     ///   - done: Called on the loop, once, unless the client leaves before.
-    func give(_ cached: CachedAnswer, fields: String, done: @escaping (_ isWhole: Bool) -> Void) {
+    func give(_ cached: CachedResponse, fields: String, done: @escaping (_ isWhole: Bool) -> Void) {
         guard let connection else { return }
-        loop.metrics.countAnswer(status: cached.head.status)
+        loop.metrics.countResponse(status: cached.head.status)
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
         var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
@@ -201,4 +201,4 @@ protocol BodyReplay: AnyObject {
 }
 
 extension CachedBodySending: BodyReplay {}
-extension SharedAnswerSending: BodyReplay {}
+extension SharedResponseSending: BodyReplay {}

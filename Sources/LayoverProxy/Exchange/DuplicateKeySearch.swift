@@ -149,12 +149,12 @@ final class DuplicateKeySearch {
         case .ticket(let id): exchange.conversion?.answerAgain(id)
         case .own(let status, let fields, let body):
             exchange.client?.answer(OwnResponse(status: status, fields: fields, body: body), exchange)
-        case .answer(let shared) where shared.isBodyLost: exchange.fail(.answerNotKept)
+        case .answer(let shared) where shared.isBodyLost: exchange.fail(.responseNotKept)
         case .answer(let shared): give(shared)
         }
     }
 
-    private func give(_ shared: SharedAnswer) {
+    private func give(_ shared: SharedResponse) {
         guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
         exchange.phase = .delivering
         claim.end(nil)

@@ -65,7 +65,7 @@ extension Exchange: HeldExchange {
         run.cancelIfConnecting()
     }
 
-    func dropAnswer() {
+    func dropResponse() {
         loop.eventLoop.execute {
             guard self.phase == .offering else { return }
             if self.offered?.isOver == false { self.run.cancel() } else { self.run.end() }
@@ -76,7 +76,7 @@ extension Exchange: HeldExchange {
         }
     }
 
-    func deliverAnswer(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverOffered() } }
+    func deliverResponse(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverOffered() } }
 
     func offerTicket() {
         loop.eventLoop.execute { if self.client != nil { TicketConversion.of(self).ask(isLast: true) } }

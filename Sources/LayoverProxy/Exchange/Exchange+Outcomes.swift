@@ -138,15 +138,15 @@ extension Exchange {
     private func retries(_ head: ResponseHead) -> Bool {
         guard machine.retries(status: head.status), request.purpose == .transfer else { return false }
         if let client, client.connection?.isInputClosed != false { return false }
-        let answer = Answer(
+        let response = ResponseSummary(
             status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
         let step = machine.answered(
-            answer, sending: summary, connection: attempt?.connectionFacts, at: loop.engine.clock.now(), using: &loop.generator)
+            response, sending: summary, connection: attempt?.connectionFacts, at: loop.engine.clock.now(), using: &loop.generator)
         switch step {
         case .offer(let failure, let parking):
             // The engine says what becomes of it: the set may be full, or the budget spent, and then the client gets what the
             // origin said.
-            offered = OfferedAnswer(head: head)
+            offered = OfferedResponse(head: head)
             run.endFresh()
             post(failure, parking)
         case .standIn(let response, let failure):

@@ -29,7 +29,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Its place in the pending set, once it has one.
     var entry: EntryID?
     /// The response in hand while `offering`.
-    var offered: OfferedAnswer?
+    var offered: OfferedResponse?
     /// Nil where the client takes no ticket.
     var conversion: TicketConversion?
     /// Nil where no other request with the same `Idempotency-Key` is looked for.

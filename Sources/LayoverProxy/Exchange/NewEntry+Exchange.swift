@@ -20,16 +20,14 @@ extension NewEntry {
             client = Entry.Client(address: recipient.connection?.clientAddress ?? "unknown", userAgent: recipient.takeUserAgent())
         }
         self.init(
-            id: id, method: request.method, url: request.shownURL, origin: request.origin,
-            route: exchange.route, policy: exchange.machine.rules.policy, client: client, createdAt: exchange.createdAt,
-            attemptCount: tally.attemptCount, automaticLeft: tally.automaticLeft,
-            requestByteCount: request.body?.receivedByteCount ?? 0, isBodyReplayable: tally.isBodyReplayable,
-            isExposed: request.isExposed, attempts: tally.records, failure: failure, parking: parking)
-        hasIdempotencyKey = exchange.hasIdempotencyKey
-        mayHaveBeenApplied = tally.counts.mayHaveBeenApplied
+            RequestDescription(
+                id: id, method: request.method, url: request.shownURL, origin: request.origin, createdAt: exchange.createdAt,
+                hasIdempotencyKey: exchange.hasIdempotencyKey, isExposed: request.isExposed,
+                preconditions: request.preconditions),
+            client: client, route: exchange.route, policy: exchange.machine.rules.policy, tally,
+            requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
         lane = exchange.order.lane
         priority = exchange.order.priority
-        preconditions = request.preconditions
     }
 }
 
@@ -37,11 +35,9 @@ extension Exchange {
     /// What the engine is told of the attempts, each record once.
     func takeTally() -> AttemptTally {
         let body = summary.body
-        var tally = AttemptTally(
-            attemptCount: machine.rules.attemptCount, automaticLeft: machine.rules.automaticLeft,
+        return AttemptTally(
+            machine.rules.counts, automaticLeft: machine.rules.automaticLeft,
             isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords())
-        tally.counts = machine.rules.counts
-        return tally
     }
 }
 

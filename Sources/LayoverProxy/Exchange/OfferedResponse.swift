@@ -2,11 +2,11 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 
-/// An answer that is held back while the engine says whether its request may be tried again.
+/// A response that is held back while the engine says whether its request may be tried again.
 ///
 /// What comes after the head waits here too. The worker pauses by itself when it is too much, because none
 /// of it counts as taken.
-struct OfferedAnswer {
+struct OfferedResponse {
     let head: ResponseHead
     var rest: [UpstreamEvent] = []
 

@@ -2,12 +2,12 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// An answer on its way to its client that is kept at the same time, for those that have asked for the same.
+/// A response on its way to its client that is kept at the same time, for those that have asked for the same.
 ///
-/// The upstream goes on as fast as the slower of the two: the client, and what keeps the answer. What is over
+/// The upstream goes on as fast as the slower of the two: the client, and what keeps the response. What is over
 /// `limits.bodyMax` is not kept, and then the client alone sets the pace.
-struct AnswerSharing {
-    let capture: AnswerCapture
+struct ResponseSharing {
+    let capture: ResponseCapture
     private let head: ResponseHead
     private var byClient = 0
     private var byCapture = 0
@@ -16,7 +16,7 @@ struct AnswerSharing {
     /// - Parameter took: Called on the loop when the capture has so many bytes more.
     init(_ head: ResponseHead, loop: ProxyLoop, took: @escaping (Int) -> Void) {
         self.head = head
-        capture = AnswerCapture(head, loop: loop, byteCountMax: loop.rules.body.byteCountMax, took: took)
+        capture = ResponseCapture(head, loop: loop, byteCountMax: loop.rules.body.byteCountMax, took: took)
     }
 
     /// - Returns: Bytes that both have now, and had not before.
@@ -37,5 +37,5 @@ struct AnswerSharing {
     }
 
     /// All of it has come.
-    func finished() -> SharedAnswer { capture.shared(head) }
+    func finished() -> SharedResponse { capture.shared(head) }
 }

@@ -1,9 +1,9 @@
 import LayoverEngine
 import NIOCore
 
-/// Gives a client the answer that the origin gave to an equal request. Confined to its loop.
-final class SharedAnswerSending {
-    private let answer: SharedAnswer
+/// Gives a client the response that the origin gave to an equal request. Confined to its loop.
+final class SharedResponseSending {
+    private let response: SharedResponse
     private let loop: ProxyLoop
     private weak var connection: ClientConnection?
     private let client: ClientFacts
@@ -11,8 +11,8 @@ final class SharedAnswerSending {
     private var sending: CachedBodySending?
 
     /// The request of the client is complete.
-    init(_ answer: SharedAnswer, loop: ProxyLoop, connection: ClientConnection, client: ClientFacts) {
-        self.answer = answer
+    init(_ response: SharedResponse, loop: ProxyLoop, connection: ClientConnection, client: ClientFacts) {
+        self.response = response
         self.loop = loop
         self.connection = connection
         self.client = client
@@ -21,9 +21,9 @@ final class SharedAnswerSending {
 
     func begin() {
         guard let connection else { return }
-        loop.metrics.countAnswer(status: answer.status)
+        loop.metrics.countResponse(status: response.status)
         connection.write(head)
-        guard let body = answer.body, !client.isHead else { return finish(isWhole: true) }
+        guard let body = response.body, !client.isHead else { return finish(isWhole: true) }
         let sending = CachedBodySending(body, loop: loop, connection: connection) { [weak self] in
             self?.finish(isWhole: $0)
         }
@@ -33,12 +33,12 @@ final class SharedAnswerSending {
     }
 
     private var head: ByteBuffer {
-        var out = client.isOnOwnOrigin ? OwnOrigin.guarding(answer.head) : answer.head
+        var out = client.isOnOwnOrigin ? OwnOrigin.guarding(response.head) : response.head
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeString(
             "\r\nProxy-Status: \(loop.rules.identity); details=\"response to an identical request with the same Idempotency-Key\"\r\n")
-        if let body = answer.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
+        if let body = response.body { out.writeString("Content-Length: \(body.byteCount)\r\n") }
         if !keepsAlive { out.writeStaticString("Connection: close\r\n") }
         out.writeStaticString("\r\n")
         return out

@@ -10,13 +10,13 @@ final class StoreRecipient {
     /// Whether the store has not taken it as a ticket, and will not.
     private var isRefused = false
     /// The response that is being kept.
-    private var capture: AnswerCapture?
+    private var capture: ResponseCapture?
 
     init(isStored: Bool) { self.isStored = isStored }
 
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         exchange.loop.cache?.outdate(head, exchange)
-        capture = AnswerCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.run.taken(count) }
+        capture = ResponseCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.run.taken(count) }
     }
 
     /// - Returns: How many bytes need not be waited for. Of others the capture reports itself when it has them.
@@ -44,9 +44,9 @@ final class StoreRecipient {
         deliver(capture.withoutBody(), of: exchange, brokenBy: failure)
     }
 
-    private func deliver(_ stored: StoredAnswer, of exchange: Exchange, brokenBy failure: Failure? = nil) {
+    private func deliver(_ stored: StoredResponse, of exchange: Exchange, brokenBy failure: Failure? = nil) {
         if isRefused { endSearch(of: exchange) }
-        exchange.loop.metrics.countAnswer(status: stored.status)
+        exchange.loop.metrics.countResponse(status: stored.status)
         exchange.phase = .ended
         if let id = exchange.entry { exchange.loop.engine.post(.ticketDelivered(id, stored, failure, exchange.takeTally())) }
         exchange.close()
@@ -76,11 +76,11 @@ final class StoreRecipient {
 
     /// It has its response, which only a ticket would have kept. It must not be sent again for those that wait for it.
     private func endSearch(of exchange: Exchange) {
-        exchange.keySearch?.end(KeyOutcome(OwnResponse(.answerNotKept, identity: exchange.loop.rules.identity)))
+        exchange.keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: exchange.loop.rules.identity)))
     }
 }
 
-extension AnswerCache {
+extension ResponseCache {
     /// What a ticket has changed is not read from the cache any more (RFC 9111 section 4.4). Nothing of its response is kept.
     fileprivate func outdate(_ head: ResponseHead, _ exchange: Exchange) {
         let request = exchange.request

@@ -173,15 +173,12 @@ final class TicketConversion: @unchecked Sendable {
 
     /// What the engine is asked for.
     private func acceptance(_ id: EntryID, _ body: StoredBody) -> Acceptance {
-        let (request, counts) = (exchange.request, exchange.machine.rules.counts)
-        var ticket = TicketFacts(
-            wish: exchange.wish, parents: exchange.order.after, notAfter: loop.credentialExpiry(of: request),
-            preconditions: request.preconditions)
-        ticket.counts = counts
-        var new = NewEntry(of: exchange, id: id, AttemptTally(attemptCount: counts.all, automaticLeft: nil, isBodyReplayable: true))
+        let request = exchange.request
+        var new = NewEntry(of: exchange, id: id, AttemptTally(exchange.machine.rules.counts))
         new.client.isConnected = false
         new.requestByteCount = body.byteCount
-        new.ticket = ticket
+        new.ticket = TicketFacts(
+            wish: exchange.wish, parents: exchange.order.after, notAfter: loop.credentialExpiry(of: request))
         // The response is stored without its trailers.
         let stored = StoredRequest(
             origin: request.origin, method: request.method, target: request.target, host: request.host,

@@ -3,8 +3,8 @@ import NIOCore
 
 /// Answers on the proxy's own web origin, `/.layover/…`.
 ///
-/// All routes by base URL and all stored answers share one web origin, although they come from different servers: a page from
-/// one route could call another and use the token that this one sets. So every answer there says that it is sandboxed: a
+/// All routes by base URL and all stored responses share one web origin, although they come from different servers: a page from
+/// one route could call another and use the token that this one sets. So every response there says that it is sandboxed: a
 /// browser gives it an origin of its own that is not shared, and runs none of its scripts. `nosniff` keeps what is no page
 /// from becoming one.
 enum OwnOrigin {
@@ -33,7 +33,7 @@ enum OwnOrigin {
 }
 
 extension RequestHead {
-    /// Whether a browser counts the answer to the proxy's own web origin.
+    /// Whether a browser counts the response to the proxy's own web origin.
     var isOnOwnOrigin: Bool {
         guard case .origin = target else { return false }
         return bytes.withUnsafeReadableBytes { $0[targetRange].starts(with: OwnOrigin.path.utf8) }

@@ -1,7 +1,7 @@
 import LayoverCore
 import NIOCore
 
-/// A whole answer that the proxy makes itself.
+/// A whole response that the proxy makes itself.
 struct OwnResponse {
     var status: Int
     var fields: [(name: String, value: String)]
@@ -26,7 +26,7 @@ struct OwnResponse {
         body = problem.json
     }
 
-    /// The answer that a policy has in place of the origin's.
+    /// The response that a policy has in place of the origin's.
     init(_ standIn: StandInResponse, lastFailure: Failure?, attemptCount: Int, identity: String) {
         status = standIn.status
         fields = standIn.fields.map { ($0.name, $0.value.revealed) }
@@ -42,7 +42,7 @@ struct OwnResponse {
     /// The bytes for a client.
     ///
     /// - Parameters:
-    ///   - sendsBody: False for an answer to HEAD, which announces the length all the same.
+    ///   - sendsBody: False for a response to HEAD, which announces the length all the same.
     ///   - isOnOwnOrigin: Whether it was asked for at the proxy's own web origin.
     func encoded(closes: Bool, sendsBody: Bool, isOnOwnOrigin: Bool = false) -> ByteBuffer {
         var out = ByteBuffer()

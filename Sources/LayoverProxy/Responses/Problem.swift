@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverHTTP
 import LayoverText
 
-/// An answer of the proxy's own: what went wrong, as `application/problem+json` (RFC 9457) and in
+/// A response of the proxy's own: what went wrong, as `application/problem+json` (RFC 9457) and in
 /// `Proxy-Status` (RFC 9209).
 struct Problem {
     var status: Int

@@ -1,4 +1,4 @@
-/// The reason phrases of statuses (RFC 9110 section 15): of the proxy's own answers, and of those that were kept.
+/// The reason phrases of statuses (RFC 9110 section 15): of the proxy's own responses, and of those that were kept.
 enum StatusText {
     static func reason(of status: Int) -> String {
         switch status {

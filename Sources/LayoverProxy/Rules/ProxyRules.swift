@@ -27,7 +27,7 @@ package struct ProxyRules: Sendable {
     package var requestHeadTimeout: Duration = .seconds(30)
     /// Between requests, and between the bytes of a body that we are ready to read. Default: 60 s.
     package var clientIdleTimeout: Duration = .seconds(60)
-    /// How long a client may take nothing of an answer that waits for it. Default: 15 minutes.
+    /// How long a client may take nothing of a response that waits for it. Default: 15 minutes.
     package var clientStallTimeout: Duration = .seconds(15 * 60)
     /// How long a tunnel may carry nothing. Default: 2 hours and 4 minutes.
     package var tunnelIdleTimeout: Duration = .seconds(124 * 60)

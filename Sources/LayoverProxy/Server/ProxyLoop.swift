@@ -17,8 +17,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let timeouts: ClientTimeouts
     let spool: BodySpool
     let logger: Logger
-    /// Answers for the time when their origin cannot be reached. Nil: none are kept.
-    private(set) var cache: (any AnswerCache)?
+    /// Responses for the time when their origin cannot be reached. Nil: none are kept.
+    private(set) var cache: (any ResponseCache)?
     /// Counts connections of all loops against `limits.connections`.
     let connectionLimit: ConnectionLimit
     let workers: LoopWorkers
@@ -66,8 +66,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         }
     }
 
-    /// Keeps answers from now on.
-    package func use(_ cache: any AnswerCache) -> EventLoopFuture<Void> {
+    /// Keeps responses from now on.
+    package func use(_ cache: any ResponseCache) -> EventLoopFuture<Void> {
         eventLoop.submit { self.cache = cache }
     }
 

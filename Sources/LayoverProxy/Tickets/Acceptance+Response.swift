@@ -44,7 +44,7 @@ extension Problem {
         status: 422, kind: "idempotency_key_reused", detail: "The Idempotency-Key was used for a different request.",
         error: .httpRequestError)
 
-    static let answerNotKept = Problem(
+    static let responseNotKept = Problem(
         status: 507, kind: "answer_not_kept", detail: "The origin answered, but its response body could not be stored.",
         error: .proxyInternalError)
 

@@ -85,7 +85,7 @@ enum Inflation {
     }
 }
 
-extension ParentAnswer {
+extension ParentResponse {
     /// Undoes the compression of its body, if that can be done here.
     mutating func decompress(upTo byteCountMax: Int) {
         guard var body, case .known(let codings) = ContentCoding.list(in: fields), !codings.isEmpty else { return }

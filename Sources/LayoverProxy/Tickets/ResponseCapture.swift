@@ -2,10 +2,10 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// The answer to a ticket on its way to the store: small ones in memory, others in a spool file.
+/// The response to a ticket on its way to the store: small ones in memory, others in a spool file.
 ///
 /// Confined to its loop. `@unchecked Sendable`: the calls of others hop there.
-final class AnswerCapture: @unchecked Sendable {
+final class ResponseCapture: @unchecked Sendable {
     private let status: Int
     private let fields: ByteBuffer
     private let loop: ProxyLoop
@@ -59,7 +59,7 @@ final class AnswerCapture: @unchecked Sendable {
         took(count)
     }
 
-    /// The disk or the spool is full: the origin did its work, so its answer counts, without the body.
+    /// The disk or the spool is full: the origin did its work, so its response counts, without the body.
     private func lost() {
         guard !isLost else { return }
         isLost = true
@@ -69,33 +69,33 @@ final class AnswerCapture: @unchecked Sendable {
     }
 
     /// - Parameter done: Called on the loop, once.
-    func finish(as name: String, done: @escaping (StoredAnswer) -> Void) {
+    func finish(as name: String, done: @escaping (StoredResponse) -> Void) {
         guard let body, !isLost else { return done(withoutBody()) }
         let (status, fields, loop) = (status, fields, loop)
         // Called on the loop, where it came from.
         nonisolated(unsafe) let done = done
         body.finish()
-        // What the origin did must not be lost for a few bytes: a small answer counts, and is kept in any case.
+        // What the origin did must not be lost for a few bytes: a small response counts, and is kept in any case.
         body.persist(as: name, isForced: true) { stored in
             loop.eventLoop.execute {
                 done(
-                    StoredAnswer(
+                    StoredResponse(
                         status: status, fields: fields, body: stored ?? .none, isBodyLost: stored == nil))
             }
         }
     }
 
     /// All of it has come, and is given to those that asked for the same.
-    func shared(_ head: ResponseHead) -> SharedAnswer {
+    func shared(_ head: ResponseHead) -> SharedResponse {
         body?.finish()
-        return SharedAnswer(status: status, head: head.bytes, body: body, isBodyLost: isLost)
+        return SharedResponse(status: status, head: head.bytes, body: body, isBodyLost: isLost)
     }
 
     /// The response is not needed any more.
     func discard() { body?.disown() }
 
     /// What is known without the body.
-    func withoutBody() -> StoredAnswer {
-        StoredAnswer(status: status, fields: fields, body: .none, isBodyLost: hasBody)
+    func withoutBody() -> StoredResponse {
+        StoredResponse(status: status, fields: fields, body: .none, isBodyLost: hasBody)
     }
 }

@@ -2,12 +2,12 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// Sends a kept answer to a client, as fast as it takes it. Confined to its loop.
+/// Sends a kept response to a client, as fast as it takes it. Confined to its loop.
 final class StoredBodySending: @unchecked Sendable {
     /// Bytes that are read at once. Default: 64 KiB.
     private static let portion = 64 << 10
 
-    private let stored: StoredAnswer
+    private let stored: StoredResponse
     private let loop: ProxyLoop
     private weak var connection: ClientConnection?
     private let client: ClientFacts
@@ -16,7 +16,7 @@ final class StoredBodySending: @unchecked Sendable {
     private var reader: CapturedBody.Reader?
 
     init(
-        _ stored: StoredAnswer, loop: ProxyLoop, connection: ClientConnection, client: ClientFacts,
+        _ stored: StoredResponse, loop: ProxyLoop, connection: ClientConnection, client: ClientFacts,
         keepsAlive: Bool
     ) {
         self.stored = stored

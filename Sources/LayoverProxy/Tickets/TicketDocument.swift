@@ -9,7 +9,7 @@ struct TicketDocument {
     let id: EntryID
     /// Nil: no more is known than that it was accepted.
     var standing: TicketStanding?
-    var answer: StoredAnswer?
+    var response: StoredResponse?
     /// Nanoseconds since 1970 of a time since boot.
     let wallNanoseconds: (Timestamp) -> Int64
 
@@ -25,20 +25,20 @@ struct TicketDocument {
             ("nextAttemptAt", time(standing?.nextAttemptAt)),
             ("expiresAt", time(record?.expiresAt)),
             ("lastFailure", failure(record?.lastFailure)),
-            ("response", response),
+            ("response", responseJSON),
         ]
         return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n"
     }
 
-    private var response: String {
-        guard let answer else { return "null" }
-        return "{\"status\":\(answer.status),\"fields\":{\(fields(of: answer))}}"
+    private var responseJSON: String {
+        guard let response else { return "null" }
+        return "{\"status\":\(response.status),\"fields\":{\(fields(of: response))}}"
     }
 
-    private func fields(of answer: StoredAnswer) -> String {
+    private func fields(of response: StoredResponse) -> String {
         var names: [String] = []
         var values: [String: String] = [:]
-        for field in FieldLines(answer.fields, end: .lineBreak) where field.isField {
+        for field in FieldLines(response.fields, end: .lineBreak) where field.isField {
             let (name, value) = (field.name, field.text)
             if let earlier = values[name] {
                 values[name] = earlier + ", " + value

@@ -17,12 +17,12 @@ struct TicketLoading {
         exchange = Exchange(
             loop: loop,
             UpstreamRequest(
-                purpose: .transfer, origin: replay.origin, method: replay.method, target: "", host: "", fields: [:],
+                purpose: .transfer, origin: replay.request.origin, method: replay.request.method, target: "", host: "", fields: [:],
                 mayBeSentTwice: false),
             ExchangeMachine(
                 for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .parked),
-            for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.wish,
-            hasIdempotencyKey: replay.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
+            for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.ticket.wish,
+            hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
         loop.opened(exchange)
     }
 

@@ -1,12 +1,12 @@
 import LayoverCore
 import LayoverEngine
 
-/// Looks how a ticket stands, and for its answer.
+/// Looks how a ticket stands, and for its response.
 struct TicketLook: Sendable {
     enum Result: Sendable {
         case unknown
         case failed(StoreFailure)
-        case found(TicketStanding, StoredAnswer?, isSaved: Bool)
+        case found(TicketStanding, StoredResponse?, isSaved: Bool)
     }
 
     let engine: Engine
@@ -15,12 +15,12 @@ struct TicketLook: Sendable {
     func look() async -> Result {
         do throws(StoreFailure) {
             guard let standing = try await engine.ticket(id) else { return .unknown }
-            // Its end may be on its way to the disk, and then so is its answer.
+            // Its end may be on its way to the disk, and then so is its response.
             let isSaved =
                 standing.record.state.isFinal ? await engine.waitUntilSaved(id) : await engine.isSaved(id)
-            var answer: StoredAnswer?
-            if standing.record.state == .delivered, isSaved { answer = try await engine.store?.answer(of: id) }
-            return .found(standing, answer, isSaved: isSaved)
+            var response: StoredResponse?
+            if standing.record.state == .delivered, isSaved { response = try await engine.store?.response(of: id) }
+            return .found(standing, response, isSaved: isSaved)
         } catch {
             return .failed(error)
         }
@@ -35,7 +35,7 @@ extension TicketDocument {
         var document = TicketDocument(id: id, standing: nil, wallNanoseconds: wall)
         if case .found(let standing, let stored, _) = result {
             document.standing = standing
-            document.answer = stored
+            document.response = stored
         }
         return document
     }
@@ -49,16 +49,16 @@ extension Problem {
         retryAfter = .seconds(5)
     }
 
-    /// Why a ticket has no answer to show.
-    init(noAnswerOf standing: TicketStanding, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
+    /// Why a ticket has no response to show.
+    init(noResponseOf standing: TicketStanding, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
         let state = standing.record.state
-        if isBodyLost, standing.record.answerBrokeOff {
+        if isBodyLost, standing.record.responseBrokeOff {
             self.init(
                 status: 502, kind: "answer_broke_off",
                 detail: "The origin answered with status \(standing.record.status ?? 0), but its response was cut off.",
                 error: .httpResponseIncomplete)
         } else if isBodyLost {
-            self = .answerNotKept
+            self = .responseNotKept
         } else if !state.isFinal {
             self.init(
                 status: 409, kind: "pending", detail: "The ticket is \(state.rawValue) and has no response yet.",

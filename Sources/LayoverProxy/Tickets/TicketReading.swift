@@ -61,14 +61,14 @@ struct TicketReading: Sendable {
                 return .unreadable(Self.failure("The file of the request body could not be read."))
             }
         }
-        var answers: [String: ParentAnswer] = [:]
-        for parent in replay.parents {
-            answers[parent.description] = try await answer(of: parent, upTo: tokens.answerByteCountMax)
+        var responses: [String: ParentResponse] = [:]
+        for parent in replay.ticket.parents {
+            responses[parent.description] = try await response(of: parent, upTo: tokens.responseByteCountMax)
         }
         let whole = TokenRequest(target: stored.target, fields: stored.fields, body: body)
         do throws(TokenError) {
             let result = try Substitution(
-                values: TokenValues(parents: answers, uuid: nil), origin: stored.origin.description
+                values: TokenValues(parents: responses, uuid: nil), origin: stored.origin.description
             ).applied(to: whole)
             var ready = stored
             ready.target = result.target
@@ -81,17 +81,17 @@ struct TicketReading: Sendable {
         }
     }
 
-    private func answer(
+    private func response(
         of parent: EntryID, upTo byteCountMax: Int
-    ) async throws(StoreFailure) -> ParentAnswer? {
+    ) async throws(StoreFailure) -> ParentResponse? {
         guard let record = try await store.record(of: parent) else { return nil }
         guard record.state.isFinal else {
             throw StoreFailure(.other, "The response of ticket \(parent) is not stored yet.")
         }
-        guard let answer = try await store.answer(of: parent) else { return nil }
+        guard let response = try await store.response(of: parent) else { return nil }
         var body: ByteBuffer?
-        if !answer.isBodyLost { body = try await bytes(of: answer.body, upTo: byteCountMax) }
-        var parent = ParentAnswer(status: answer.status, fields: answer.fields, requestURL: record.url, body: body)
+        if !response.isBodyLost { body = try await bytes(of: response.body, upTo: byteCountMax) }
+        var parent = ParentResponse(status: response.status, fields: response.fields, requestURL: record.url, body: body)
         parent.decompress(upTo: byteCountMax)
         return parent
     }

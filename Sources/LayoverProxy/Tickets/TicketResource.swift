@@ -3,7 +3,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// What a client asks of its ticket: how it stands, its answer, or to be rid of it.
+/// What a client asks of its ticket: how it stands, its response, or to be rid of it.
 ///
 /// Confined to its loop. `@unchecked Sendable`: what is awaited elsewhere comes back there.
 final class TicketResource: ConnectionExchange, @unchecked Sendable {
@@ -75,10 +75,10 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
         switch result {
         case .unknown: answer(unknown)
         case .failed(let failure): answer(OwnResponse(Problem(reading: failure), identity: loop.rules.identity))
-        case .found(let standing, let answer, let isSaved):
+        case .found(let standing, let response, let isSaved):
             let state = standing.record.state
             guard isLast || state == .undecided || state.isFinal && isSaved else { return }
-            let document = TicketDocument(id: question.id, standing: standing, answer: answer) { [loop] in
+            let document = TicketDocument(id: question.id, standing: standing, response: response) { [loop] in
                 loop.wall($0)
             }
             self.answer(
@@ -99,7 +99,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
             identity: loop.rules.identity)
     }
 
-    // MARK: Its answer
+    // MARK: Its response
 
     private func fetchResponse() {
         Task { [self] in
@@ -115,12 +115,12 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
             return answer(
                 OwnResponse(
                     Problem(
-                        noAnswerOf: standing, isSaved: isSaved, isBodyLost: stored != nil,
+                        noResponseOf: standing, isSaved: isSaved, isBodyLost: stored != nil,
                         seconds: loop.secondsUntil(standing.nextAttemptAt)),
                     identity: loop.rules.identity))
         }
         isDone = true
-        loop.metrics.countAnswer(status: stored.status)
+        loop.metrics.countResponse(status: stored.status)
         sending = StoredBodySending(
             stored, loop: loop, connection: connection, client: client, keepsAlive: !isReceivingRequest)
         sending?.begin()
@@ -162,7 +162,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
 
     func requestBodyStalled() { requestBroke(status: 408, detail: "The request body stopped arriving.") }
 
-    /// It wants one answer, and no wait.
+    /// It wants one response, and no wait.
     func clientClosedInput() { stopWaiting() }
 
     /// The proxy is being stopped: clients do not wait here any longer.

@@ -4,9 +4,9 @@ import LayoverHTTP
 import NIOCore
 import Synchronization
 
-/// The request that asks for another protocol, and its answer, on a connection of their own (RFC 9110 section 7.8).
+/// The request that asks for another protocol, and its response, on a connection of their own (RFC 9110 section 7.8).
 ///
-/// With a 101 the connection is handed over as it is. Any other answer is passed on like one that a worker reports, and the
+/// With a 101 the connection is handed over as it is. Any other response is passed on like one that a worker reports, and the
 /// connection is closed behind it. Confined to its loop.
 final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
@@ -77,7 +77,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         return out
     }
 
-    /// The exchange does not want the answer any more. It is told what is known of the request once the call has returned.
+    /// The exchange does not want the response any more. It is told what is known of the request once the call has returned.
     func cancel() {
         guard let exchange else { return }
         let (failure, attempt) = (failure(.connectionTerminated), attempt)
@@ -144,7 +144,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         fail(.connectionTerminated)
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     private func decode(_ context: ChannelHandlerContext) throws(FramingError) {
         while exchange != nil {
@@ -225,7 +225,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private func tell(_ event: UpstreamEvent) { exchange?.receive(event, of: attempt) }
 
-    /// - Parameter reason: What was wrong with the answer. Nil: the connection broke.
+    /// - Parameter reason: What was wrong with the response. Nil: the connection broke.
     private func fail(_ kind: FailureKind, _ reason: StaticString? = nil) {
         guard exchange != nil else { return }
         tell(.failed(failure(kind, reason)))

@@ -17,7 +17,7 @@ package struct TokenLimits: Sendable, Hashable {
     package var bodyByteCountMax = 16 << 20
 
     /// Longest body of a parent's response that is read for a `json` token. Default: 1 MiB.
-    package var answerByteCountMax = 1 << 20
+    package var responseByteCountMax = 1 << 20
 
     /// How deep objects and arrays may be nested in a parent's response, and how many keys a token may have. Default: 128.
     package var jsonDepthMax = 128

@@ -10,7 +10,7 @@ extension SQLiteStore {
     /// A file that is damaged, is not a Layover database, or was written by a newer version is refused and left as it
     /// is. Checked are the file's head and schema, and every page of the database while it is small
     /// (`StoreInspection.thoroughByteCountMax`); a big one would take longer than a start may. There a damaged page
-    /// shows when its rows are read: at start for live tickets, later for requests and answers.
+    /// shows when its rows are read: at start for live tickets, later for requests and responses.
     package static func open(options: StoreOptions) throws(StoreFailure) -> SQLiteStore {
         let folder = PrivateFile.folder(of: options.path)
         try PrivateFile.makeFolder(folder)

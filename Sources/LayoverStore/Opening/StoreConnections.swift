@@ -5,7 +5,7 @@ enum StoreConnections {
     /// Memory for pages of the connection that writes: the inner pages of the indexes of a million tickets. What is not in it
     /// is read from the kernel's page cache. Unit: KiB. Default: 4096.
     private static let writerCacheKiB = 4096
-    /// Memory for pages of each connection that reads; each request and each answer is read once. Unit: KiB. Default: 512.
+    /// Memory for pages of each connection that reads; each request and each response is read once. Unit: KiB. Default: 512.
     private static let readerCacheKiB = 512
 
     /// GRDB's pool sets `synchronous=NORMAL` when it turns the log on, whatever was set before, and a power cut then
@@ -14,7 +14,7 @@ enum StoreConnections {
         var configuration = Configuration()
         configuration.label = "layover.store"
         configuration.foreignKeysEnabled = true
-        // Three readers: one that streams at start or lists, two for requests and answers.
+        // Three readers: one that streams at start or lists, two for requests and responses.
         configuration.maximumReaderCount = 3
         configuration.prepareDatabase { try prepare($0) }
         let pool = try DatabasePool(path: path, configuration: configuration)

@@ -21,12 +21,12 @@ extension SQLiteStore {
         }
     }
 
-    package func answer(
-        of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void
+    package func response(
+        of id: EntryID, done: @escaping @Sendable (Result<StoredResponse?, StoreFailure>) -> Void
     ) {
         read(done) { [sealing] db throws(StoreError) in
-            try self.row(AnswerRow.selection, of: id, db) { row throws(StoreError) in
-                try AnswerRow.read(&row, of: id, sealing: sealing)
+            try self.row(ResponseRow.selection, of: id, db) { row throws(StoreError) in
+                try ResponseRow.read(&row, of: id, sealing: sealing)
             }
         }
     }

@@ -3,7 +3,7 @@ import LayoverEngine
 import NIOCore
 
 /// A response in the columns of `answer`.
-enum AnswerRow {
+enum ResponseRow {
     private static let columns = [
         "status", "fields", "body", "bodyFile", "bodyByteCount", "isBodyLost", "keyNumber", "sealed",
     ]
@@ -21,24 +21,24 @@ enum AnswerRow {
         """
 
     static func bind(
-        _ answer: StoredAnswer, of id: EntryID, sealing: FieldSealing, to binder: inout StatementBinder
+        _ response: StoredResponse, of id: EntryID, sealing: FieldSealing, to binder: inout StatementBinder
     ) throws(StoreError) {
-        let (clear, sealed) = try sealing.seal([(.answerFields, answer.fields)], of: id)
-        binder.bind(answer.status)
+        let (clear, sealed) = try sealing.seal([(.responseFields, response.fields)], of: id)
+        binder.bind(response.status)
         binder.bind(clear[0])
-        binder.bind(answer.body)
-        binder.bind(answer.isBodyLost)
+        binder.bind(response.body)
+        binder.bind(response.isBodyLost)
         binder.bind(sealed)
     }
 
     static func read(
         _ row: inout RowReader, of id: EntryID, sealing: FieldSealing
-    ) throws(StoreError) -> StoredAnswer {
+    ) throws(StoreError) -> StoredResponse {
         let status = row.int()
         let fields = row.buffer()
         let body = try row.body()
         let isBodyLost = row.bool()
-        let whole = try sealing.open([(.answerFields, fields)], row.sealed(), of: id)
-        return StoredAnswer(status: status, fields: whole[0], body: body, isBodyLost: isBodyLost)
+        let whole = try sealing.open([(.responseFields, fields)], row.sealed(), of: id)
+        return StoredResponse(status: status, fields: whole[0], body: body, isBodyLost: isBodyLost)
     }
 }

@@ -9,31 +9,45 @@ extension TicketRow {
     }
 
     private static func read(_ row: inout RowReader, _ sequence: Int) throws(StoreError) -> TicketRecord {
-        var record = TicketRecord(
-            id: try row.id(), sequence: sequence, revision: try row.count(), state: try row.name(),
-            why: try row.optionalName(), method: row.text(), url: row.text(), origin: try row.origin(),
-            route: row.optionalText(),
-            wish: PolicyWish(name: row.optionalText(), mode: try row.optionalName()),
-            policy: row.text(), priority: min(max(0, row.int()), 7), lane: row.optionalText(), parents: try ids(row.bytes()),
-            client: Entry.Client(address: row.text(), isConnected: row.bool(), userAgent: row.optionalText()),
-            counts: AttemptCounts(all: try row.count(), automatic: try row.count(), mayHaveBeenApplied: row.bool()),
-            isRepeatable: row.bool(), hasIdempotencyKey: row.bool(), isExposed: row.bool(), isHeldBack: row.bool(),
-            requestByteCount: try row.count(), createdAt: row.time(), parkedAt: row.time(), dueAt: row.time(),
-            expiresAt: row.time(), notAfter: row.optionalTime(), endedAt: row.optionalTime())
-        record.unmeasured = row.unmeasured(since: record.endedAt)
-        record.lastFailure = try failure(row.bytes())
-        record.lastFailureAt = row.optionalTime()
+        // In the order of the columns.
+        let (id, revision) = (try row.id(), try row.count())
+        let (state, why): (EntryState, UndecidedReason?) = (try row.name(), try row.optionalName())
+        let (method, url, origin, route) = (row.text(), row.text(), try row.origin(), row.optionalText())
+        let wish = PolicyWish(name: row.optionalText(), mode: try row.optionalName())
+        let (policy, priority, lane) = (row.text(), min(max(0, row.int()), 7), row.optionalText())
+        let parents = try ids(row.bytes())
+        let client = Entry.Client(address: row.text(), isConnected: row.bool(), userAgent: row.optionalText())
+        let counts = AttemptCounts(all: try row.count(), automatic: try row.count(), mayHaveBeenApplied: row.bool())
+        let (isRepeatable, hasIdempotencyKey, isExposed, isHeldBack) = (row.bool(), row.bool(), row.bool(), row.bool())
+        let (requestByteCount, createdAt) = (try row.count(), row.time())
+        var standing = RequestStanding(
+            client: client, route: route, priority: priority, lane: lane, requestByteCount: requestByteCount,
+            parkedAt: row.time(), dueAt: row.time(), expiresAt: row.time())
+        var ticket = TicketFacts(wish: wish, parents: parents, notAfter: row.optionalTime())
+        standing.endedAt = row.optionalTime()
+        let unmeasured = row.unmeasured(since: standing.endedAt)
+        standing.revision = revision
+        standing.counts = counts
+        standing.isHeldBack = isHeldBack
+        standing.lastFailure = try failure(row.bytes())
+        standing.lastFailureAt = row.optionalTime()
         // Only for people: a ticket without its timeline is better than none.
         let attempts = row.bytes()
-        do { record.attempts = try AttemptLogBytes.decode(attempts) } catch { record.attempts = AttemptLog() }
-        record.status = row.optionalInt()
-        record.preconditions = row.optionalText()
-        record.supersededBy = try ids(row.bytes()).first
-        record.decisions.isForced = row.bool()
-        record.decisions.isAskedFor = row.bool()
-        record.decisions.hasOwnDeadline = row.bool()
-        record.decisions.hasOwnPriority = row.bool()
-        record.decisions.excusedParents = try ids(row.bytes())
+        do { standing.attempts = try AttemptLogBytes.decode(attempts) } catch { standing.attempts = AttemptLog() }
+        ticket.status = row.optionalInt()
+        let request = RequestDescription(
+            id: id, method: method, url: url, origin: origin, createdAt: createdAt, hasIdempotencyKey: hasIdempotencyKey,
+            isExposed: isExposed, preconditions: row.optionalText())
+        standing.supersededBy = try ids(row.bytes()).first
+        standing.isForced = row.bool()
+        let isAskedFor = row.bool()
+        standing.hasOwnDeadline = row.bool()
+        standing.hasOwnPriority = row.bool()
+        var record = TicketRecord(
+            request, standing, ticket, sequence: sequence, state: state, why: why, policy: policy, isRepeatable: isRepeatable)
+        record.unmeasured = unmeasured
+        record.isAskedFor = isAskedFor
+        record.excusedParents = try ids(row.bytes())
         return record
     }
 

@@ -53,8 +53,8 @@ enum TicketRow {
         binder.bind(record.url)
         binder.bind(record.origin)
         binder.bind(record.route)
-        binder.bind(record.wish.name)
-        binder.bind(record.wish.mode?.rawValue)
+        binder.bind(record.ticket.wish.name)
+        binder.bind(record.ticket.wish.mode?.rawValue)
         binder.bind(record.policy)
         binder.bind(record.priority)
         binder.bind(record.lane)
@@ -74,7 +74,7 @@ enum TicketRow {
         binder.bind(record.parkedAt)
         binder.bind(record.dueAt)
         binder.bind(record.expiresAt)
-        binder.bind(record.notAfter)
+        binder.bind(record.ticket.notAfter)
         binder.bind(record.endedAt)
         binder.bind(record.endedMeasured)
         bind(record.lastFailure, to: &binder)
@@ -83,11 +83,11 @@ enum TicketRow {
         binder.bind(record.status)
         binder.bind(record.preconditions)
         if let newer = record.supersededBy { binder.bind(newer) } else { binder.bindNull() }
-        binder.bind(record.decisions.isForced)
-        binder.bind(record.decisions.isAskedFor)
-        binder.bind(record.decisions.hasOwnDeadline)
-        binder.bind(record.decisions.hasOwnPriority)
-        bind(record.decisions.excusedParents, to: &binder)
+        binder.bind(record.isForced)
+        binder.bind(record.isAskedFor)
+        binder.bind(record.hasOwnDeadline)
+        binder.bind(record.hasOwnPriority)
+        bind(record.excusedParents, to: &binder)
     }
 
     static func bindLateEvidence(_ record: TicketRecord, to binder: inout StatementBinder) {

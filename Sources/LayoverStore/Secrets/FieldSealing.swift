@@ -12,7 +12,7 @@ import NIOCore
 struct FieldSealing: Sendable {
     /// The origin of a value.
     enum Part: UInt8 {
-        case requestFields = 1, requestTrailers = 2, answerFields = 3
+        case requestFields = 1, requestTrailers = 2, responseFields = 3
     }
 
     /// Sealed values and the number of the key; nil where nothing was secret.
@@ -34,13 +34,13 @@ struct FieldSealing: Sendable {
     /// - Parameter names: Names of fields in any case. `Cookie` means `Set-Cookie` too.
     init(names: [String], keys: StoreKeys) {
         var names = names.map { $0.lowercased() }
-        if names.contains("cookie") { names.append(CredentialFields.ofAnswers) }
+        if names.contains("cookie") { names.append(CredentialFields.ofResponses) }
         self.names = names
         self.keys = keys
     }
 
     private func values(of part: Part) -> SecretValues {
-        SecretValues(names: names, end: part == .answerFields ? .lineBreak : .null)
+        SecretValues(names: names, end: part == .responseFields ? .lineBreak : .null)
     }
 
     // MARK: Sealing

@@ -10,7 +10,7 @@ extension SQLiteStore {
     /// which key it is sealed with. So it may break off anywhere: the store opens all the same, and the next rotation
     /// finishes the work.
     ///
-    /// - Returns: How many requests and answers were sealed anew.
+    /// - Returns: How many requests and responses were sealed anew.
     @discardableResult
     package static func rotateKey(options: StoreOptions) throws(StoreFailure) -> Int {
         try rotateKey(options: options) { _ in }

@@ -13,7 +13,7 @@ struct SecretValues {
 
     /// The fields whose values are secret; upper and lower case are the same.
     var names: [String]
-    /// NULs in requests, line breaks in answers.
+    /// NULs in requests, line breaks in responses.
     var end: FieldLines.End
 
     private static let dropped = CredentialFields.ofProxy

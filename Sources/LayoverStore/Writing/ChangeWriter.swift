@@ -14,15 +14,15 @@ final class ChangeWriter {
     private let updateEvidence: Statement
     private let insertRequest: Statement
     private let deleteRequest: Statement
-    private let insertAnswer: Statement
-    private let deleteAnswer: Statement
+    private let insertResponse: Statement
+    private let deleteResponse: Statement
     private let ticketOfKey: Statement
     private let forgetTicketKey: Statement
     private let endedTicket: Statement
     private let noteTime: Statement
     private let rowOfFile: Statement
     private let knownTicket: Statement
-    private let knownAnswer: Statement
+    private let knownResponse: Statement
 
     init(_ db: Database, sealing: FieldSealing) throws {
         self.sealing = sealing
@@ -41,8 +41,8 @@ final class ChangeWriter {
                 DELETE FROM request WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)
                 RETURNING bodyFile, bodyByteCount
                 """)
-        insertAnswer = try db.makeStatement(sql: AnswerRow.insertion)
-        deleteAnswer = try db.makeStatement(
+        insertResponse = try db.makeStatement(sql: ResponseRow.insertion)
+        deleteResponse = try db.makeStatement(
             sql: """
                 DELETE FROM answer WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)
                 RETURNING bodyFile, bodyByteCount
@@ -56,7 +56,7 @@ final class ChangeWriter {
                 SELECT 1 FROM request WHERE bodyFile = ?1 UNION ALL SELECT 1 FROM answer WHERE bodyFile = ?1
                 """)
         knownTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ?")
-        knownAnswer = try db.makeStatement(
+        knownResponse = try db.makeStatement(
             sql: "SELECT 1 FROM answer WHERE sequence = (SELECT sequence FROM ticket WHERE id = ?)")
     }
 
@@ -71,8 +71,8 @@ final class ChangeWriter {
         case .update(let record): try update(record)
         case .started(let id, let revision, let counts): try start(id, revision, counts)
         case .lateEvidence(let record): try addLateEvidence(record)
-        case .delivered(let record, let answer): try deliver(record, answer)
-        case .dropAnswer(let id): try dropAnswer(of: id)
+        case .delivered(let record, let response): try deliver(record, response)
+        case .dropResponse(let id): try dropResponse(of: id)
         case .forgetKey(let id): try forgetKey(id)
         case .seen(let time): try note(time)
         }
@@ -152,25 +152,25 @@ final class ChangeWriter {
         return try row.run() == 1 ? .done : .stale
     }
 
-    private func deliver(_ record: TicketRecord, _ answer: StoredAnswer) throws(StoreError) -> StoreResult {
+    private func deliver(_ record: TicketRecord, _ response: StoredResponse) throws(StoreError) -> StoreResult {
         guard record.state.isFinal, try update(record) == .done else {
-            try releaseUnlessKept(answer.body, of: record.id, by: knownAnswer)
+            try releaseUnlessKept(response.body, of: record.id, by: knownResponse)
             return .stale
         }
-        var row = StatementBinder(insertAnswer)
+        var row = StatementBinder(insertResponse)
         row.bind(record.id)
-        try AnswerRow.bind(answer, of: record.id, sealing: sealing, to: &row)
+        try ResponseRow.bind(response, of: record.id, sealing: sealing, to: &row)
         try row.run()
         return .done
     }
 
-    private func dropAnswer(of id: EntryID) throws(StoreError) -> StoreResult {
+    private func dropResponse(of id: EntryID) throws(StoreError) -> StoreResult {
         var isEnded = false
         var query = StatementBinder(endedTicket)
         query.bind(id)
         try query.run { _ in isEnded = true }
         guard isEnded else { return .stale }
-        try release(deleteAnswer, of: id)
+        try release(deleteResponse, of: id)
         return .done
     }
 

@@ -40,7 +40,7 @@ enum EndedRemoval {
                     UPDATE facts SET lastSequence = max(lastSequence, (SELECT ifnull(max(sequence), 0) FROM ticket))
                     """)
         ).run()
-        // The answer goes with its ticket (ON DELETE CASCADE).
+        // The response goes with its ticket (ON DELETE CASCADE).
         let deletion = try db.cachedStatement(sql: "DELETE FROM ticket WHERE sequence = ?")
         for sequence in sequences {
             var row = StatementBinder(deletion)

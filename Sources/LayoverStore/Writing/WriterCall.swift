@@ -19,7 +19,7 @@ struct ChangesCall: Sendable {
         changes.contains {
             switch $0 {
             case .insert, .delivered: true
-            case .update, .started, .lateEvidence, .dropAnswer, .forgetKey, .seen: false
+            case .update, .started, .lateEvidence, .dropResponse, .forgetKey, .seen: false
             }
         }
     }
@@ -28,8 +28,8 @@ struct ChangesCall: Sendable {
         changes.reduce(0) { sum, change in
             switch change {
             case .insert(_, let request, _): sum + Self.inlineByteCount(request.body)
-            case .delivered(_, let answer): sum + Self.inlineByteCount(answer.body)
-            case .update, .started, .lateEvidence, .dropAnswer, .forgetKey, .seen: sum
+            case .delivered(_, let response): sum + Self.inlineByteCount(response.body)
+            case .update, .started, .lateEvidence, .dropResponse, .forgetKey, .seen: sum
             }
         }
     }

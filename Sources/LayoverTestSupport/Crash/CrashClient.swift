@@ -46,7 +46,7 @@ struct CrashClient: Sendable {
     private func send(_ request: CrashRequest) throws {
         let connection = try RawConnection(port: ports.proxy)
         try connection.send(request.bytes(origin: ports.origin))
-        let answer = try PlainAnswer(connection.receiveAll(within: .seconds(30)))
+        let answer = try PlainResponse(connection.receiveAll(within: .seconds(30)))
         ledger.change(request.id) { fate in
             if answer.status == 202, let ticket = answer.ticket {
                 fate.tickets.append(ticket)
@@ -63,7 +63,7 @@ struct CrashClient: Sendable {
         let connection = try RawConnection(port: ports.proxy)
         try connection.send(
             "GET /.layover/tickets/\(ticket) HTTP/1.1\r\nHost: 127.0.0.1:\(ports.proxy)\r\nPrefer: wait=1\r\nConnection: close\r\n\r\n")
-        let answer = try PlainAnswer(connection.receiveAll())
+        let answer = try PlainResponse(connection.receiveAll())
         let view = try? TicketView(answer.body)
         ledger.change(id) { fate in
             if answer.status != 200 { fate.otherStatuses.append(answer.status) }

@@ -7,7 +7,7 @@ struct CrashJudge {
     private var tickets: [String: TicketView] = [:]
     /// Where in the log of the origin the heads of a request stand.
     private var heads: [String: [Int]] = [:]
-    /// Where its first whole answer began.
+    /// Where its first whole response began.
     private var answers: [String: Int] = [:]
     /// The requests that arrived, one after the other.
     private var arrivals: [String] = []

@@ -6,9 +6,9 @@ package final class CrashLedger: Sendable {
     package struct Fate: Sendable {
         package var request: CrashRequest
         package var round: Int
-        /// Of every answer that was a 202; more than one where a client with an Idempotency-Key asked again.
+        /// Of every response that was a 202; more than one where a client with an Idempotency-Key asked again.
         package var tickets: [String] = []
-        /// Of answers that were none.
+        /// Of responses that were none.
         package var otherStatuses: [Int] = []
         /// The rounds in which it was refused with a 503. It may be asked again in a later round than its first.
         package var refusedRounds: [Int] = []

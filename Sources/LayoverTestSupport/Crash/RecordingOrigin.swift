@@ -9,7 +9,7 @@ package final class RecordingOrigin: Sendable {
         case head(id: String, arrival: Int)
         /// Its body was read; `isWhole`: it is what its client had made.
         case body(id: String, length: Int, isWhole: Bool)
-        /// An answer began.
+        /// A response began.
         case answered(id: String, status: Int)
     }
 

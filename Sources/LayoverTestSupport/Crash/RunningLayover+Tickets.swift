@@ -10,12 +10,12 @@ extension RunningLayover {
         return try TicketView(answer.body)
     }
 
-    /// The answer that a ticket brought.
-    package func ticketResponse(_ id: String) async throws -> PlainAnswer {
+    /// The response that a ticket brought.
+    package func ticketResponse(_ id: String) async throws -> PlainResponse {
         try await exchange("GET /.layover/tickets/\(id)/response HTTP/1.1\r\n\(own)\r\n")
     }
 
-    package func dropTicket(_ id: String) async throws -> PlainAnswer {
+    package func dropTicket(_ id: String) async throws -> PlainResponse {
         try await exchange("DELETE /.layover/tickets/\(id) HTTP/1.1\r\n\(own)\r\n")
     }
 
@@ -48,7 +48,7 @@ extension RunningLayover {
     private var own: String { "Host: 127.0.0.1:\(proxyPort)\r\nConnection: close\r\n" }
 }
 
-extension PlainAnswer {
+extension PlainResponse {
     /// The id of the ticket that its `Location` names.
     package var ticket: String? {
         guard let location = field("Location"), let range = location.range(of: "/.layover/tickets/") else { return nil }

@@ -9,7 +9,7 @@ package struct MixedLoad: Sendable {
         package var kinds: [String: Int]
         package var bytesUp: Int
         package var bytesDown: Int
-        /// Answers that had to be waited for, by what `Proxy-Status` says.
+        /// Responses that had to be waited for, by what `Proxy-Status` says.
         package var waited: Int
         package var breachCount: Int
         /// The first of them.

@@ -12,7 +12,7 @@ package final class TLSOrigin: @unchecked Sendable {
     private let input = Pipe()
     private let output = Pipe()
 
-    /// - Parameter answer: Written for each head that is complete.
+    /// - Parameter response: Written for each head that is complete.
     package init(
         certificates: TestCertificates, answer: String, arguments: [String] = []
     ) throws {
@@ -48,7 +48,7 @@ package final class TLSOrigin: @unchecked Sendable {
 
     /// Our ends of the pipes, for one thread.
     private struct PipeEnds: @unchecked Sendable {
-        // `@unchecked`: only the thread of the answers uses them.
+        // `@unchecked`: only the thread of the responses uses them.
         let received: FileHandle
         let sent: FileHandle
 

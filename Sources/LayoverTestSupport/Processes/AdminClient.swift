@@ -10,7 +10,7 @@ package struct AdminClient: Sendable {
         self.namespace = namespace
     }
 
-    package func call(_ method: String, _ path: String, json: String? = nil, token: String? = nil) throws -> PlainAnswer {
+    package func call(_ method: String, _ path: String, json: String? = nil, token: String? = nil) throws -> PlainResponse {
         let connection = try RawConnection(port: port, namespace: namespace)
         var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
         if let token { head += "Authorization: Bearer \(token)\r\n" }
@@ -18,7 +18,7 @@ package struct AdminClient: Sendable {
             head += "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"
         }
         try connection.send(head + "\r\n" + (json ?? ""))
-        return try PlainAnswer(connection.receiveAll())
+        return try PlainResponse(connection.receiveAll())
     }
 
     package func pending(_ query: String = "") throws -> PendingListing {

@@ -1,4 +1,4 @@
-/// The answer of `GET /v1/incidents`, as far as the tests look at it.
+/// The response of `GET /v1/incidents`, as far as the tests look at it.
 package struct IncidentListing: Sendable, Codable {
     package struct Incident: Sendable, Codable {
         package struct Cause: Sendable, Codable {

@@ -1,4 +1,4 @@
-/// The answer of `GET /v1/pending`, as far as the tests look at it.
+/// The response of `GET /v1/pending`, as far as the tests look at it.
 package struct PendingListing: Sendable, Codable {
     package struct Entry: Sendable, Codable {
         package struct LastFailure: Sendable, Codable {

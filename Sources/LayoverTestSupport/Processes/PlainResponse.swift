@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A response as bytes, taken apart just enough for a test: status, head, body.
-package struct PlainAnswer: Sendable {
+package struct PlainResponse: Sendable {
     package var status: Int
     package var head: String
     package var body: Data

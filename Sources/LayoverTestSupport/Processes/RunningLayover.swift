@@ -105,17 +105,17 @@ package final class RunningLayover: Sendable {
         Command(Self.binary, arguments).with(["LAYOVER_ADMIN_URL": adminURL]).within(namespace)
     }
 
-    /// Sends bytes as they are and gives the whole answer; `Connection: close` is up to the caller.
-    package func exchange(_ request: String, within limit: Duration = .seconds(30)) async throws -> PlainAnswer {
+    /// Sends bytes as they are and gives the whole response; `Connection: close` is up to the caller.
+    package func exchange(_ request: String, within limit: Duration = .seconds(30)) async throws -> PlainResponse {
         let (port, namespace) = (proxyPort, namespace)
         return try await onOwnThread {
             let connection = try RawConnection(port: port, namespace: namespace)
             try connection.send(request)
-            return try PlainAnswer(connection.receiveAll(within: limit))
+            return try PlainResponse(connection.receiveAll(within: limit))
         }
     }
 
-    package func call(_ method: String, _ path: String, json: String? = nil) async throws -> PlainAnswer {
+    package func call(_ method: String, _ path: String, json: String? = nil) async throws -> PlainResponse {
         let admin = admin
         return try await onOwnThread { try admin.call(method, path, json: json) }
     }

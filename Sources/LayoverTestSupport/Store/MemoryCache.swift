@@ -4,7 +4,7 @@ package import LayoverHTTP
 import Synchronization
 
 /// A cache that only knows what it was given at first.
-package final class MemoryCache: AnswerCache {
+package final class MemoryCache: ResponseCache {
     package struct Broken: Error, CustomStringConvertible {
         package var description: String { "the disk is gone" }
     }
@@ -17,7 +17,7 @@ package final class MemoryCache: AnswerCache {
         self.isBroken = isBroken
     }
 
-    /// An answer of `http://HOST` that was stored at 12:00:SEQUENCE on the first day of 2026, and is fresh for an hour.
+    /// A response of `http://HOST` that was stored at 12:00:SEQUENCE on the first day of 2026, and is fresh for an hour.
     package static func facts(
         _ sequence: Int64, host: String = "shop.example", target: String = "/cart", method: String = "GET",
         freshUntil: Int? = nil
@@ -62,7 +62,7 @@ package final class MemoryCache: AnswerCache {
         }
     }
 
-    package func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any AnswerWriter)? { nil }
+    package func answered(_ head: ResponseHead, to request: CacheRequest, at times: CacheTimes) -> (any ResponseWriter)? { nil }
 
     package func lookup(
         _ request: CacheRequest, _ occasion: CacheOccasion, now: Int, done: @escaping @Sendable (CacheLookup) -> Void

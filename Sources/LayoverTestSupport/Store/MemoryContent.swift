@@ -7,7 +7,7 @@ struct MemoryContent: Sendable {
         var record: TicketRecord
         var mark: IdempotencyMark?
         var request: StoredRequest?
-        var answer: StoredAnswer?
+        var answer: StoredResponse?
     }
 
     /// A body that was let go of, with its file if it has one.
@@ -66,7 +66,7 @@ struct MemoryContent: Sendable {
             }
             tickets[record.id]?.answer = answer
             return .done
-        case .dropAnswer(let id):
+        case .dropResponse(let id):
             guard let row = tickets[id], row.record.state.isFinal else { return .stale }
             tickets[id]?.answer = nil
             if let body = row.answer?.body { release(body, &released) }

@@ -141,7 +141,7 @@ package final class MemoryStore: PendingStore {
         read(done) { $0.tickets[id]?.request }
     }
 
-    package func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void) {
+    package func response(of id: EntryID, done: @escaping @Sendable (Result<StoredResponse?, StoreFailure>) -> Void) {
         read(done) { $0.tickets[id]?.answer }
     }
 

@@ -20,7 +20,7 @@ enum AbortCause: Sendable {
     case secondSending
     /// The attempt could not be taken note of where that survives us, so nothing was sent.
     case notMarked
-    /// libcurl wanted to send again after a complete answer (417 to an Expect).
+    /// libcurl wanted to send again after a complete response (417 to an Expect).
     case answeredAlready
     /// The response breaks the rules of HTTP/1.
     case malformedResponse(FailureKind, reason: StaticString)

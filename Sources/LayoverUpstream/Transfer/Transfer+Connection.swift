@@ -150,7 +150,7 @@ extension Transfer {
 
     /// Whether nothing has arrived on the idle connection.
     ///
-    /// What an origin sends there while nobody asked would become the answer to this request, and an end
+    /// What an origin sends there while nobody asked would become the response to this request, and an end
     /// would make libcurl send it twice. Under TLS a late session ticket or alert counts as well: what
     /// is inside cannot be seen, and a new connection is the cheaper mistake. An unknown socket is not
     /// quiet.

@@ -61,12 +61,12 @@ extension Transfer {
     }
 
     /// DEBUGFUNCTION: libcurl 7.88.1 swallows bytes behind a response without a body and behind the last
-    /// chunk, keeps the connection, and only says so. What follows them would be the next answer.
+    /// chunk, keeps the connection, and only says so. What follows them would be the next response.
     func receivedRemark(_ text: UnsafeRawBufferPointer) {
         if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
 
-    /// Bytes follow the end of the answer. The answer is whole and counts; they go with the connection
+    /// Bytes follow the end of the response. The response is whole and counts; they go with the connection
     /// (RFC 9112 section 6.3: never a part of it, never the next one).
     private func foundExcess() { setForbidReuse(true) }
 
@@ -124,7 +124,7 @@ extension Transfer {
         isTouched = false
         guard attempt != nil else { return }
         releaseBody()
-        // Complete, but the body of the request will not be: the client has its answer and may stop. And
+        // Complete, but the body of the request will not be: the client has its response and may stop. And
         // where a HEAD has a body, libcurl does not know that its response has none.
         if isResponseComplete, sending.isPaused || isHeadWithBody { return loop.finishEarly(self) }
         if sending.wantsResume { resumeSending() }

@@ -29,7 +29,7 @@ struct AdminCall: Sendable {
 }
 
 /// A complete response of the admin API.
-struct AdminAnswer: Sendable {
+struct AdminResponse: Sendable {
     var status: Int
     var body: Data
 

@@ -22,19 +22,19 @@ struct AdminClient: Sendable {
         self.token = token
     }
 
-    /// Makes a call and reads its answer, whatever its status.
-    func answer(to call: AdminCall) async throws(CommandFailure) -> AdminAnswer {
-        try await withAnswer(to: call) { status, body in
+    /// Makes a call and reads its response, whatever its status.
+    func answer(to call: AdminCall) async throws(CommandFailure) -> AdminResponse {
+        try await withResponse(to: call) { status, body in
             var data = Data()
             while case .body(let bytes)? = try await body.next() {
                 data.append(contentsOf: bytes.readableBytesView)
             }
-            return AdminAnswer(status: status, body: data)
+            return AdminResponse(status: status, body: data)
         }
     }
 
     /// Makes a call that must succeed.
-    func send(_ call: AdminCall) async throws(CommandFailure) -> AdminAnswer {
+    func send(_ call: AdminCall) async throws(CommandFailure) -> AdminResponse {
         let answer = try await answer(to: call)
         guard answer.status < 300 else { throw answer.failure }
         return answer
@@ -44,13 +44,13 @@ struct AdminClient: Sendable {
     func lines(
         of call: AdminCall, _ take: (String) async throws -> Void
     ) async throws(CommandFailure) {
-        try await withAnswer(to: call) { status, body in
+        try await withResponse(to: call) { status, body in
             guard status < 300 else {
                 var data = Data()
                 while case .body(let bytes)? = try await body.next() {
                     data.append(contentsOf: bytes.readableBytesView)
                 }
-                throw AdminAnswer(status: status, body: data).failure
+                throw AdminResponse(status: status, body: data).failure
             }
             var rest: [UInt8] = []
             while case .body(let bytes)? = try await body.next() {
@@ -65,7 +65,7 @@ struct AdminClient: Sendable {
 
     // MARK: The exchange
 
-    private func withAnswer<Value: Sendable>(
+    private func withResponse<Value: Sendable>(
         to call: AdminCall, _ read: (_ status: Int, inout Body) async throws -> Value
     ) async throws(CommandFailure) -> Value {
         // A server may close the connection right after its response, before this does.

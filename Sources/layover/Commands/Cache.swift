@@ -28,11 +28,11 @@ struct ListCache: AsyncParsableCommand {
         StandardOutput.write(try answers.map(Self.line))
     }
 
-    /// Every answer that is kept, of all pages.
+    /// Every response that is kept, of all pages.
     static func all(
         of client: AdminClient, host: String?
-    ) async throws(CommandFailure) -> (answers: [CachedAnswerDocument], usage: CacheUsageDocument) {
-        var answers: [CachedAnswerDocument] = []
+    ) async throws(CommandFailure) -> (answers: [CachedResponseDocument], usage: CacheUsageDocument) {
+        var answers: [CachedResponseDocument] = []
         var cursor: String?
         while true {
             let query = [("host", host), ("limit", "1000"), ("cursor", cursor)]
@@ -43,7 +43,7 @@ struct ListCache: AsyncParsableCommand {
         }
     }
 
-    static func line(_ answer: CachedAnswerDocument) throws -> String {
+    static func line(_ answer: CachedResponseDocument) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(answer), as: UTF8.self)

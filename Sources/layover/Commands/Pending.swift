@@ -31,6 +31,6 @@ struct Pending: AsyncParsableCommand {
 /// One line of a list.
 enum EntryLine {
     static func entry(_ line: String) throws(CommandFailure) -> EntryDocument {
-        try AdminAnswer(status: 200, body: Data(line.utf8)).decoded(EntryDocument.self)
+        try AdminResponse(status: 200, body: Data(line.utf8)).decoded(EntryDocument.self)
     }
 }

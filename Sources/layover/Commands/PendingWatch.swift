@@ -99,7 +99,7 @@ actor PendingScreen {
     private func decoded<Document: Decodable>(
         _ type: Document.Type, _ event: EventReader.Event
     ) throws(CommandFailure) -> Document {
-        try AdminAnswer(status: 200, body: Data(event.data.utf8)).decoded(type)
+        try AdminResponse(status: 200, body: Data(event.data.utf8)).decoded(type)
     }
 
     private static func line(_ name: String, _ entry: EntryDocument) -> String {

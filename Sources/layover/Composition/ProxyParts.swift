@@ -104,7 +104,7 @@ struct ProxyParts: Sendable {
         let folder = settings.store.folder.isEmpty ? "." : settings.store.folder
         let options = CacheOptions(path: folder + "/cache.sqlite", folder: folder + "/cache")
         do {
-            let opened = try DiskAnswerCache(options: options, logger: logger, now: Int(Date().timeIntervalSince1970))
+            let opened = try DiskResponseCache(options: options, logger: logger, now: Int(Date().timeIntervalSince1970))
             cache.set(opened)
             for loop in loops { try await loop.use(opened).get() }
         } catch {

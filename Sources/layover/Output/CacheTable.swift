@@ -1,9 +1,9 @@
 import Foundation
 import LayoverAdmin
 
-/// Answers that are kept for reading offline, as a table.
+/// Responses that are kept for reading offline, as a table.
 struct CacheTable {
-    let answers: [CachedAnswerDocument]
+    let answers: [CachedResponseDocument]
     let usage: CacheUsageDocument
     let now: Date
 
@@ -20,7 +20,7 @@ struct CacheTable {
         return table.lines(width: terminal.width) + [summary]
     }
 
-    private func cells(of answer: CachedAnswerDocument) -> [String] {
+    private func cells(of answer: CachedResponseDocument) -> [String] {
         [
             answer.method, answer.url, String(answer.status), String(answer.bytes),
             TimeText.distance(answer.storedAt, from: now), freshness(of: answer),
@@ -29,7 +29,7 @@ struct CacheTable {
         ]
     }
 
-    private func freshness(of answer: CachedAnswerDocument) -> String {
+    private func freshness(of answer: CachedResponseDocument) -> String {
         guard let until = TimeText.date(answer.freshUntil) else { return "-" }
         return until > now ? TimeText.span(until.timeIntervalSince(now)) : "stale"
     }

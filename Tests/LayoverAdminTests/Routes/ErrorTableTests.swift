@@ -390,7 +390,7 @@ struct ErrorTableTests {
     }
 }
 
-/// What every answer carries, good or bad.
+/// What every response carries, good or bad.
 func expectSafetyFields(_ answer: Answer) {
     #expect(answer["X-Content-Type-Options"] == "nosniff")
     #expect(answer["Cache-Control"] == "no-store")

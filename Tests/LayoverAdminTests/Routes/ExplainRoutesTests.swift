@@ -184,7 +184,7 @@ struct ExplainRoutesTests {
             let id = harness.park(1).id
             harness.engine.post(.notAdopted(id, obstacle))
             harness.engine.post(
-                .ended(id, .cancelled, nil, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: false)))
+                .ended(id, .cancelled, nil, AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: false)))
             let text = try #require(try await now(harness, id)["text"] as? String)
             #expect(text.contains("the client disconnected, and the request cannot be sent later, because \(obstacle.clause)."))
         }
@@ -202,8 +202,7 @@ struct ExplainRoutesTests {
             harness.engine.post(
                 .ended(
                     id, .failed, certificate,
-                    AttemptTally(
-                        attemptCount: 2, automaticLeft: nil, isBodyReplayable: true, records: [record])))
+                    AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record])))
             _ = try await harness.post("/v1/pending/\(cancelled)/cancel")
 
             let answer = try await harness.send("GET", "/v1/pending/\(id)/explain")

@@ -89,8 +89,8 @@ struct ProcessRoutesTests {
 
     @Test func metricsAreTextWithThePrefixLayover() async throws {
         let metrics = [LoopMetrics(), LoopMetrics()]
-        metrics[0].countAnswer(status: 204)
-        metrics[1].countAnswer(status: 200)
+        metrics[0].countResponse(status: 204)
+        metrics[1].countResponse(status: 200)
         metrics[1].attemptCount.increment(by: 5)
         try await AdminHarness.with(sources: { $0.metrics = metrics }) { harness in
             harness.park(1)

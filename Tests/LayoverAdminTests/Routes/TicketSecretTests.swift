@@ -8,7 +8,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// The id of a ticket is the key to its answer. Callers without the token see entries by other ids.
+/// The id of a ticket is the key to its response. Callers without the token see entries by other ids.
 struct TicketSecretTests {
     private static let token = ["Authorization": "Bearer b0d1e5"]
     private static let key: UInt64 = 0xA5A5_5A5A_0F0F_F0F0
@@ -175,9 +175,9 @@ struct TicketSecretTests {
         _ = try await store.commit([.insert(record, .fixture(), nil)])
         record.revision = 2
         record.state = .delivered
-        record.status = 201
+        record.ticket.status = 201
         record.endedAt = record.createdAt
-        let answer = StoredAnswer(
+        let answer = StoredResponse(
             status: 201, fields: ByteBuffer(string: "Content-Type: text/plain\r\nSet-Cookie: a=b\r\n"),
             body: .inline(ByteBuffer(string: "made")))
         _ = try await store.commit([.delivered(record, answer)])
@@ -192,7 +192,7 @@ struct TicketSecretTests {
             #expect(shown["Layover-Status"] == "201")
             #expect(shown["Set-Cookie"] == nil)
             #expect((try await harness.send("GET", path).json["response"] as? [String: Int]) == ["status": 201])
-            _ = try await store.commit([.dropAnswer(record.id)])
+            _ = try await store.commit([.dropResponse(record.id)])
             #expect(try await harness.send("GET", path + "/response", fields: Self.token).status == 410)
         }
     }

@@ -9,7 +9,7 @@ struct UnreadableRequestsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var bytes: String
-        /// Statuses of the answers, in order.
+        /// Statuses of the responses, in order.
         var statuses: [Int]
 
         var testDescription: String { name }

@@ -7,8 +7,8 @@ final class RecordingExchange: HeldExchange {
     enum Call: Hashable {
         case start(AttemptTrigger)
         case abandonConnecting
-        case dropAnswer
-        case deliverAnswer(Verdict.DeliverReason)
+        case dropResponse
+        case deliverResponse(Verdict.DeliverReason)
         case end(EntryEnd)
         case refuse(limit: String)
     }
@@ -22,8 +22,8 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger, isForced: Bool) { record(.start(trigger)) }
     func abandonConnecting() { record(.abandonConnecting) }
-    func dropAnswer() { record(.dropAnswer) }
-    func deliverAnswer(_ reason: Verdict.DeliverReason) { record(.deliverAnswer(reason)) }
+    func dropResponse() { record(.dropResponse) }
+    func deliverResponse(_ reason: Verdict.DeliverReason) { record(.deliverResponse(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
     func offerTicket() {}
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) { done(body) }

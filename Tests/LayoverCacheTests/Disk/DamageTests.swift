@@ -7,7 +7,7 @@ import Testing
 @testable import LayoverCache
 
 struct DamageTests {
-    /// A closed cache with one answer.
+    /// A closed cache with one response.
     private func closed() async throws -> CacheBench {
         let bench = try CacheBench()
         await bench.store()

@@ -61,7 +61,7 @@ struct LimitTests {
     }
 
     @Test func tooLongResponseIsNotKept() async throws {
-        let bench = try CacheBench { $0.answerByteCountMax = 10 }
+        let bench = try CacheBench { $0.responseByteCountMax = 10 }
         #expect(bench.begin(length: 11) == nil)
         let endless = bench.begin(length: nil)
         for _ in 0..<3 {

@@ -4,7 +4,7 @@ import Testing
 
 struct CacheDirectivesTests {
     private func directives(_ values: String...) -> CacheDirectives {
-        AnswerFacts.made(200, values.map { "Cache-Control: \($0)" }).directives
+        ResponseFacts.made(200, values.map { "Cache-Control: \($0)" }).directives
     }
 
     @Test(arguments: [

@@ -23,12 +23,12 @@ struct FreshnessTests {
         ([], 0),
     ])
     func lifetime(fields: [String], expected: Int) {
-        let answer = AnswerFacts.made(200, [Self.date] + fields)
+        let answer = ResponseFacts.made(200, [Self.date] + fields)
         #expect(Freshness.lifetime(of: answer, answeredAt: newYear + 7) == expected)
     }
 
     @Test func withoutADateTheArrivalCounts() {
-        let answer = AnswerFacts.made(200, ["Expires: Thu, 01 Jan 2026 01:00:00 GMT"])
+        let answer = ResponseFacts.made(200, ["Expires: Thu, 01 Jan 2026 01:00:00 GMT"])
         #expect(Freshness.lifetime(of: answer, answeredAt: newYear + 600) == 3000)
     }
 
@@ -51,7 +51,7 @@ struct FreshnessTests {
     }
 
     @Test func hugeAgeIsLimited() {
-        let answer = AnswerFacts.made(200, ["Age: 99999999999999999999999"])
+        let answer = ResponseFacts.made(200, ["Age: 99999999999999999999999"])
         #expect(Freshness.initialAge(of: answer, at: .at(newYear)) == 1 << 31)
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct KeptHeadTests {
     private static func kept(_ fields: [String], status: Int = 200) -> ByteBuffer {
         let head = ResponseHead.made(status, fields)
-        return KeptHead.make(of: AnswerFacts(head), bytes: head.bytes)
+        return KeptHead.make(of: ResponseFacts(head), bytes: head.bytes)
     }
 
     private func lines(_ head: ByteBuffer?) -> [String] {
@@ -68,7 +68,7 @@ struct KeptHeadTests {
 
     private func renewed(_ kept: [String], _ answer: [String]) -> [String]? {
         let head = ResponseHead.made(304, answer)
-        return KeptHead.renewed(Self.kept(kept), by: AnswerFacts(head), bytes: head.bytes).map { lines($0) }
+        return KeptHead.renewed(Self.kept(kept), by: ResponseFacts(head), bytes: head.bytes).map { lines($0) }
     }
 
     @Test func confirmationReplacesItsFields() {

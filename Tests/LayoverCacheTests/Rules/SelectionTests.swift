@@ -59,6 +59,6 @@ struct SelectionTests {
         ("public, private", false), ("s-maxage=5, private=\"X-A\"", false),
     ])
     func onlySharedResponsesAreForAllClients(value: String, expected: Bool) {
-        #expect(AnswerFacts.made(200, ["Cache-Control: \(value)"]).isForEveryone == expected)
+        #expect(ResponseFacts.made(200, ["Cache-Control: \(value)"]).isForEveryone == expected)
     }
 }

@@ -13,7 +13,7 @@ import Synchronization
 final class CacheBench: Sendable {
     let folder: TemporaryFolder
     let options: CacheOptions
-    let cache: DiskAnswerCache
+    let cache: DiskResponseCache
     let warnings: WarningLog
 
     init(in folder: TemporaryFolder? = nil, at now: Int = newYear, _ change: (inout CacheOptions) -> Void = { _ in }) throws {
@@ -24,7 +24,7 @@ final class CacheBench: Sendable {
         self.options = options
         let warnings = WarningLog()
         self.warnings = warnings
-        cache = try DiskAnswerCache(
+        cache = try DiskResponseCache(
             options: options, logger: Logger(label: "test") { _ in warnings }, now: now)
     }
 
@@ -33,7 +33,7 @@ final class CacheBench: Sendable {
         ((try? FileManager.default.contentsOfDirectory(atPath: options.folder)) ?? []).sorted()
     }
 
-    /// An answer comes and ends; returns when the cache is done with it.
+    /// A response comes and ends; returns when the cache is done with it.
     func store(
         _ request: CacheRequest = .to(), _ status: Int = 200, _ fields: [String] = [], body: String = "hello",
         at seconds: Int = newYear
@@ -47,7 +47,7 @@ final class CacheBench: Sendable {
     func begin(
         _ request: CacheRequest = .to(), _ status: Int = 200, _ fields: [String] = [], length: Int? = 5,
         at seconds: Int = newYear
-    ) -> (any AnswerWriter)? {
+    ) -> (any ResponseWriter)? {
         let head = ResponseHead.made(
             status, fields + (length == nil ? ["Transfer-Encoding: chunked"] : []), length: length,
             isHead: request.method == "HEAD")
@@ -64,7 +64,7 @@ final class CacheBench: Sendable {
 
     func found(
         _ request: CacheRequest = .to(), _ occasion: CacheOccasion = .unreachable, at now: Int = newYear + 10
-    ) async -> CachedAnswer? {
+    ) async -> CachedResponse? {
         guard case .found(let answer) = await lookup(request, occasion, at: now) else { return nil }
         return answer
     }

@@ -33,12 +33,12 @@ extension ResponseHead {
         fatalError("no head")
     }
 
-    func text(_ name: String) -> String? { MessageFields(answerHead: bytes).text(name) }
+    func text(_ name: String) -> String? { MessageFields(responseHead: bytes).text(name) }
 }
 
-extension AnswerFacts {
-    static func made(_ status: Int = 200, _ fields: [String] = []) -> AnswerFacts {
-        AnswerFacts(ResponseHead.made(status, fields, length: nil))
+extension ResponseFacts {
+    static func made(_ status: Int = 200, _ fields: [String] = []) -> ResponseFacts {
+        ResponseFacts(ResponseHead.made(status, fields, length: nil))
     }
 }
 

@@ -89,7 +89,7 @@ struct DecisionCommandTests {
             "{\"id\":\"x\",\"attempts\":[\(attempts.joined(separator: ","))],\"droppedCount\":40,"
             + "\"now\":{\"state\":\"waiting\",\"text\":\"Waits.\"}}"
         // Absent and null say the same to a reader of ours.
-        let document = try AdminAnswer(status: 200, body: Data(Self.withNulls(text).utf8)).decoded(
+        let document = try AdminResponse(status: 200, body: Data(Self.withNulls(text).utf8)).decoded(
             ExplainDocument.self)
         let lines = Timeline(document: document).lines
         #expect(lines.firstIndex(of: "      … 40 attempts not recorded …") == 4)

@@ -118,8 +118,8 @@ extension Failure {
 private final class SilentExchange: HeldExchange {
     func start(_ trigger: AttemptTrigger, isForced: Bool) {}
     func abandonConnecting() {}
-    func dropAnswer() {}
-    func deliverAnswer(_ reason: Verdict.DeliverReason) {}
+    func dropResponse() {}
+    func deliverResponse(_ reason: Verdict.DeliverReason) {}
     func end(_ end: EntryEnd, retryAfter: Duration?) {}
     func offerTicket() {}
     func refuse(limit: String, value: Int) {}

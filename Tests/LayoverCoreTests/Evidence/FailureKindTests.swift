@@ -33,7 +33,7 @@ struct FailureKindTests {
         #expect(registered.count { $0.recommendedStatus == status } == kinds.count)
     }
 
-    /// The registry of RFC 9209 has no word for a complete answer with a status that nobody wants.
+    /// The registry of RFC 9209 has no word for a complete response with a status that nobody wants.
     @Test(arguments: FailureKind.allCases)
     func everyErrorTypeIsRegistered(kind: FailureKind) {
         #expect(kind.errorType == (kind == .httpResponseStatus ? "destination_unavailable" : kind.rawValue))

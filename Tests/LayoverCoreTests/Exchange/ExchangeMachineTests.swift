@@ -159,7 +159,7 @@ import Testing
         var machine = machine(for: .client) { $0.retryOn = [.status(503)] }
         _ = machine.startAttempt(.arrival, at: now)
         #expect(machine.retries(status: 503) && !machine.retries(status: 500))
-        let step = machine.answered(Answer(status: 503), sending: get, connection: nil, at: now, using: &generator)
+        let step = machine.answered(ResponseSummary(status: 503), sending: get, connection: nil, at: now, using: &generator)
         guard case .offer(let failure, _) = step else {
             Issue.record("\(step)")
             return

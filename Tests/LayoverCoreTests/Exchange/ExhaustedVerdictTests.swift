@@ -133,7 +133,7 @@ struct ExhaustedVerdictTests {
             case .againOnNewConnection, .deliver, .standIn: Issue.record("LAYOVER_TEST_SEED=\(seed): \(verdict)")
             }
         }
-        // Nor does an answer that is retried change anything about it.
+        // Nor does a response that is retried change anything about it.
         #expect(exchange.verdict(on: .init(status: 503), sending: post, using: &generator) == .deliver(.notRepeatable))
     }
 

@@ -12,7 +12,7 @@ struct AnswerVerdictTests {
 
     /// The verdict after so many automatic attempts.
     private func verdict(
-        _ answer: Answer, sending request: RequestSummary = get, after attempts: Int = 1,
+        _ answer: ResponseSummary, sending request: RequestSummary = get, after attempts: Int = 1,
         trigger: AttemptTrigger = .dueTime, change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
         var policy = Policy.fixture { $0.retryOn = [.connectivity, .status(429), .status(503)] }
@@ -33,27 +33,27 @@ struct AnswerVerdictTests {
 
     @Test(arguments: [200, 204, 301, 400, 404, 500, 502, 504])
     func responseWithAStatusNotInRetryOnIsDelivered(status: Int) {
-        #expect(verdict(Answer(status: status)) == .deliver(.answered))
-        #expect(verdict(Answer(status: status, retryAfter: .seconds(5))) == .deliver(.answered))
-        #expect(verdict(Answer(status: status), sending: Self.post) == .deliver(.answered))
+        #expect(verdict(ResponseSummary(status: status)) == .deliver(.answered))
+        #expect(verdict(ResponseSummary(status: status, retryAfter: .seconds(5))) == .deliver(.answered))
+        #expect(verdict(ResponseSummary(status: status), sending: Self.post) == .deliver(.answered))
     }
 
     /// S2d: only what the filter lists is tried again.
     @Test func s2dConnectivityAloneRetriesNoStatus() {
         for status in 100...599 {
-            #expect(verdict(Answer(status: status)) { $0.retryOn = [.connectivity] } == .deliver(.answered))
+            #expect(verdict(ResponseSummary(status: status)) { $0.retryOn = [.connectivity] } == .deliver(.answered))
         }
     }
 
     /// S1f: the pattern extends to other errors.
     @Test(arguments: [401, 403, 500, 418, 529])
     func s1fAnyStatusCanBeListed(status: Int) {
-        #expect(verdict(Answer(status: status)) { $0.retryOn = [.status(status)] } == wait(.seconds(1)))
-        #expect(verdict(Answer(status: status + 1)) { $0.retryOn = [.status(status)] } == .deliver(.answered))
+        #expect(verdict(ResponseSummary(status: status)) { $0.retryOn = [.status(status)] } == wait(.seconds(1)))
+        #expect(verdict(ResponseSummary(status: status + 1)) { $0.retryOn = [.status(status)] } == .deliver(.answered))
     }
 
-    @Test(arguments: [Answer(status: 503), Answer(status: 503, retryAfter: .seconds(5))])
-    func modePassDeliversEverything(answer: Answer) {
+    @Test(arguments: [ResponseSummary(status: 503), ResponseSummary(status: 503, retryAfter: .seconds(5))])
+    func modePassDeliversEverything(answer: ResponseSummary) {
         #expect(verdict(answer) { $0.mode = .pass } == .deliver(.answered))
     }
 
@@ -65,8 +65,8 @@ struct AnswerVerdictTests {
         .init(method: "PATCH", declaredRepeatable: true, body: .captured),
     ])
     func repeatableRequestWithAStatusInRetryOnIsParked(request: RequestSummary) {
-        #expect(verdict(Answer(status: 503), sending: request) == wait(.seconds(1)))
-        #expect(verdict(Answer(status: 503), sending: request, after: 4) == wait(.seconds(8)))
+        #expect(verdict(ResponseSummary(status: 503), sending: request) == wait(.seconds(1)))
+        #expect(verdict(ResponseSummary(status: 503), sending: request, after: 4) == wait(.seconds(8)))
     }
 
     /// The longer of the two: max(delay, Retry-After).
@@ -75,19 +75,19 @@ struct AnswerVerdictTests {
         (.seconds(7), 4, 8), (.seconds(3600), 1, 3600),
     ])
     func nextAttemptWaitsForTheLongerOfDelayAndRetryAfter(retryAfter: Duration, attempts: Int, seconds: Int) {
-        let answer = Answer(status: 429, retryAfter: retryAfter)
+        let answer = ResponseSummary(status: 429, retryAfter: retryAfter)
         #expect(verdict(answer, after: attempts) == wait(.seconds(seconds), retryAfter))
     }
 
     @Test func aRetryAfterAboveTheLimitIsDeliveredAsItIs() {
         let justOver = Duration.seconds(3600) + .nanoseconds(1)
-        #expect(verdict(Answer(status: 503, retryAfter: justOver)) == .deliver(.retryAfterMax))
-        #expect(verdict(Answer(status: 503, retryAfter: .seconds(60))) { $0.retryAfterMax = .seconds(59) }
+        #expect(verdict(ResponseSummary(status: 503, retryAfter: justOver)) == .deliver(.retryAfterMax))
+        #expect(verdict(ResponseSummary(status: 503, retryAfter: .seconds(60))) { $0.retryAfterMax = .seconds(59) }
             == .deliver(.retryAfterMax))
-        #expect(verdict(Answer(status: 503, retryAfter: .zero)) { $0.retryAfterMax = .zero } == wait(.seconds(1), .zero))
+        #expect(verdict(ResponseSummary(status: 503, retryAfter: .zero)) { $0.retryAfterMax = .zero } == wait(.seconds(1), .zero))
         // It says so whatever else would follow.
         for rule in [Policy.ExhaustedRule.ask, .standIn(Self.sixty)] {
-            let verdict = verdict(Answer(status: 503, retryAfter: justOver), after: 2) {
+            let verdict = verdict(ResponseSummary(status: 503, retryAfter: justOver), after: 2) {
                 $0.automaticAttemptsMax = 2
                 $0.onExhausted = rule
             }
@@ -96,13 +96,13 @@ struct AnswerVerdictTests {
     }
 
     @Test func responseIsDeliveredIfTheOriginForbidsARetry() {
-        #expect(verdict(Answer(status: 503, forbidsRetry: true)) == .deliver(.originForbids))
+        #expect(verdict(ResponseSummary(status: 503, forbidsRetry: true)) == .deliver(.originForbids))
         #expect(
-            verdict(Answer(status: 503, retryAfter: .seconds(1), forbidsRetry: true)) {
+            verdict(ResponseSummary(status: 503, retryAfter: .seconds(1), forbidsRetry: true)) {
                 $0.automaticAttemptsMax = 1
                 $0.onExhausted = .ask
             } == .deliver(.originForbids))
-        #expect(verdict(Answer(status: 200, forbidsRetry: true)) == .deliver(.answered))
+        #expect(verdict(ResponseSummary(status: 200, forbidsRetry: true)) == .deliver(.answered))
     }
 
     // MARK: answered, status in `retryOn`, not repeatable → deliver
@@ -114,9 +114,9 @@ struct AnswerVerdictTests {
         .init(method: "POST", hasIdempotencyKey: true, body: .lost),
     ])
     func responseToAnUnrepeatableRequestIsDelivered(request: RequestSummary) {
-        #expect(verdict(Answer(status: 503, retryAfter: .seconds(1)), sending: request) == .deliver(.notRepeatable))
+        #expect(verdict(ResponseSummary(status: 503, retryAfter: .seconds(1)), sending: request) == .deliver(.notRepeatable))
         for rule in [Policy.ExhaustedRule.fail, .ask, .standIn(Self.sixty)] {
-            let verdict = verdict(Answer(status: 503), sending: request, after: 3) {
+            let verdict = verdict(ResponseSummary(status: 503), sending: request, after: 3) {
                 $0.automaticAttemptsMax = 1
                 $0.onExhausted = rule
             }
@@ -130,18 +130,18 @@ struct AnswerVerdictTests {
     @Test(arguments: 1...5)
     func s2aAttemptsStopAtTheMaximum(max: Int) {
         for attempts in 1...6 {
-            let verdict = verdict(Answer(status: 503), after: attempts) { $0.automaticAttemptsMax = max }
+            let verdict = verdict(ResponseSummary(status: 503), after: attempts) { $0.automaticAttemptsMax = max }
             #expect((verdict == .deliver(.exhausted)) == (attempts >= max), "after \(attempts)")
         }
     }
 
     /// S2a: without a limit there is no end.
     @Test func s2aAttemptsContinueForEverWithoutALimit() {
-        #expect(verdict(Answer(status: 503), after: 100_000) == wait(.seconds(30)))
+        #expect(verdict(ResponseSummary(status: 503), after: 100_000) == wait(.seconds(30)))
     }
 
     @Test func exhaustedRequestBecomesUndecidedIfThePolicySaysSo() {
-        let verdict = verdict(Answer(status: 503, retryAfter: .seconds(9)), after: 2) {
+        let verdict = verdict(ResponseSummary(status: 503, retryAfter: .seconds(9)), after: 2) {
             $0.automaticAttemptsMax = 2
             $0.onExhausted = .ask
         }
@@ -153,7 +153,7 @@ struct AnswerVerdictTests {
     /// S2b: after n failures it ends in success with a stand-in value.
     @Test(arguments: [2, 3])
     func s2bExhaustedEndsInTheStandIn(attempts: Int) {
-        let onStatus = verdict(Answer(status: 503), after: attempts) {
+        let onStatus = verdict(ResponseSummary(status: 503), after: attempts) {
             $0.automaticAttemptsMax = 2
             $0.onExhausted = .standIn(Self.sixty)
         }
@@ -161,7 +161,7 @@ struct AnswerVerdictTests {
     }
 
     @Test func requestedAttemptsDoNotCountAsAutomatic() {
-        let verdict = verdict(Answer(status: 503), after: 9, trigger: .admin) { $0.automaticAttemptsMax = 2 }
+        let verdict = verdict(ResponseSummary(status: 503), after: 9, trigger: .admin) { $0.automaticAttemptsMax = 2 }
         #expect(verdict == wait(.seconds(30)))
     }
 }

@@ -49,7 +49,7 @@ struct LaneAndWorldTests {
         _ = bench.fail(ids[1], .refused, delay: .seconds(300))
         _ = bench.command(.retry, ids[0])
         #expect(bench.state(ids[0]) == .attempting)
-        // The answer opened the gate while the second was blocked by the first.
+        // The response opened the gate while the second was blocked by the first.
         #expect(bench.deliver(ids[0]).started == [ids[1]], "not after five minutes")
     }
 
@@ -71,7 +71,7 @@ struct LaneAndWorldTests {
         var wish = PendingBench.Wish()
         wish.lane = "lane"
         var new = wish.entry(exposed, now: bench.now)
-        new.isExposed = true
+        new.request.isExposed = true
         _ = bench.set.accepted(new, sequence: sequence, now: bench.now, using: &bench.generator)
         let last = bench.lane(1)[0]
         _ = bench.portal(true)

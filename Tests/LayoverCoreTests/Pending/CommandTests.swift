@@ -80,9 +80,7 @@ struct CommandTests {
     }
 
     private func tally(_ count: Int, _ records: [AttemptRecord]) -> AttemptTally {
-        var tally = AttemptTally(attemptCount: count, automaticLeft: nil, isBodyReplayable: true, records: records)
-        tally.counts = AttemptCounts(all: count, automatic: min(count, 1))
-        return tally
+        AttemptTally(AttemptCounts(all: count, automatic: min(count, 1)), records: records)
     }
 
     @Test mutating func attemptCutOffByACancelIsCounted() {

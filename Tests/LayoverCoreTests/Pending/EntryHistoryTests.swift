@@ -27,7 +27,7 @@ struct EntryHistoryTests {
         var history = EntryHistory(countMax: 1)
         for entry in entries(1) {
             var long = entry
-            long.url = "http://o.test/" + String(repeating: "a", count: 60_000)
+            long.request.url = "http://o.test/" + String(repeating: "a", count: 60_000)
             history.remember(long)
             #expect(history[entry.id]?.url == long.url.prefix(EntryHistory.urlByteCountMax) + "…")
             long.ticket = TicketFacts(wish: PolicyWish())
@@ -41,7 +41,7 @@ struct EntryHistoryTests {
         for entry in entries(1) {
             var long = entry
             let start = "http://o.test/" + String(repeating: "a", count: EntryHistory.urlByteCountMax - 40)
-            long.url = start + "/~ticket.0123456789abcdef0123456789abcdef.location~" + String(repeating: "b", count: 100)
+            long.request.url = start + "/~ticket.0123456789abcdef0123456789abcdef.location~" + String(repeating: "b", count: 100)
             history.remember(long)
             #expect(history[entry.id]?.url.contains("0123") == false)
         }

@@ -25,8 +25,8 @@ struct RiskTests {
             id: id, method: method, url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: Self.vouching,
             client: .init(address: "127.0.0.1"), createdAt: bench.now, attemptCount: 1, failure: .reset,
             parking: .init(delay: .seconds(5), shutsGate: false))
-        new.hasIdempotencyKey = hasKey
-        new.mayHaveBeenApplied = true
+        new.request.hasIdempotencyKey = hasKey
+        new.tally.counts.mayHaveBeenApplied = true
         _ = bench.kept(bench.set.parked(new, now: bench.now, using: &bench.generator))
         return id
     }
@@ -140,7 +140,7 @@ struct RiskTests {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }
         _ = bench.reroute(id, policy: .fixture())
         bench.counted(id)
-        #expect(bench.status(id).contains(.deliverAnswer(id, .notRepeatable)))
+        #expect(bench.status(id).contains(.deliverResponse(id, .notRepeatable)))
         #expect(bench.state(id) == .attempting)
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// Answers that are asked for again, and the budget that bounds them.
+/// Responses that are asked for again, and the budget that bounds them.
 struct StatusBudgetTests {
     private var bench = PendingBench()
     private let unavailable = Failure.answered(503)
@@ -20,12 +20,12 @@ struct StatusBudgetTests {
 
     @Test mutating func retriedResponseIsNotDelivered() {
         let (id, actions) = bench.park(unavailable, delay: .seconds(7), policy: policy())
-        #expect(actions == [.dropAnswer(id), .watched()])
+        #expect(actions == [.dropResponse(id), .watched()])
         #expect(bench.shutOrigins.isEmpty)
         #expect(bench.wait(of: id) == .seconds(7))
         #expect(bench.entry(id)?.waitingFor == .time)
         #expect(bench.wait(.seconds(7)) == [.start(id, .dueTime)])
-        #expect(bench.status(id, delay: .seconds(3)) == [.dropAnswer(id)])
+        #expect(bench.status(id, delay: .seconds(3)) == [.dropResponse(id)])
         #expect(bench.wait(.seconds(3)) == [.start(id, .dueTime)])
         #expect(bench.deliver(id) == [.forgotten()])
     }
@@ -56,45 +56,45 @@ struct StatusBudgetTests {
         #expect(bench.set.schedule.origins.states[PendingBench.origin]?.gate.window == 2)
     }
 
-    /// Regression: an answer that is asked for again let one more start before it narrowed the window.
+    /// Regression: a response that is asked for again let one more start before it narrowed the window.
     @Test mutating func retriedStatusStartsNoOtherAttempt() {
         bench = PendingBench(perOriginAttemptCountMax: 8)
         let ids = (0..<6).map { _ in bench.parked(.refused, delay: .seconds(1), policy: policy()) }
         _ = bench.originAnswered() + bench.originAnswered()
         #expect(bench.set.counts[.attempting] == 2)
-        #expect(bench.status(ids[0]) == [.dropAnswer(ids[0])])
+        #expect(bench.status(ids[0]) == [.dropResponse(ids[0])])
         #expect(bench.set.counts[.attempting] == 1)
     }
 
     // MARK: Longer than the hold
 
-    /// Regression: the answer in hand was thrown away, and its client waited for nothing.
+    /// Regression: the response in hand was thrown away, and its client waited for nothing.
     @Test mutating func responseWithRetryAfterBeyondTheHoldIsDelivered() {
         let policy = Policy.fixture { $0.holdMax = .seconds(60) }
         let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: policy, retryAfter: .seconds(61))
-        #expect(actions == [.deliverAnswer(id, .holdMax)])
+        #expect(actions == [.deliverResponse(id, .holdMax)])
         #expect(bench.entry(id) == nil)
         let (other, waits) = bench.park(unavailable, delay: .seconds(60), policy: policy, retryAfter: .seconds(60))
-        #expect(waits == [.dropAnswer(other), .watched()])
+        #expect(waits == [.dropResponse(other), .watched()])
     }
 
     @Test mutating func responseIsDeliveredIfRetryAfterExceedsTheRestOfTheHold() {
         let policy = Policy.fixture { $0.holdMax = .seconds(60) }
         let id = bench.parked(unavailable, delay: .seconds(40), policy: policy)
         #expect(bench.wait(.seconds(40)) == [.start(id, .dueTime)])
-        #expect(bench.status(id, delay: .seconds(21), retryAfter: .seconds(21)).contains(.deliverAnswer(id, .holdMax)))
+        #expect(bench.status(id, delay: .seconds(21), retryAfter: .seconds(21)).contains(.deliverResponse(id, .holdMax)))
     }
 
     /// Its own delay is not the origin's word: a person may still shorten it.
     @Test mutating func delayOfThePolicyMayExceedHoldMax() {
         let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) })
-        #expect(actions == [.dropAnswer(id), .watched()])
+        #expect(actions == [.dropResponse(id), .watched()])
     }
 
     @Test mutating func clientThatAcceptsTicketsWaitsBeyondTheHold() {
         let (id, actions) = bench.park(
             unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) }, retryAfter: .seconds(61), wantsTicket: true)
-        #expect(actions == [.dropAnswer(id), .watched()])
+        #expect(actions == [.dropResponse(id), .watched()])
     }
 
     // MARK: The budget
@@ -104,7 +104,7 @@ struct StatusBudgetTests {
         _ = bench.parked(unavailable, policy: policy())
         #expect(inUse() == 2)
         let (third, actions) = bench.park(unavailable, policy: policy())
-        #expect(actions == [.deliverAnswer(third, .budget)])
+        #expect(actions == [.deliverResponse(third, .budget)])
         #expect(bench.entry(third) == nil)
         // What is given back can be had.
         _ = bench.command(.cancel, first)
@@ -116,8 +116,8 @@ struct StatusBudgetTests {
         let waiting = bench.parked(.reset, delay: .seconds(1), policy: policy(minimum: 1))
         let first = bench.parked(unavailable, delay: .seconds(50), policy: policy(minimum: 1))
         #expect(bench.wait(.seconds(1)) == [.start(waiting, .dueTime)])
-        #expect(bench.status(waiting) == [.deliverAnswer(waiting, .budget)])
-        // It is under way until its answer is delivered, and waits in nothing.
+        #expect(bench.status(waiting) == [.deliverResponse(waiting, .budget)])
+        // It is under way until its response is delivered, and waits in nothing.
         #expect(bench.state(waiting) == .attempting)
         #expect(bench.entry(waiting)?.incident == nil)
         #expect(bench.end(waiting) == [])
@@ -129,11 +129,11 @@ struct StatusBudgetTests {
     @Test mutating func freshRequestsAddTokensToTheBudget() {
         _ = bench.parked(unavailable, policy: policy(ratio: 0.5, minimum: 1))
         func park() -> PendingAction? { bench.park(unavailable, policy: policy(ratio: 0.5, minimum: 1)).1.first }
-        guard case .deliverAnswer = park() else { Issue.record("nothing was earned yet"); return }
+        guard case .deliverResponse = park() else { Issue.record("nothing was earned yet"); return }
         for _ in 0..<4 { _ = bench.fresh(1) }
-        guard case .dropAnswer = park() else { Issue.record("a token was earned"); return }
-        guard case .dropAnswer = park() else { Issue.record("two were earned"); return }
-        guard case .deliverAnswer = park() else { Issue.record("and no more"); return }
+        guard case .dropResponse = park() else { Issue.record("a token was earned"); return }
+        guard case .dropResponse = park() else { Issue.record("two were earned"); return }
+        guard case .deliverResponse = park() else { Issue.record("and no more"); return }
         #expect(inUse() == 1)
     }
 
@@ -207,7 +207,7 @@ struct StatusBudgetTests {
         _ = bench.parked(.reset)
         let unbounded = policy(ratio: 1, minimum: 0)
         func tokens() -> Int? { bench.set.schedule.origins.states[PendingBench.origin]?.budgets["test"]?.tokenCount }
-        guard case .deliverAnswer = bench.park(unavailable, policy: unbounded).1.first else {
+        guard case .deliverResponse = bench.park(unavailable, policy: unbounded).1.first else {
             Issue.record("there is no token yet")
             return
         }
@@ -229,16 +229,16 @@ struct StatusBudgetTests {
         let id = bench.parked(.reset, policy: policy(minimum: 0))
         _ = bench.command(.hold, id)
         _ = bench.command(.retry, id)
-        #expect(bench.status(id) == [.dropAnswer(id)])
+        #expect(bench.status(id) == [.dropResponse(id)])
         #expect(bench.state(id) == .held)
     }
 
-    /// Regression: the client of an attempt that ended late got a 504 instead of the origin's answer.
+    /// Regression: the client of an attempt that ended late got a 504 instead of the origin's response.
     @Test mutating func responseAfterTheEndOfTheHoldIsDelivered() {
         let id = bench.parked(unavailable, policy: .fixture { $0.holdMax = .seconds(10) })
         #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
         #expect(bench.wait(.seconds(60)) == [])
-        #expect(bench.status(id) == [.deliverAnswer(id, .limit)])
+        #expect(bench.status(id) == [.deliverResponse(id, .limit)])
         #expect(bench.end(id) == [.forgotten()])
     }
 
@@ -246,7 +246,7 @@ struct StatusBudgetTests {
         let id = bench.parked(unavailable, policy: policy())
         _ = bench.wait(.seconds(1))
         #expect(bench.drain() == [])
-        #expect(bench.status(id) == [.deliverAnswer(id, .limit)])
+        #expect(bench.status(id) == [.deliverResponse(id, .limit)])
         _ = bench.end(id)
         #expect(bench.state(id) == .delivered)
     }

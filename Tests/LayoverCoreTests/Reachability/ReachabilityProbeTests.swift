@@ -28,7 +28,7 @@ struct ReachabilityProbeTests {
         #expect(bench.wakesIn == .seconds(10))
         #expect(bench.wait(.seconds(9)) == [])
         #expect(bench.wait(.seconds(1)) == [.probe])
-        // An answer that is no news is told to nobody.
+        // A response that is no news is told to nobody.
         #expect(bench.learn(.probed(.expected)) == [])
     }
 
@@ -58,13 +58,13 @@ struct ReachabilityProbeTests {
         #expect(bench.wait(.seconds(60)) == [])
         #expect(bench.settle(ReachabilityBench.office).contains(.probe) == false)
         #expect(bench.learn(.hinted).contains(.probe) == false)
-        // A late answer does not start the clock.
+        // A late response does not start the clock.
         _ = bench.learn(.probed(.expected))
         #expect(bench.wakesIn == nil)
         #expect(bench.learn(.mode(.auto, reason: nil)) == [.changed, .probe])
     }
 
-    // MARK: What an answer says
+    // MARK: What a response says
 
     @Test(arguments: [
         (ProbeResult.expected, ReachabilityState.online, nil),

@@ -31,12 +31,13 @@ extension PendingBench {
             new.lane = lane
             new.priority = priority
             new.ticket = ticket
-            new.hasIdempotencyKey = isRepeatable
+            new.request.hasIdempotencyKey = isRepeatable
+            new.request.preconditions = preconditions
             return new
         }
 
         var ticket: TicketFacts {
-            TicketFacts(parents: parents, notAfter: notAfter, preconditions: preconditions)
+            TicketFacts(parents: parents, notAfter: notAfter)
         }
     }
 
@@ -101,9 +102,9 @@ extension PendingBench {
     mutating func patch(
         _ id: EntryID, revision: Int? = nil, priority: Int? = nil, expiresAt: Timestamp? = nil,
         lane: String?? = nil
-    ) -> (PendingSet.CommandResult, [PendingAction]) {
+    ) -> (EntryCommandResult, [PendingAction]) {
         let (result, actions) = set.patched(
-            id, revision: revision, priority: priority, expiresAt: expiresAt, lane: lane, now: now)
+            id, EntryPatch(priority: priority, expiresAt: expiresAt, lane: lane), revision: revision, now: now)
         return (result, kept(actions))
     }
 

@@ -135,7 +135,7 @@ struct PendingBench {
     mutating func command(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
         acknowledgement: String? = nil
-    ) -> (PendingSet.CommandResult, [PendingAction]) {
+    ) -> (EntryCommandResult, [PendingAction]) {
         let (result, actions) = set.commanded(
             command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
         return (result, kept(actions))
@@ -143,7 +143,7 @@ struct PendingBench {
 
     mutating func command(
         _ command: EntryCommand, incident: IncidentID
-    ) -> (PendingSet.CommandResult, [PendingAction]) {
+    ) -> (EntryCommandResult, [PendingAction]) {
         let (result, actions) = set.commanded(command, incident: incident, now: now)
         return (result, kept(actions))
     }
@@ -160,14 +160,12 @@ struct PendingBench {
 
     /// An entry was tried so often.
     mutating func counted(_ id: EntryID, all: Int = 1, automatic: Int = 1, mayHaveBeenApplied: Bool = true) {
-        set.schedule.entries[id]?.count(
-            AttemptCounts(all: all, automatic: automatic, mayHaveBeenApplied: mayHaveBeenApplied))
+        set.schedule.entries[id]?.counts = AttemptCounts(
+            all: all, automatic: automatic, mayHaveBeenApplied: mayHaveBeenApplied)
     }
 
     func tally(_ id: EntryID, _ count: Int, automaticLeft: Int? = nil, records: [AttemptRecord] = []) -> AttemptTally {
-        var tally = AttemptTally(attemptCount: count, automaticLeft: automaticLeft, isBodyReplayable: true, records: records)
-        tally.counts = set.countsBefore(id)
-        return tally
+        AttemptTally(set.counts(id, all: count), automaticLeft: automaticLeft, records: records)
     }
 
     // MARK: Views
@@ -182,10 +180,11 @@ struct PendingBench {
 }
 
 extension PendingSet {
-    /// What is known of the attempts of an entry so far.
-    func countsBefore(_ id: EntryID) -> AttemptCounts {
-        let entry = entries[id]
-        return entry?.ticket?.counts ?? AttemptCounts(mayHaveBeenApplied: entry?.mayHaveBeenApplied ?? false)
+    /// What is known of the attempts of an entry, now that it was tried so often.
+    func counts(_ id: EntryID, all: Int) -> AttemptCounts {
+        var counts = entries[id]?.counts ?? AttemptCounts()
+        counts.all = all
+        return counts
     }
 }
 

@@ -148,8 +148,8 @@ private struct EntryTrial {
         case .end(_, .maybeApplied): "end: maybeApplied"
         case .offerTicket: "offer a ticket"
         case .refuse: "refuse"
-        case .dropAnswer: "drop the answer"
-        case .deliverAnswer: "deliver the answer"
+        case .dropResponse: "drop the response"
+        case .deliverResponse: "deliver the answer"
         case .incident, .gate, .announce, .report: nil
         }
     }

@@ -71,7 +71,7 @@ private struct ExchangeTrial {
         case "answer" where may(.delivering): machine.enter(.delivering)
         case "answer, status retried" where machine.phase == .attempting:
             let step = machine.answered(
-                Answer(status: 503), sending: RequestSummary(method: "GET"), connection: nil, at: now, using: &generator)
+                ResponseSummary(status: 503), sending: RequestSummary(method: "GET"), connection: nil, at: now, using: &generator)
             return "\(step)".prefix { $0 != "(" }.description
         case "answer breaks off" where machine.phase == .delivering: return fail(.reset)
         case "answer breaks off, POST" where machine.phase == .delivering: return fail(.reset, method: "POST")

@@ -45,7 +45,7 @@ private struct ReachabilityTrial {
         ("resolver changed", { bench in bench.learn(.resolverChanged) + bench.wait(.milliseconds(500)) }),
         ("resumed", learn(.resumed)), ("hinted", learn(.hinted)),
         ("probe: expected", learn(.probed(.expected))), ("probe: portal", learn(.probed(.portal(status: 302)))),
-        ("probe: no answer", learn(failedProbe)),
+        ("probe: no response", learn(failedProbe)),
         ("one origin away", learn(.originAway(Origin(scheme: .https, host: "x")))),
         ("three origins away", { bench in away.flatMap { bench.learn($0) } }),
         ("an origin is back", learn(.originBack)),

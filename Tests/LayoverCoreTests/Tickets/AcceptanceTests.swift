@@ -15,7 +15,7 @@ struct AcceptanceTests {
         var limits = PendingLimits()
         limits.entryCountMax = 2
         var bench = PendingBench(limits: limits)
-        let full = PendingSet.Admission.refused(limit: "limits.entries", value: 2)
+        let full = TicketAdmission.refused(limit: "limits.entries", value: 2)
         #expect(bench.set.admitTicket() == .admitted(sequence: 1))
         #expect(bench.set.admitTicket() == .admitted(sequence: 2))
         #expect(bench.set.admitTicket() == full)
@@ -56,7 +56,7 @@ struct AcceptanceTests {
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
         let new = PendingBench.Wish().entry(id, now: bench.now)
         #expect(bench.set.accepted(new, sequence: sequence, now: bench.now, using: &bench.generator) == [])
-        #expect(bench.set.acceptingCount == 0 && bench.set.count == 1)
+        #expect(bench.set.admission.acceptingCount == 0 && bench.set.count == 1)
     }
 
     @Test func ticketExpiresAfterItsLifetimeNotAfterHoldMax() {
@@ -85,7 +85,7 @@ struct AcceptanceTests {
         var bench = PendingBench()
         let ticket = bench.accepted()
         _ = bench.drain()
-        #expect(bench.status(ticket) == [.dropAnswer(ticket)])
+        #expect(bench.status(ticket) == [.dropResponse(ticket)])
         #expect(bench.state(ticket) == .waiting, "it is asked for again after the next start")
     }
 

@@ -30,7 +30,7 @@ struct RescueTests {
         #expect(line.verdict?.rule == "rescued" && line.verdict?.word == (isRepeatable ? "park" : "ask"))
         #expect(entry.lastFailure?.message == "The proxy ended during the attempt.")
         #expect(entry.lastFailureAt == bench.now)
-        #expect(entry.attemptCount == 1 && entry.ticket?.counts.automatic == 1)
+        #expect(entry.attemptCount == 1 && entry.counts.automatic == 1)
         #expect(bench.set.record(of: id)?.attempts == entry.attempts, "to be stored")
     }
 
@@ -48,7 +48,7 @@ struct RescueTests {
         for number in 1...3 {
             _ = bench.restart([try #require(stored(id, all: number, automatic: number))])
             #expect(bench.entry(id)?.attempts.records.map(\.number) == Array(1...number))
-            #expect(bench.entry(id)?.ticket?.counts.automatic == number)
+            #expect(bench.entry(id)?.counts.automatic == number)
         }
     }
 
@@ -60,7 +60,7 @@ struct RescueTests {
         _ = bench.restart([try #require(stored(id))], policy: policy)
         let entry = try #require(bench.entry(id))
         #expect(entry.attempts.records.map(\.number) == [1, 2])
-        #expect(entry.ticket?.counts.all == 2 && entry.ticket?.counts.automatic == 2)
+        #expect(entry.counts.all == 2 && entry.counts.automatic == 2)
         #expect(entry.attemptCount == 2 && entry.automaticLeft == 2)
     }
 
@@ -68,7 +68,7 @@ struct RescueTests {
         let id = bench.accepted()
         _ = bench.restart([try #require(stored(id))])
         var record = try #require(stored(id, all: 2, automatic: 1))
-        record.decisions.isAskedFor = true
+        record.isAskedFor = true
         _ = bench.restart([record])
         #expect(bench.entry(id)?.attempts.records.map(\.trigger) == [.arrival, .admin])
     }

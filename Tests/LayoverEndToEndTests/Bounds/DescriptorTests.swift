@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
     @Suite struct Descriptors {
-        /// Half of them leave while they are held, half in the middle of an answer.
+        /// Half of them leave while they are held, half in the middle of a response.
         @Test func descriptorsOfAThousandDepartedClientsAreClosed() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             let away = try ReservedPort()

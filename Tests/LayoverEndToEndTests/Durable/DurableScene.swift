@@ -48,7 +48,7 @@ struct DurableScene {
     func startOrigin() async throws -> RecordingOrigin { try await RecordingOrigin.start(port: port) }
 
     /// Sends a request that is to become a ticket.
-    func send(_ id: String, _ fields: String..., bodyByteCount: Int = 100) async throws -> PlainAnswer {
+    func send(_ id: String, _ fields: String..., bodyByteCount: Int = 100) async throws -> PlainResponse {
         try await layover.exchange(
             DurableRequest(id: id, port: port.number, fields: fields, bodyByteCount: bodyByteCount).text)
     }

@@ -23,7 +23,7 @@ extension EndToEnd {
         private func hold(
             _ id: String, method: String = "POST", _ fields: String..., bodyByteCount: Int, in scene: DurableScene,
             replayable: Bool = false
-        ) async throws -> Task<PlainAnswer, any Error> {
+        ) async throws -> Task<PlainResponse, any Error> {
             let request = DurableRequest(
                 id: id, port: scene.port.number, method: method, fields: fields, bodyByteCount: bodyByteCount)
             let layover = scene.layover

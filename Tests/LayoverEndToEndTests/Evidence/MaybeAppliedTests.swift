@@ -58,7 +58,7 @@ extension EndToEnd {
                 try connection.send(request)
                 return try connection.receiveAll()
             }
-            let answer = try? PlainAnswer(bytes)
+            let answer = try? PlainResponse(bytes)
             let text = String(decoding: bytes, as: UTF8.self)
             return Result(
                 received: origin.count(of: " /case "),

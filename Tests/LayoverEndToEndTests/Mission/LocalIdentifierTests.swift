@@ -3,9 +3,9 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// What is made offline has no id yet: a token names the ticket whose answer will bring it.
+    /// What is made offline has no id yet: a token names the ticket whose response will bring it.
     @Suite struct LocalIdentifier {
-        /// What the origin received, as its answer says.
+        /// What the origin received, as its response says.
         private struct Echo: Decodable {
             var target: String
             var body: String

@@ -7,7 +7,7 @@ extension EndToEnd {
     @Suite struct ReadingOffline {
         private static let caching = #"{"policies":{"default":{"cache":"staleIfError"}}}"#
 
-        private func get(_ scene: Scene, _ path: String, _ fields: String = "") async throws -> PlainAnswer {
+        private func get(_ scene: Scene, _ path: String, _ fields: String = "") async throws -> PlainResponse {
             try await scene.layover.exchange(
                 "GET \(scene.url(path)) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
         }
@@ -16,7 +16,7 @@ extension EndToEnd {
             try text.write(to: scene.root.file("page.txt"), atomically: true, encoding: .utf8)
         }
 
-        /// A copy is on disk a moment after its first reader has the answer.
+        /// A copy is on disk a moment after its first reader has the response.
         ///
         /// - Parameter before: The bytes of the copy whose place it takes.
         /// - Returns: Its bytes.
@@ -52,7 +52,7 @@ extension EndToEnd {
             #expect(offline.field("Cache-Status")?.hasPrefix("layover; hit") == true)
             #expect(offline.field("Proxy-Status")?.contains("error=connection_refused") == true)
 
-            // Its gate is shut now: who wants a cached answer only gets no less than who would take any.
+            // Its gate is shut now: who wants a cached response only gets no less than who would take any.
             let onlyCached = try await get(scene, "/page.txt", "Cache-Control: only-if-cached\r\n")
             #expect(onlyCached.status == 200)
             #expect(onlyCached.text == "one")

@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// That a name does not exist is an answer while the network is there, and not to be believed while it is away.
+    /// That a name does not exist is a response while the network is there, and not to be believed while it is away.
     @Suite struct UnknownName {
         /// What a request to the mistyped name is told in the end.
         private struct Refusal: Decodable {
@@ -21,7 +21,7 @@ extension EndToEnd {
         private static let connect =
             "CONNECT \(mistyped):443 HTTP/1.1\r\nHost: \(mistyped):443\r\nConnection: close\r\n\r\n"
 
-        /// No attempt falls due by itself: a request that is parked here gets no answer, and the test fails.
+        /// No attempt falls due by itself: a request that is parked here gets no response, and the test fails.
         @Test(arguments: NamedOrigin.ServerPlace.allCases)
         func unknownNameIsRefusedWhileTheNetworkIsUp(place: NamedOrigin.ServerPlace) async throws {
             try await NamedOrigin.run(place, RunningLayover.noTimedRetries) { scene in
@@ -120,7 +120,7 @@ extension EndToEnd {
         }
 
         private static func expectRefusal(
-            _ answer: PlainAnswer, afterWaitingAs method: String, in pending: PendingListing
+            _ answer: PlainResponse, afterWaitingAs method: String, in pending: PendingListing
         ) throws {
             let refusal = try refusal(in: answer)
             let entry = try #require(pending.data.first { $0.method == method && $0.url.contains(mistyped) })
@@ -130,7 +130,7 @@ extension EndToEnd {
         }
 
         /// A refusal for no other reason than the name.
-        private static func refusal(in answer: PlainAnswer) throws -> Refusal {
+        private static func refusal(in answer: PlainResponse) throws -> Refusal {
             #expect(answer.status == 502, "\(answer.head)")
             #expect(answer.field("Proxy-Status")?.hasPrefix("layover; error=dns_error;") == true, "\(answer.head)")
             #expect(answer.field("Content-Type") == "application/problem+json")

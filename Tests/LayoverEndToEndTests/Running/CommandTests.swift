@@ -25,7 +25,7 @@ extension EndToEnd {
             let client = try scene.layover.curl("--include", scene.url("/echo")).start()
             let entry = try #require(try await scene.layover.waitForPending { $0.waitingCount == 1 }.data.first)
             let cancel = try await scene.layover.command("cancel", entry.id).run()
-            let answer = try PlainAnswer(Data(await client.result().output.utf8))
+            let answer = try PlainResponse(Data(await client.result().output.utf8))
 
             #expect(cancel.status == 0, "\(cancel)")
             #expect(answer.status == 503)

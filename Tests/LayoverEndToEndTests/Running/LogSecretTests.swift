@@ -29,7 +29,7 @@ extension EndToEnd {
             }
             """
 
-        private func send(_ layover: RunningLayover, port: Int) async throws -> PlainAnswer {
+        private func send(_ layover: RunningLayover, port: Int) async throws -> PlainResponse {
             try await layover.exchange(
                 """
                 POST http://127.0.0.1:\(port)/visible-path?key=hush-query HTTP/1.1\r

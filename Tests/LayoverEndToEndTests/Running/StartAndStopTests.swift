@@ -10,7 +10,7 @@ extension EndToEnd {
             let client = try scene.layover.curl("--include", scene.url("/echo")).start()
             try await scene.layover.waitForPending { $0.waitingCount == 1 }
             let ended = await scene.layover.stop()
-            let answer = try PlainAnswer(Data(await client.result().output.utf8))
+            let answer = try PlainResponse(Data(await client.result().output.utf8))
 
             #expect(ended.status == 0, "\(ended)")
             #expect(answer.status == 503)

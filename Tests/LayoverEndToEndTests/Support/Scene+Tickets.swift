@@ -4,7 +4,7 @@ import LayoverTestSupport
 /// Requests that become tickets, and what the origin sees of them.
 extension Scene {
     /// Sends a request to the origin and gives what its client was told.
-    func send(_ method: String, _ path: String, _ fields: [String], body: String = "x") async throws -> PlainAnswer {
+    func send(_ method: String, _ path: String, _ fields: [String], body: String = "x") async throws -> PlainResponse {
         let lines = ["\(method) \(url(path)) HTTP/1.1", "Host: x", "Connection: close", "Content-Length: \(body.utf8.count)"]
         return try await layover.exchange((lines + fields).joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
@@ -28,7 +28,7 @@ extension Scene {
         _ = try await layover.call("PUT", "/v1/reachability", json: #"{"hint":"changed"}"#)
     }
 
-    func command(_ command: String, _ ticket: String, json: String = "{}") async throws -> PlainAnswer {
+    func command(_ command: String, _ ticket: String, json: String = "{}") async throws -> PlainResponse {
         try await layover.call("POST", "/v1/pending/\(ticket)/\(command)", json: json)
     }
 

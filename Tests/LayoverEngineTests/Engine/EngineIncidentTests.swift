@@ -108,7 +108,7 @@ struct EngineIncidentTests {
         let bench = await EngineBench()
         let exchange = bench.exchange()
         await bench.parkStatus(exchange, policy: EngineBench.policy())
-        #expect(exchange.next() == [.dropAnswer])
+        #expect(exchange.next() == [.dropResponse])
         _ = await bench.engine.hintChanged()
         #expect(exchange.next() == [], "reachability says nothing about a status")
         await bench.advance(by: .seconds(5))
@@ -120,7 +120,7 @@ struct EngineIncidentTests {
         let policy = EngineBench.policy { $0.budget = .init(ratio: 0, minimum: 1) }
         let (first, second) = (bench.exchange(), bench.exchange())
         await bench.parkStatus(first, policy: policy)
-        #expect(first.next() == [.dropAnswer])
+        #expect(first.next() == [.dropResponse])
         await bench.parkStatus(second, policy: policy)
         #expect(second.next() == [.refuse("budget", 0)], "it never joined, so its answer goes out")
         #expect(await bench.state(second) == nil)
@@ -206,8 +206,7 @@ struct EngineIncidentTests {
 extension EngineBench {
     /// One record and its count.
     fileprivate func tally(_ number: Int) -> AttemptTally {
-        AttemptTally(
-            attemptCount: number, automaticLeft: nil, isBodyReplayable: true,
+        AttemptTally(AttemptCounts(all: number), automaticLeft: nil, isBodyReplayable: true,
             records: [AttemptRecord(number: number, trigger: .admin, startedAt: clock.now())])
     }
 
@@ -221,7 +220,7 @@ extension EngineBench {
             Self.policy { $0.onMaybeApplied = .ask })
     }
 
-    /// Parks a request whose answer has a status that its policy retries.
+    /// Parks a request whose response has a status that its policy retries.
     fileprivate func parkStatus(_ exchange: RecordingExchange, policy: Policy) async {
         await park(
             exchange, .answered(503), .init(delay: .seconds(5), shutsGate: false, rule: .status), policy)

@@ -120,13 +120,13 @@ struct EngineTicketTests {
     @Test func refusedChangeIsSavedAgainUntilTheStoreTakesIt() async throws {
         let (bench, store) = try await bench(failing: 2...3)
         let id = try await bench.ticket()
-        let answer = StoredAnswer(status: 201, fields: ByteBuffer(string: "A: b\r\n"), body: .inline(ByteBuffer(string: "x")))
+        let answer = StoredResponse(status: 201, fields: ByteBuffer(string: "A: b\r\n"), body: .inline(ByteBuffer(string: "x")))
         await bench.deliver(id, answer)
         #expect(await !bench.engine.isSaved(id))
         #expect(try await store.record(of: id)?.state != .delivered)
         try await bench.waitUntilSaved(id)
         #expect(try await store.record(of: id)?.state == .delivered)
-        #expect(try await store.answer(of: id) == answer)
+        #expect(try await store.response(of: id) == answer)
     }
 
     /// Cancelled, not on disk yet, and dropped again: the second must not take the place of the first.
@@ -212,7 +212,7 @@ struct EngineTicketTests {
         try await bench.waitUntilSaved(id)
         #expect(folder.files.isEmpty)
         #expect(try await store.record(of: id)?.state == .cancelled)
-        #expect(await bench.engine.saves.answers.isEmpty)
+        #expect(await bench.engine.saves.responses.isEmpty)
     }
 
     // MARK: From hold to ticket
@@ -220,8 +220,7 @@ struct EngineTicketTests {
     @Test func entryThatEndedMeanwhileIsNotATicket() async throws {
         let (bench, store) = try await bench()
         let exchange = AskingExchange(id: bench.exchange().id)
-        var acceptance = bench.acceptance()
-        acceptance.new.id = exchange.id
+        let acceptance = bench.acceptance(of: exchange.id)
         bench.engine.post(.becomeTicket(acceptance, exchange))
         #expect(try await exchange.recorder.result() == .gone)
         #expect(try await store.record(of: exchange.id) == nil)
@@ -231,12 +230,11 @@ struct EngineTicketTests {
     func entryBecomesATicketOrStaysHeld(isStored: Bool) async throws {
         let (bench, store) = try await bench(failing: isStored ? nil : 1...1)
         let exchange = AskingExchange(id: bench.exchange().id)
-        var acceptance = bench.acceptance()
-        acceptance.new.id = exchange.id
+        let acceptance = bench.acceptance(of: exchange.id)
         var new = acceptance.new
         new.ticket = nil
         new.failure = EngineBench.refused
-        new.attemptCount = 1
+        new.tally.counts.all = 1
         new.parking = .init(delay: .seconds(5), shutsGate: true)
         bench.engine.post(.parked(new, exchange))
         bench.engine.post(.becomeTicket(acceptance, exchange))
@@ -289,8 +287,8 @@ private final class AskingExchange: HeldExchange, AcceptingExchange {
     func acceptance(_ result: AcceptanceResult) { recorder.acceptance(result) }
     func start(_ trigger: AttemptTrigger, isForced: Bool) { held.start(trigger, isForced: isForced) }
     func abandonConnecting() { held.abandonConnecting() }
-    func dropAnswer() { held.dropAnswer() }
-    func deliverAnswer(_ reason: Verdict.DeliverReason) { held.deliverAnswer(reason) }
+    func dropResponse() { held.dropResponse() }
+    func deliverResponse(_ reason: Verdict.DeliverReason) { held.deliverResponse(reason) }
     func offerTicket() { held.offerTicket() }
     func end(_ end: EntryEnd, retryAfter: Duration?) { held.end(end, retryAfter: retryAfter) }
     func refuse(limit: String, value: Int) { held.refuse(limit: limit, value: value) }

@@ -18,15 +18,15 @@ final class AcceptingRecorder: AcceptingExchange {
 extension EngineBench {
     /// A request that asks to be a ticket.
     func acceptance(
-        after parents: [EntryID] = [], mark: IdempotencyMark? = nil, body: StoredBody = .none, repeatable: Bool = false
+        of id: EntryID? = nil, after parents: [EntryID] = [], mark: IdempotencyMark? = nil, body: StoredBody = .none, repeatable: Bool = false
     ) -> Acceptance {
-        let id = exchange().id
+        let id = id ?? exchange().id
         var new = NewEntry(
             id: id, method: "POST", url: "\(Self.origin)/x", origin: Self.origin, policy: Self.policy(),
             client: .init(address: "127.0.0.1"), createdAt: clock.now(), requestByteCount: body.byteCount,
             parking: .init(delay: .zero, shutsGate: false))
         new.ticket = TicketFacts(parents: parents)
-        new.hasIdempotencyKey = repeatable
+        new.request.hasIdempotencyKey = repeatable
         return Acceptance(
             new: new,
             request: StoredRequest(
@@ -49,8 +49,8 @@ extension EngineBench {
         return id
     }
 
-    func deliver(_ id: EntryID, _ answer: StoredAnswer = .init(status: 200, fields: ByteBuffer(), body: .none)) async {
-        engine.post(.ticketDelivered(id, answer, nil, AttemptTally(attemptCount: 1, automaticLeft: nil, isBodyReplayable: true)))
+    func deliver(_ id: EntryID, _ answer: StoredResponse = .init(status: 200, fields: ByteBuffer(), body: .none)) async {
+        engine.post(.ticketDelivered(id, answer, nil, AttemptTally(AttemptCounts(all: 1), automaticLeft: nil, isBodyReplayable: true)))
         await settle()
     }
 

@@ -99,9 +99,7 @@ final class EngineBench: Sendable {
     }
 
     private static func tally(_ count: Int) -> AttemptTally {
-        var tally = AttemptTally(attemptCount: count, automaticLeft: nil, isBodyReplayable: true)
-        tally.counts = AttemptCounts(all: count, automatic: count)
-        return tally
+        AttemptTally(AttemptCounts(all: count, automatic: count))
     }
 
     func state(_ exchange: RecordingExchange) async -> EntryState? { await engine.entry(exchange.id)?.state }

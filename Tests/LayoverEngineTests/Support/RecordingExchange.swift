@@ -7,8 +7,8 @@ final class RecordingExchange: HeldExchange {
     enum Told: Sendable, Hashable {
         case start(AttemptTrigger)
         case abandonConnecting
-        case dropAnswer
-        case deliverAnswer(Verdict.DeliverReason)
+        case dropResponse
+        case deliverResponse(Verdict.DeliverReason)
         case end(EntryEnd, retryAfter: Duration?)
         case offerTicket
         case refuse(String, Int)
@@ -21,8 +21,8 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger, isForced: Bool) { told.update { $0.append(.start(trigger)) } }
     func abandonConnecting() { told.update { $0.append(.abandonConnecting) } }
-    func dropAnswer() { told.update { $0.append(.dropAnswer) } }
-    func deliverAnswer(_ reason: Verdict.DeliverReason) { told.update { $0.append(.deliverAnswer(reason)) } }
+    func dropResponse() { told.update { $0.append(.dropResponse) } }
+    func deliverResponse(_ reason: Verdict.DeliverReason) { told.update { $0.append(.deliverResponse(reason)) } }
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         told.update { $0.append(.end(end, retryAfter: retryAfter)) }
     }

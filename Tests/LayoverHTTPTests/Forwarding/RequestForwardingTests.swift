@@ -43,7 +43,7 @@ struct RequestForwardingTests {
         #expect(!(try forwarded(requestHead(fields: line)).contains("TE")))
     }
 
-    /// Its answer is not chunked, so no trailers reach it.
+    /// Its response is not chunked, so no trailers reach it.
     @Test func teOfAnHTTP10ClientIsRemoved() throws {
         #expect(try forwarded(requestHead("GET / HTTP/1.0\r\nTE: trailers\r\nConnection: TE\r\n\r\n")) == "")
     }

@@ -65,7 +65,7 @@ struct ResponseFuzzTests {
             return "forwards \(field)"
         }
         var again = ResponseHeadAssembler()
-        // As the answer to HEAD, so that a Content-Length that was kept is kept again.
+        // As the response to HEAD, so that a Content-Length that was kept is kept again.
         again.reset(isHeadRequest: true)
         guard let second = try? responseHeads(head.bytes.visibleBytes + "\r\n", to: &again).first else {
             return "the head that goes on is malformed"

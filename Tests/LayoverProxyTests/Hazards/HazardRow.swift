@@ -10,7 +10,7 @@ struct HazardRow: Sendable, CustomTestStringConvertible {
         case brokenOff
         /// The upstream sees exactly these requests, `METHOD target host|body`, and every one is answered.
         case passed([String])
-        /// Like `passed`, and then the connection is closed after an answer of ours.
+        /// Like `passed`, and then the connection is closed after a response of ours.
         case passedThenRefused([String], [Int])
     }
 

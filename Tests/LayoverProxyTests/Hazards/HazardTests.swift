@@ -61,7 +61,7 @@ struct HazardTests {
         #expect(try await client.ending().rest == "", "one answer, then the close")
     }
 
-    /// The upstream answers only what is complete, so an answer of its own would be wrong here.
+    /// The upstream answers only what is complete, so a response of its own would be wrong here.
     private static func expectNoAnswerFromUpstream(_ client: RawClient) async throws {
         let (_, rest) = try await client.ending()
         #expect(rest.hasPrefix("HTTP/1.1 400 "))

@@ -43,7 +43,7 @@ struct ProxyFuzzTests {
         print("proxy fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
         let origin = Watched(ProxyFuzzer(seed: seed &+ 1))
         let folder = try TemporaryFolder()
-        let cache = try DiskAnswerCache(
+        let cache = try DiskResponseCache(
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
         var hitCount = 0

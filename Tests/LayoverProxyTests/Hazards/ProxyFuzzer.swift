@@ -1,7 +1,7 @@
 import LayoverCore
 import LayoverTestSupport
 
-/// Makes requests and answers whose values lie at the edges of what their types can say.
+/// Makes requests and responses whose values lie at the edges of what their types can say.
 struct ProxyFuzzer {
     private var generator: SeededGenerator
 

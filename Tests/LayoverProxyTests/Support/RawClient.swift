@@ -89,7 +89,7 @@ final class RawClient: Sendable {
 
     // MARK: Receiving
 
-    /// - Parameter count: Bytes that must have come at least. Saves reading a large answer again and again.
+    /// - Parameter count: Bytes that must have come at least. Saves reading a large response again and again.
     func answer(_ what: String = "an answer", toHead: Bool = false, after count: Int = 0) async throws -> Answer {
         try await received.take(what) {
             guard $0.totalCount >= count || $0.ending != nil else { return nil }

@@ -53,7 +53,7 @@ struct AdoptionTests {
         }
     }
 
-    /// Its client waits for one answer at most: when there is none, the request goes on without it.
+    /// Its client waits for one response at most: when there is none, the request goes on without it.
     @Test(arguments: ["POST", "PUT"])
     func requestLeftDuringItsFirstAttemptIsAdoptedWhenThatFails(method: String) async throws {
         try await Self.withAdoption { proxy, tickets in
@@ -76,7 +76,7 @@ struct AdoptionTests {
         }
     }
 
-    /// The store takes nothing, so the request stays in memory; the answer is not the last one.
+    /// The store takes nothing, so the request stays in memory; the response is not the last one.
     @Test func unstoredAdoptedRequestIsSentAgainAfterARetriedStatus() async throws {
         let tickets = TestStore()
         tickets.setFull(true)

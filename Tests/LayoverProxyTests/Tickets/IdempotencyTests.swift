@@ -166,7 +166,7 @@ struct IdempotencyTests {
         }
     }
 
-    /// What a client was never told of must not be the answer to it when it comes back.
+    /// What a client was never told of must not be the response to it when it comes back.
     @Test func ticketNeverAnnouncedIsNotGivenToALaterRequest() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in

@@ -24,7 +24,7 @@ extension SimultaneousKeyTests {
         }
     }
 
-    /// The one that goes has begun to be answered, and its client takes the answer slowly or never: it can be no ticket.
+    /// The one that goes has begun to be answered, and its client takes the response slowly or never: it can be no ticket.
     @Test(arguments: [async, waits])
     func joinedRequestWaitsAtMostHoldMax(prefer: String) async throws {
         var policy = Policy.standard

@@ -34,10 +34,8 @@ struct TicketReadingTests {
         TicketReading(
             store: store,
             replay: TicketReplay(
-                id: .fixture(1), method: "GET", origin: Origin(scheme: .http, host: "a.example", port: 80),
-                trigger: .dueTime, policy: .standard, route: nil, counts: AttemptCounts(),
-                wish: PolicyWish(), isForced: false, hasIdempotencyKey: false, parents: parents,
-                url: "https://api.example.com/things/1", skipsPreflight: false),
+                request: TicketRecord.fixture(1).request, ticket: TicketFacts(parents: parents), trigger: .dueTime,
+                policy: .standard, route: nil, counts: AttemptCounts(), isForced: false, skipsPreflight: false),
             limits: CapturedBody.Limits(), spool: spool)
     }
 
@@ -89,7 +87,7 @@ struct TicketReadingTests {
         _ = try await store.commit([
             .delivered(
                 parent,
-                StoredAnswer(
+                StoredResponse(
                     status: 201, fields: ByteBuffer(string: "Content-Type: application/json\0"),
                     body: .file(name: name, byteCount: answer.utf8.count)))
         ])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// The origin's answer to a ticket, from the worker to the store, and from there to whoever asks for it.
+/// The origin's response to a ticket, from the worker to the store, and from there to whoever asks for it.
 struct TicketAnswerTests {
     private static func text(_ count: Int) -> String {
         let bytes = (0..<count).map { (index: Int) -> UInt8 in
@@ -16,7 +16,7 @@ struct TicketAnswerTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A ticket whose answer is kept.
+    /// A ticket whose response is kept.
     private static func delivered(_ body: String, _ proxy: TestProxy) async throws -> EntryID {
         let id = try await proxy.accept()
         try await proxy.nextAttempt().answerWell(200, body: body)
@@ -24,7 +24,7 @@ struct TicketAnswerTests {
         return id
     }
 
-    /// A client that has asked for the answer and takes nothing of it yet.
+    /// A client that has asked for the response and takes nothing of it yet.
     private static func reader(of id: EntryID, _ proxy: TestProxy) async throws -> RawClient {
         let client = try await proxy.connect(readsByItself: false, receiveBuffer: 4096)
         try await client.send(.own("GET", TicketAddress.path(of: id) + "/response"))
@@ -248,7 +248,7 @@ struct TicketAnswerTests {
             #expect(answer.member("phase") == "receiving")
             let attempts = await proxy.engine.entry(id)?.attempts.records ?? []
             #expect(attempts.map(\.brokeOff) == [true], "explain says so")
-            #expect(try await tickets.record(of: id)?.answerBrokeOff == true, "and so does the disk")
+            #expect(try await tickets.record(of: id)?.responseBrokeOff == true, "and so does the disk")
             while !tickets.files.isEmpty { await Task.yield() }
             try await proxy.expectAttempts(1)
         }

@@ -71,7 +71,7 @@ struct TokenFuzzTests {
             let request = TokenRequest(
                 target: String(decoding: bytes(), as: UTF8.self),
                 fields: RequestFields(lines: ByteBuffer(bytes: Array("Content-Type: \(type)\0X: ".utf8) + bytes())), body: ByteBuffer(bytes: bytes()))
-            let answer = ParentAnswer.created(ByteBuffer(bytes: Array("X: y\r\nLocation: ".utf8) + bytes()), body: #"{"v":"w"}"#)
+            let answer = ParentResponse.created(ByteBuffer(bytes: Array("X: y\r\nLocation: ".utf8) + bytes()), body: #"{"v":"w"}"#)
             _ = try? Substitution(answer).applied(to: request)
             // What the scan finds in a body, the search has found before.
             guard let body = request.body, (try? TokenScan(request).isInBody) == true else { return }
@@ -94,7 +94,7 @@ struct TokenFuzzTests {
         }))
     }
 
-    private func answer(_ value: String) throws -> ParentAnswer {
+    private func answer(_ value: String) throws -> ParentResponse {
         .created(body: String(decoding: try JSONEncoder().encode(["v": value]), as: UTF8.self))
     }
 

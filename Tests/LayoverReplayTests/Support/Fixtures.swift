@@ -13,7 +13,7 @@ func requestLines(_ lines: String...) -> RequestFields {
     RequestFields(lines: ByteBuffer(string: lines.map { $0 + "\0" }.joined()))
 }
 
-/// Field lines of an answer: each with a CRLF.
+/// Field lines of a response: each with a CRLF.
 func answerLines(_ lines: String...) -> ByteBuffer {
     ByteBuffer(string: lines.map { $0 + "\r\n" }.joined())
 }
@@ -30,7 +30,7 @@ extension TokenRequest {
     }
 }
 
-extension ParentAnswer {
+extension ParentResponse {
     static func created(_ lines: ByteBuffer = .init(), body: String? = nil) -> Self {
         .init(
             status: 201, fields: lines, requestURL: "https://api.example.com/v1/cards?draft=1",
@@ -40,7 +40,7 @@ extension ParentAnswer {
 
 extension Substitution {
     /// To `https://api.example.com`, with a response to ticket `one`.
-    init(_ answer: ParentAnswer, limits: TokenLimits = .init()) {
+    init(_ answer: ParentResponse, limits: TokenLimits = .init()) {
         self.init(
             values: TokenValues(parents: [one: answer], uuid: uuid, limits: limits), origin: "https://api.example.com")
     }

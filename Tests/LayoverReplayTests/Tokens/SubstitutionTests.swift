@@ -4,10 +4,10 @@ import Testing
 @testable import LayoverReplay
 
 struct SubstitutionTests {
-    private let located = ParentAnswer.created(answerLines("Server: x", "Location: /v1/cards/7", "ETag: \"a b\""), body: #"{"id":7,"s":"a/b ü\"\\&=","e":"","d":"..","n":null}"#)
+    private let located = ParentResponse.created(answerLines("Server: x", "Location: /v1/cards/7", "ETag: \"a b\""), body: #"{"id":7,"s":"a/b ü\"\\&=","e":"","d":"..","n":null}"#)
     private let location = "~ticket.\(one).location~"
 
-    private func target(_ target: String, _ answer: ParentAnswer) throws -> String {
+    private func target(_ target: String, _ answer: ParentResponse) throws -> String {
         try Substitution(answer).applied(to: .get(target)).target
     }
 
@@ -91,7 +91,7 @@ struct SubstitutionTests {
         var fields = ByteBuffer(string: "X: ")
         let controls = (UInt8(1)..<0x20).filter { $0 != 9 && $0 != 10 && $0 != 13 }
         fields.writeBytes([0x21] + controls + [9, 0x7F, 13, 10])
-        let answer = ParentAnswer(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
+        let answer = ParentResponse(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
         let body = try Substitution(answer).applied(to: .json("[\"~ticket.\(one).field.x~\"]")).body
         let escapes = controls.map { "\\u00" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(body == ByteBuffer(string: "[\"!\(escapes)\\t\u{7F}\"]"))
@@ -106,7 +106,7 @@ struct SubstitutionTests {
     @Test func valueThatIsNotUTF8IsRejectedInJSON() throws {
         var fields = ByteBuffer(string: "X: ")
         fields.writeBytes([0xFF, 13, 10])
-        let answer = ParentAnswer(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
+        let answer = ParentResponse(status: 200, fields: fields, requestURL: "https://api.example.com/", body: nil)
         let token = "~ticket.\(one).field.x~"
         #expect(tokenError { try Substitution(answer).applied(to: .json("\"\(token)\"")) }?.code == .rejected)
         #expect(try target("/" + token, answer) == "/%FF")
@@ -116,7 +116,7 @@ struct SubstitutionTests {
     // MARK: Rules
 
     @Test func aValueIsNotReadAgain() throws {
-        let answer = ParentAnswer.created(body: #"{"x":"~uuid~ ~ticket.zz~"}"#)
+        let answer = ParentResponse.created(body: #"{"x":"~uuid~ ~ticket.zz~"}"#)
         #expect(try Substitution(answer).applied(to: .json("[\"\(json("x"))\"]")).body == ByteBuffer(string: "[\"~uuid~ ~ticket.zz~\"]"))
     }
 
@@ -138,7 +138,7 @@ struct SubstitutionTests {
         var limits = TokenLimits()
         limits.valueByteCountMax = 10
         limits.headByteCountMax = 40
-        let answer = ParentAnswer.created(body: #"{"a":"01234567890","b":"          "}"#)
+        let answer = ParentResponse.created(body: #"{"a":"01234567890","b":"          "}"#)
         func code(_ request: TokenRequest) -> TokenError.Code? { tokenError { try Substitution(answer, limits: limits).applied(to: request) }?.code }
         #expect(code(.json("[\"\(json("a"))\"]")) == .rejected)
         #expect(code(.json("[\"\(json("b"))\"]")) == nil)

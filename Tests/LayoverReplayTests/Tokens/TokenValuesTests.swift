@@ -5,12 +5,12 @@ import Testing
 @testable import LayoverReplay
 
 struct TokenValuesTests {
-    private func value(_ part: Token.Part, _ answer: ParentAnswer?, limits: TokenLimits = .init()) throws -> String {
+    private func value(_ part: Token.Part, _ answer: ParentResponse?, limits: TokenLimits = .init()) throws -> String {
         let values = TokenValues(parents: answer.map { [one: $0] } ?? [:], uuid: nil, limits: limits)
         return String(decoding: try values.value(of: .ticket(id: one, part)), as: UTF8.self)
     }
 
-    private func refusal(_ part: Token.Part, _ answer: ParentAnswer?, limits: TokenLimits = .init()) -> TokenError? {
+    private func refusal(_ part: Token.Part, _ answer: ParentResponse?, limits: TokenLimits = .init()) -> TokenError? {
         tokenError { try value(part, answer, limits: limits) }
     }
 
@@ -23,7 +23,7 @@ struct TokenValuesTests {
     }
 
     @Test func fieldsAreJoinedUnlessTheyAreCookies() throws {
-        let answer = ParentAnswer.created(answerLines("X: 1", "Set-Cookie: a=1", "x:2", "Set-Cookie: b=2", "Y:"))
+        let answer = ParentResponse.created(answerLines("X: 1", "Set-Cookie: a=1", "x:2", "Set-Cookie: b=2", "Y:"))
         #expect(try value(.field("x"), answer) == "1, 2")
         #expect(try value(.field("y"), answer) == "")
         #expect(refusal(.field("set-cookie"), answer)?.code == .missing)
@@ -31,14 +31,14 @@ struct TokenValuesTests {
     }
 
     @Test func numbersAndBooleansAreTheirText() throws {
-        let answer = ParentAnswer.created(body: #"{"id":12345678901234567890,"ok":true,"x.y":{"~":[1.10]}}"#)
+        let answer = ParentResponse.created(body: #"{"id":12345678901234567890,"ok":true,"x.y":{"~":[1.10]}}"#)
         #expect(try value(.json(["id"]), answer) == "12345678901234567890")
         #expect(try value(.json(["ok"]), answer) == "true")
         #expect(try value(.json(["x.y", "~", "0"]), answer) == "1.10")
     }
 
     @Test func missingValueIsNamed() {
-        let answer = ParentAnswer.created(body: #"{"o":{},"n":null}"#)
+        let answer = ParentResponse.created(body: #"{"o":{},"n":null}"#)
         #expect(refusal(.json(["a", "b.c"]), answer)?.description == "The response to ticket \(one) has nothing at json.a.b%2Ec.")
         #expect(refusal(.json(["o"]), answer)?.description == "The response to ticket \(one) has an object or array at json.o, not a value.")
         #expect(refusal(.json(["n"]), answer)?.description == "The response to ticket \(one) has null at json.n.")
@@ -52,14 +52,14 @@ struct TokenValuesTests {
 
     @Test func onlySuccessAndRedirectionProvideValues() throws {
         for (status, isGood) in [(200, true), (303, true), (399, true), (400, false), (404, false), (503, false)] {
-            var answer = ParentAnswer.created(answerLines("Location: /x"))
+            var answer = ParentResponse.created(answerLines("Location: /x"))
             answer.status = status
             #expect((refusal(.location, answer) == nil) == isGood, "\(status)")
         }
     }
 
     @Test func aCompressedBodyIsNotRead() throws {
-        let answer = ParentAnswer.created(answerLines("Content-Encoding: gzip"), body: #"{"id":1}"#)
+        let answer = ParentResponse.created(answerLines("Content-Encoding: gzip"), body: #"{"id":1}"#)
         #expect(refusal(.json(["id"]), answer)?.description == "The response to ticket \(one) is compressed, so no value can be read from its body.")
         var decompressed = answer
         decompressed.coding = .undone
@@ -83,7 +83,7 @@ struct TokenValuesTests {
 
     @Test func sizesOfResponsesAreLimited() {
         var limits = TokenLimits()
-        limits.answerByteCountMax = 20
+        limits.responseByteCountMax = 20
         limits.jsonDepthMax = 2
         #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[[0]]}"#), limits: limits)?.description == "The response to ticket \(one) is nested deeper than 2 levels.")
         #expect(refusal(.json(["id"]), .created(body: #"{"id":1,"x":[0]}    "#), limits: limits) == nil)

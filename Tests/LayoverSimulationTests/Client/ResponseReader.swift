@@ -5,7 +5,7 @@ struct AnswerReader {
         var fields: [String: String]
         var bodyByteCount = 0
 
-        /// The request that the origin answered; nil for an answer of the proxy's own.
+        /// The request that the origin answered; nil for a response of the proxy's own.
         var requestNumber: Int? { fields["x-request"].flatMap { Int($0) } }
         var closes: Bool { fields["connection"] == "close" }
     }
@@ -31,7 +31,7 @@ struct AnswerReader {
     private var bytes: [UInt8] = []
     private var position = 0
 
-    /// Whether an answer has begun and is not complete.
+    /// Whether a response has begun and is not complete.
     var isInAnswer: Bool {
         if case .head = state { return position < bytes.count }
         return true

@@ -65,7 +65,7 @@ final class SimulatedClient {
     /// Those that were answered before it.
     var answered: ArraySlice<RequestTruth> { requests.prefix(answeredCount) }
 
-    /// Whether nothing of an answer waits for the client to take it.
+    /// Whether nothing of a response waits for the client to take it.
     var isTakingAll: Bool { socket.isTaking }
 
     /// Whether all that it wrote has arrived.

@@ -167,7 +167,7 @@ extension Referee {
         // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
         let first = truth.original ?? truth
         if simulation.isDraining, first.startCount == 0 || simulation.isCuttingOff { return }
-        // What is pipelined behind an answer that is broken off is lost with it, though its bytes be all there.
+        // What is pipelined behind a response that is broken off is lost with it, though its bytes be all there.
         if !client.answered.contains(where: { ($0.original ?? $0).hasBrokenAnswer }), !first.hasBrokenAnswer {
             breach(
                 "everyClientGetsOneAnswer",

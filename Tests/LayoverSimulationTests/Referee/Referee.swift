@@ -54,10 +54,10 @@ final class Referee {
     // MARK: What people did
 
     func commanded(
-        _ command: EntryCommand, _ entry: Entry, result: PendingSet.CommandResult, acknowledged: Bool,
+        _ command: EntryCommand, _ entry: Entry, result: EntryCommandResult, acknowledged: Bool,
         seesOldRevision: Bool
     ) {
-        let expected: PendingSet.CommandResult =
+        let expected: EntryCommandResult =
             seesOldRevision
             ? .stale
             : !entry.actions.contains(command)

@@ -87,8 +87,8 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
         if let done = once(done) { memory.request(of: id, done: done) }
     }
 
-    func answer(of id: EntryID, done: @escaping @Sendable (Result<StoredAnswer?, StoreFailure>) -> Void) {
-        if let done = once(done) { memory.answer(of: id, done: done) }
+    func response(of id: EntryID, done: @escaping @Sendable (Result<StoredResponse?, StoreFailure>) -> Void) {
+        if let done = once(done) { memory.response(of: id, done: done) }
     }
 
     func ticket(

@@ -23,7 +23,7 @@ enum Fate {
         }
     }
 
-    /// An answer, and how it comes.
+    /// A response, and how it comes.
     struct Reply {
         var status = 200
         var retryAfter: Int?
@@ -34,7 +34,7 @@ enum Fate {
         var after: Duration = .milliseconds(20)
         /// Between parts of the body.
         var pace: Duration = .milliseconds(5)
-        /// Bytes of the answer's body after which the connection breaks.
+        /// Bytes of the response's body after which the connection breaks.
         var diesAfter: Int?
         /// Before the request is there as a whole.
         var isEarly = false

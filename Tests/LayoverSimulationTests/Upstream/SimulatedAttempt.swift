@@ -96,7 +96,7 @@ final class SimulatedAttempt {
         }
     }
 
-    /// The origin is well again: what hangs for ever comes to its answer.
+    /// The origin is well again: what hangs for ever comes to its response.
     func recover() {
         guard case .staysSilent = fate, !hasHead else { return }
         fate = .answers(.init())
@@ -257,7 +257,7 @@ final class SimulatedAttempt {
 
     // MARK: Its end
 
-    /// Its connection breaks, unless an answer has begun by then.
+    /// Its connection breaks, unless a response has begun by then.
     func breaks(after wait: Duration) {
         later(wait) { me in
             if !me.hasHead { me.fail(.connectionTerminated, .awaitingResponse, .maybeApplied) }

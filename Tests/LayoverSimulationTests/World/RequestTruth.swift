@@ -74,7 +74,7 @@ final class RequestTruth {
     /// Whether the attempt under way is one that a person asked for: it may be cut off and made anew.
     var goesAsAsked = false
     var answerCount = 0
-    /// Whether an answer of an upstream began and broke.
+    /// Whether a response of an upstream began and broke.
     var hasBrokenAnswer = false
     /// The longest that any rule in force for it let it wait.
     var holdMax = Duration.zero

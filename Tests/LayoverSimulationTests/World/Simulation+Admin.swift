@@ -36,7 +36,7 @@ extension Simulation {
         give(weighed.randomElement(using: &generator) ?? .retry, to: entry)
     }
 
-    /// A person gives up what is being answered this very moment: the engine has not heard of the answer yet.
+    /// A person gives up what is being answered this very moment: the engine has not heard of the response yet.
     func cancelWhileAnswered(_ truth: RequestTruth) {
         guard let entry = liveEntries.first(where: { self.truth(of: $0) === truth }),
             engine.assumeIsolated({ ($0.exchanges[entry.id] as? Exchange)?.phase == .delivering })

@@ -72,7 +72,7 @@ final class ScriptedNameServer: Sendable {
         default: code = 0
         }
         let hasAddress = isForIPv4 && labels.first == "here"
-        // An answer; recursion was wished for and is available.
+        // A response; recursion was wished for and is available.
         var answer = query[..<2] + [0x81, 0x80 | code, 0, 1, 0, hasAddress ? 1 : 0, 0, 0, 0, 0]
         answer += query[12..<(offset + 5)]
         // The name by a pointer, type A, class IN, 60 s, 4 bytes.

@@ -5,7 +5,7 @@ import NIOCore
 /// Tokens stand in the target, in the values of fields, in the strings of a JSON body (values and keys) and in the
 /// names and values of a form body. Anywhere else their text is ordinary text.
 package struct TokenScan: Sendable, Hashable {
-    /// The ids of the tickets whose answers are needed, in order of first appearance, each once.
+    /// The ids of the tickets whose responses are needed, in order of first appearance, each once.
     package private(set) var parents: [String] = []
     /// Whether the request needs a UUID.
     package private(set) var usesUUID = false

@@ -1,13 +1,13 @@
 package import NIOCore
 
 /// The final response to a parent, as far as tokens need it.
-package struct ParentAnswer: Sendable, Hashable {
+package struct ParentResponse: Sendable, Hashable {
     package var status: Int
     /// Field lines, each with its CRLF.
     package var fields: ByteBuffer
     /// The absolute URL of the parent's request, by which a relative Location is resolved. Its own tokens must be replaced in it.
     package var requestURL: String
-    /// Nil when it was not kept, or when it is longer than `TokenLimits.answerByteCountMax`.
+    /// Nil when it was not kept, or when it is longer than `TokenLimits.responseByteCountMax`.
     package var body: ByteBuffer?
     /// What the body is by now.
     package var coding: Coding
@@ -19,7 +19,7 @@ package struct ParentAnswer: Sendable, Hashable {
         case undone
         /// It is not what its Content-Encoding says.
         case broken
-        /// Decompressed it is longer than `TokenLimits.answerByteCountMax`.
+        /// Decompressed it is longer than `TokenLimits.responseByteCountMax`.
         case tooLong
     }
 

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Values from the bodies of answers.
+/// Values from the bodies of responses.
 extension TokenValues {
-    func json(_ keys: [String], of answer: ParentAnswer, _ id: String) throws(TokenError) -> [UInt8] {
-        let body = try readableBody(of: answer, id)
+    func json(_ keys: [String], of response: ParentResponse, _ id: String) throws(TokenError) -> [UInt8] {
+        let body = try readableBody(of: response, id)
         let found: Result<JSONLookup.Result, JSONLookup.Failure> = body.withUnsafeReadableBytes { bytes in
             do throws(JSONLookup.Failure) {
                 return .success(try JSONLookup.value(at: keys, in: bytes, depthMax: limits.jsonDepthMax))
@@ -28,20 +28,20 @@ extension TokenValues {
         }
     }
 
-    private func readableBody(of answer: ParentAnswer, _ id: String) throws(TokenError) -> ByteBuffer {
-        try checkCoding(of: answer, id)
-        guard let body = answer.body else {
+    private func readableBody(of response: ParentResponse, _ id: String) throws(TokenError) -> ByteBuffer {
+        try checkCoding(of: response, id)
+        guard let body = response.body else {
             throw TokenError(.missing, "The response body of ticket \(id) was not stored or is too long.")
         }
-        guard body.readableBytes <= limits.answerByteCountMax else {
+        guard body.readableBytes <= limits.responseByteCountMax else {
             throw TokenError(
-                .missing, "The body of the response to ticket \(id) is longer than \(limits.answerByteCountMax) bytes.")
+                .missing, "The body of the response to ticket \(id) is longer than \(limits.responseByteCountMax) bytes.")
         }
         return body
     }
 
-    private func checkCoding(of answer: ParentAnswer, _ id: String) throws(TokenError) {
-        switch (answer.coding, ContentCoding.list(in: answer.fields)) {
+    private func checkCoding(of response: ParentResponse, _ id: String) throws(TokenError) {
+        switch (response.coding, ContentCoding.list(in: response.fields)) {
         case (.undone, .known), (.asItCame, .known([])):
             break
         case (.broken, .known):
@@ -49,7 +49,7 @@ extension TokenValues {
         case (.tooLong, .known):
             throw TokenError(
                 .missing,
-                "The body of the response to ticket \(id) is longer than \(limits.answerByteCountMax) bytes when it is decompressed.")
+                "The body of the response to ticket \(id) is longer than \(limits.responseByteCountMax) bytes when it is decompressed.")
         case (_, .unknown(let name?)):
             throw TokenError(.missing, "The response to ticket \(id) is compressed with \(name), which is not supported.")
         case (_, .unknown(nil)):

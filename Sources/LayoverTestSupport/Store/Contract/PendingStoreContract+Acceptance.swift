@@ -46,7 +46,7 @@ extension PendingStoreContract {
                 try require(try store.lastSequence(), is: 0)
                 try require(try await store.record(of: .fixture(1)), is: nil)
                 try require(try await store.request(of: .fixture(1)), is: nil)
-                try require(try await store.answer(of: .fixture(1)), is: nil)
+                try require(try await store.response(of: .fixture(1)), is: nil)
                 try require(try store.endStates(of: [.fixture(1)]), is: [:])
                 try require(store.condition.failure, is: nil)
             }
@@ -115,7 +115,7 @@ extension PendingStoreContract {
                 _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
                 var other = TicketRecord.fixture(1)
                 other.sequence = 2
-                other.url = "other"
+                other.request.url = "other"
                 try require(try await store.apply(.insert(other, .fixture(), nil)), is: .stale)
                 try require(try store.live(), is: [.fixture(1)])
             }

@@ -9,8 +9,8 @@ extension PendingStoreContract {
         .file(name: file(number, part), byteCount: 3)
     }
 
-    private static func answer(_ number: Int) -> StoredAnswer {
-        StoredAnswer(status: 200, fields: ByteBuffer(), body: body(number, "answer"))
+    private static func answer(_ number: Int) -> StoredResponse {
+        StoredResponse(status: 200, fields: ByteBuffer(), body: body(number, "answer"))
     }
 
     static let bodies: [Check] = [
@@ -28,7 +28,7 @@ extension PendingStoreContract {
                     let end = TicketRecord.fixture(number, revision: 2, state: .delivered)
                     _ = try await store.apply(.delivered(end, answer(number)))
                 }
-                _ = try await store.apply(.dropAnswer(.fixture(3)))
+                _ = try await store.apply(.dropResponse(.fixture(3)))
             }
             try require((1...4).map { room.hasFile(file($0, "request")) }, is: [false, false, false, true])
             try require(room.hasFile(file(2, "answer")), "a kept answer keeps its body")

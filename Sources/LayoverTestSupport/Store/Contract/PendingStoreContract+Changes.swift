@@ -120,14 +120,14 @@ extension PendingStoreContract {
             try await room.withStore { try require(try $0.live().map(\.state), is: [.attempting]) }
         },
         Check(name: "an answer is kept as it came, until it is dropped") { room in
-            let answer = StoredAnswer(
+            let answer = StoredResponse(
                 status: 201, fields: ByteBuffer(string: "Set-Cookie: a=b\r\nLocation: /1\r\n"),
                 body: .inline(ByteBuffer(bytes: 0...255)), isBodyLost: true)
             var end = TicketRecord.fixture(1, revision: 2, state: .delivered)
-            end.status = 201
+            end.ticket.status = 201
             try await room.withStore { store in
                 _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
-                try require(try await store.apply(.dropAnswer(.fixture(1))), is: .stale)
+                try require(try await store.apply(.dropResponse(.fixture(1))), is: .stale)
                 try require(try await store.apply(.delivered(end, answer)), is: .done)
                 let late = TicketRecord.fixture(1, revision: 3, state: .delivered)
                 try require(try await store.apply(.delivered(late, answer)), is: .stale)
@@ -137,12 +137,12 @@ extension PendingStoreContract {
                 try require(try store.live(), is: [])
                 try require(try await store.record(of: .fixture(1)), is: end)
                 try require(try await store.request(of: .fixture(1)), is: nil)
-                try require(try await store.answer(of: .fixture(1)), is: answer)
+                try require(try await store.response(of: .fixture(1)), is: answer)
                 try require(try store.endStates(of: [.fixture(1), .fixture(2)]), is: [.fixture(1): .delivered])
-                try require(try await store.apply(.dropAnswer(.fixture(1))), is: .done)
-                try require(try await store.answer(of: .fixture(1)), is: nil)
+                try require(try await store.apply(.dropResponse(.fixture(1))), is: .done)
+                try require(try await store.response(of: .fixture(1)), is: nil)
                 try require(try await store.record(of: .fixture(1)), is: end)
-                try require(try await store.apply(.dropAnswer(.fixture(2))), is: .stale)
+                try require(try await store.apply(.dropResponse(.fixture(2))), is: .stale)
             }
         },
     ]

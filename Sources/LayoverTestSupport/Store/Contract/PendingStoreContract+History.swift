@@ -15,7 +15,7 @@ extension PendingStoreContract {
             try await room.withStore { store in
                 try room.makeFile(file)
                 _ = try await store.commit((1...5).map { .insert(.fixture($0), .fixture(), nil) })
-                let kept = StoredAnswer(
+                let kept = StoredResponse(
                     status: 200, fields: ByteBuffer(), body: .file(name: file, byteCount: 3))
                 _ = try await store.apply(.delivered(end(1, at: 10), kept))
                 for (number, time) in [(2, 40), (3, 20), (4, 30)] {
@@ -26,7 +26,7 @@ extension PendingStoreContract {
                 for (number, isThere) in [(1, false), (2, true), (3, false), (4, true), (5, true)] {
                     try require(try await store.record(of: .fixture(number)) != nil, is: isThere)
                 }
-                try require(try await store.answer(of: .fixture(1)), is: nil)
+                try require(try await store.response(of: .fixture(1)), is: nil)
                 try require(try await store.removeEnded(before: limit, limit: 2), is: 1)
                 try require(try await store.removeEnded(before: limit, limit: 2), is: 0)
                 try require(try await store.removeEnded(before: .distantFuture, limit: 0), is: 0)
@@ -38,7 +38,7 @@ extension PendingStoreContract {
         Check(name: "a ticket stays as long as a live one depends on it") { room in
             try await room.withStore { store in
                 var child = TicketRecord.fixture(9)
-                child.parents = [.fixture(1), .fixture(3)]
+                child.ticket.parents = [.fixture(1), .fixture(3)]
                 _ = try await store.commit(
                     (1...4).map { .insert(.fixture($0), .fixture(), nil) } + [.insert(child, .fixture(), nil)])
                 for number in 1...4 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }

@@ -57,7 +57,7 @@ extension PendingStoreContract {
                 _ = try await store.apply(.insert(.fixture(1), .fixture(), nil))
                 let wrongs: [(inout TicketRecord) -> Void] = [
                     { $0.why = .exhausted }, { $0.state = .undecided }, { $0.state = .failed },
-                    { $0.endedAt = $0.createdAt }, { $0.status = 200 }, { $0.priority = 8 },
+                    { $0.endedAt = $0.createdAt }, { $0.ticket.status = 200 }, { $0.priority = 8 },
                     { $0.counts = AttemptCounts(all: 1, automatic: 2) },
                 ]
                 for (index, spoil) in wrongs.enumerated() {

@@ -16,38 +16,42 @@ extension TicketRecord {
     ) -> TicketRecord {
         let origin = Origin(scheme: .https, host: "api.example.com")
         let time = Timestamp(nanoseconds: 1_700_000_000_000_000_000 + Int64(number) * 1_000_000_000)
+        let request = RequestDescription(
+            id: .fixture(number), method: "POST", url: "https://api.example.com/things/\(number)", origin: origin, createdAt: time)
+        var standing = RequestStanding(
+            client: .init(address: "127.0.0.1:1234", isConnected: false), parkedAt: time, dueAt: time,
+            expiresAt: time + .seconds(3600))
+        standing.revision = revision
+        standing.endedAt = state.isFinal ? time : nil
         return TicketRecord(
-            id: .fixture(number), sequence: number, revision: revision, state: state, why: why, method: "POST",
-            url: "https://api.example.com/things/\(number)", origin: origin, policy: "outbox",
-            client: .init(address: "127.0.0.1:1234", isConnected: false), isRepeatable: false, createdAt: time,
-            parkedAt: time, dueAt: time, expiresAt: time + .seconds(3600), endedAt: state.isFinal ? time : nil)
+            request, standing, sequence: number, state: state, why: why, policy: "outbox", isRepeatable: false)
     }
 
     /// A ticket with something in every place.
     package static func everything(_ number: Int) -> TicketRecord {
         var record = fixture(number, revision: 7, state: .undecided, why: .maybeApplied)
         record.route = "a route"
-        record.wish = PolicyWish(name: "ask", mode: .defer)
+        record.ticket.wish = PolicyWish(name: "ask", mode: .defer)
         record.priority = 0
         record.lane = "späte Züge \u{1F682}"
-        record.parents = [.fixture(900), .fixture(901)]
+        record.ticket.parents = [.fixture(900), .fixture(901)]
         record.client = .init(address: "[::1]:80", isConnected: true, userAgent: "")
         record.counts = AttemptCounts(all: 5, automatic: 4, mayHaveBeenApplied: true)
         record.isRepeatable = true
-        record.hasIdempotencyKey = true
-        record.isExposed = true
+        record.request.hasIdempotencyKey = true
+        record.request.isExposed = true
         record.isHeldBack = true
-        record.decisions.isForced = true
-        record.decisions.isAskedFor = true
-        record.decisions.hasOwnDeadline = true
-        record.decisions.hasOwnPriority = true
-        record.decisions.excusedParents = [.fixture(901)]
+        record.isForced = true
+        record.isAskedFor = true
+        record.hasOwnDeadline = true
+        record.hasOwnPriority = true
+        record.excusedParents = [.fixture(901)]
         record.requestByteCount = 1 << 40
-        record.notAfter = Timestamp(nanoseconds: -1)
+        record.ticket.notAfter = Timestamp(nanoseconds: -1)
         record.dueAt = .distantFuture
         record.lastFailure = .fixture
         record.lastFailureAt = Timestamp(nanoseconds: .min)
-        record.preconditions = "if-match: \"1\""
+        record.request.preconditions = "if-match: \"1\""
         record.attempts = .fixture
         return record
     }

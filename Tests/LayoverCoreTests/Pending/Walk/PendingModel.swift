@@ -78,10 +78,10 @@ struct PendingModel {
             case .abandonConnecting(let id):
                 #expect(standing[id] == .attempting || standing[id] == .responding, "abandoned: \(place)")
                 abandoned.insert(id)
-            case .dropAnswer(let id):
+            case .dropResponse(let id):
                 #expect(standing[id] == .waiting, "an answer was dropped: \(place)")
-            case .deliverAnswer(let id, _):
-                // One that never joined is done; a replay is under way until its answer is delivered.
+            case .deliverResponse(let id, _):
+                // One that never joined is done; a replay is under way until its response is delivered.
                 #expect(standing[id] == .offered || standing[id] == .waiting, "delivered: \(place)")
                 standing[id] = standing[id] == .offered ? .ended : .responding
             case .incident(let kind, let incident):

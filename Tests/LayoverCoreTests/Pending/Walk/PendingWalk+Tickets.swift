@@ -8,7 +8,7 @@ extension PendingWalk {
     /// Puts it in a lane, now and then.
     mutating func laned(_ new: NewEntry) -> NewEntry {
         var new = new
-        model.sequences[new.id] = set.sequence + 1
+        model.sequences[new.id] = set.admission.sequence + 1
         if chance(25) { new.lane = chance(50) ? "one" : "two" }
         if chance(25) { new.wantsTicket = true }
         if chance(20) { new.requestByteCount = OriginState.bigByteCount + 1 }
@@ -33,8 +33,8 @@ extension PendingWalk {
                 client: .init(address: ""), createdAt: now, isExposed: chance(30),
                 parking: .init(delay: .zero, shutsGate: false, rule: .gate)))
         new.ticket = TicketFacts(parents: parents)
-        new.hasIdempotencyKey = true
-        model.offered(id, origin: origin, isExposed: new.isExposed)
+        new.request.hasIdempotencyKey = true
+        model.offered(id, origin: origin, isExposed: new.request.isExposed)
         model.tickets.insert(id)
         model.sequences[id] = sequence
         model.parents[id] = parents
@@ -102,11 +102,11 @@ extension PendingWalk {
             let isUnderWay = model.standing[id] != .waiting
             let before = model.lanes[id]
             if !isUnderWay { model.lanes[id] = lane }
-            let (result, actions) = set.patched(id, lane: lane, now: now)
+            let (result, actions) = set.patched(id, EntryPatch(lane: lane), now: now)
             #expect(result == (isUnderWay && lane != before ? .conflict : .done), place)
             take(actions)
         } else {
-            take(set.patched(id, priority: Int.random(in: 0...7, using: &generator), now: now).1)
+            take(set.patched(id, EntryPatch(priority: Int.random(in: 0...7, using: &generator)), now: now).1)
         }
     }
 }

@@ -126,11 +126,7 @@ struct PendingWalk {
                 now: now, using: &generator))
     }
 
-    func tally(_ id: EntryID) -> AttemptTally {
-        var tally = AttemptTally(attemptCount: 2, automaticLeft: nil, isBodyReplayable: true)
-        tally.counts = set.countsBefore(id)
-        return tally
-    }
+    func tally(_ id: EntryID) -> AttemptTally { AttemptTally(set.counts(id, all: 2)) }
 
     private mutating func attemptComesToSomething() {
         if chance(50), let id = model.all(.responding).randomElement(using: &generator) {
@@ -194,7 +190,7 @@ struct PendingWalk {
         let (result, actions) = set.commanded(
             command, id, revision: isStale ? entry.revision + 1 : entry.revision,
             acknowledgement: isAcknowledged ? EntryCommand.duplicateRisk : nil, now: now)
-        let expected: PendingSet.CommandResult =
+        let expected: EntryCommandResult =
             isStale ? .stale
             : !entry.actions.contains(command) ? .conflict
             : command == .force && !isAcknowledged ? .unacknowledged : .done

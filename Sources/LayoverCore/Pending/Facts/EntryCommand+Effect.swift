@@ -1,0 +1,33 @@
+extension EntryCommand {
+    /// Does to an entry what a person asks for. The entry allows it.
+    func apply(to entry: Entry, reason: String?, _ schedule: inout Schedule, now: Timestamp) {
+        let id = entry.id
+        switch self {
+        case .retry: retry(entry, isForced: entry.isForced, &schedule, now: now)
+        case .force: retry(entry, isForced: true, &schedule, now: now)
+        // Final at once, an attempt in flight included: the loop aborts it.
+        case .cancel: schedule.end(id, as: .cancelled, .cancelled(reason: reason), now: now)
+        case .hold:
+            schedule.entries[id]?.isHeldBack = true
+            schedule.transition(id, to: .held, now: now)
+        case .release:
+            schedule.entries[id]?.isHeldBack = false
+            schedule.transition(id, to: .waiting(.due), now: now)
+            schedule.place(id, now: now)
+            schedule.toDispatch.insert(entry.origin)
+        }
+    }
+
+    private func retry(_ entry: Entry, isForced: Bool, _ schedule: inout Schedule, now: Timestamp) {
+        let id = entry.id
+        if entry.why == .parentFailed || entry.why == .maybeApplied, let parents = entry.ticket?.parents, !parents.isEmpty {
+            schedule.dependencies.excuse(parents, of: id)
+        }
+        schedule.entries[id]?.isForced = isForced
+        schedule.giveGrantBack(id, wasMade: false)
+        schedule.transition(id, to: .waiting(.due), now: now)
+        schedule.makeEligible(id, by: .admin)
+        schedule.origins[entry.origin].gate.mayBeReachable(now: now)
+        schedule.toDispatch.insert(entry.origin)
+    }
+}

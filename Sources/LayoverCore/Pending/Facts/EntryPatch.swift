@@ -1,0 +1,67 @@
+/// What a person changes of an entry. What is not named stays.
+package struct EntryPatch: Sendable, Hashable {
+    /// 0 (first) to 7 (last); any other number is a conflict.
+    package var priority: Int?
+    /// From now on no policy moves it. In the past it ends the entry at once, but for an attempt in flight.
+    package var expiresAt: Timestamp?
+    /// Nil inside: it leaves its lane and keeps no order any more. In its new lane it takes the place that its age gives it.
+    package var lane: String??
+
+    package init(priority: Int? = nil, expiresAt: Timestamp? = nil, lane: String?? = nil) {
+        self.priority = priority
+        self.expiresAt = expiresAt
+        self.lane = lane
+    }
+
+    private func movesLane(_ entry: Entry) -> Bool { lane.map { $0 != entry.lane } ?? false }
+
+    /// Whether the entry takes it now: while an attempt is under way the lane stays.
+    func fits(_ entry: Entry) -> Bool {
+        priority.map((0...7).contains) ?? true && !(movesLane(entry) && entry.state == .attempting)
+    }
+
+    func apply(to entry: Entry, _ schedule: inout Schedule, now: Timestamp) {
+        let id = entry.id
+        schedule.change(id) { entry in
+            if let priority {
+                entry.priority = priority
+                entry.hasOwnPriority = true
+            }
+            if let expiresAt {
+                entry.expiresAt = expiresAt
+                entry.hasOwnDeadline = true
+            }
+        }
+        if let lane, movesLane(entry) { move(entry, to: lane, &schedule, now: now) }
+        // Its place among those that may go is another one now.
+        if priority != nil, let trigger = schedule.entries[id]?.eligibleBy, trigger != .admin {
+            schedule.makeEligibleAgain(id, by: trigger)
+        }
+        schedule.touchIncident(entry.incident, now: now)
+        schedule.toDispatch.insert(entry.origin)
+        guard expiresAt != nil else { return }
+        Deadlines(id: id, now: now).watch(&schedule)
+        Deadlines(id: id, now: now).expire(&schedule)
+    }
+
+    private func move(_ entry: Entry, to lane: String?, _ schedule: inout Schedule, now: Timestamp) {
+        let id = entry.id
+        schedule.entries[id]?.lane = lane
+        schedule.puts.moved(entry)
+        schedule.leaveLane(id, entry.lane, now: now)
+        if let lane {
+            schedule.lanes.join(id, lane, sequence: entry.sequence)
+            schedule.laneChanged(lane, now: now)
+            if entry.method != "PUT" {
+                let last = schedule.lanes.states[lane]?.lastOtherSequence ?? 0
+                schedule.lanes.noteOther(lane, sequence: max(last, entry.sequence))
+            }
+        }
+        guard let moved = schedule.entries[id], moved.state == .waiting else { return }
+        if schedule.blocker(of: moved) == nil {
+            schedule.unblock(id, now: now)
+        } else {
+            schedule.block(id, isAskedFor: moved.eligibleBy == .admin)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Retry
+
+/// A failed attempt that is worth another, and what it means for its entry, its incident and its origin.
+struct FailedAttempt {
+    let failure: Failure
+    let parking: Verdict.Parking
+    let now: Timestamp
+
+    /// The attempt was made before its request joined.
+    func apply(toNew entry: Entry, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator) {
+        schedule.learn(
+            from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isFromCanary: false, now: now,
+            using: &generator)
+        settle(entry.id, by: parking, in: &schedule)
+    }
+
+    /// The attempt of an entry of the set.
+    func apply(
+        to id: EntryID, _ tally: AttemptTally, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator
+    ) {
+        guard let entry = schedule.entries[id], let attempt = entry.attempt else { return }
+        let wasStoppedByStore = parking.rule == .store && failure.evidence == .neverSent
+        schedule.entries[id]?.amend { entry in
+            entry.count(tally)
+            entry.noteSent(failure, tally.records)
+            entry.automaticLeft = tally.automaticLeft
+            // The acknowledgement of a person is for one attempt, but for one that the store did not let begin.
+            if !wasStoppedByStore { entry.isForced = false }
+        }
+        guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
+        let startsAnew = attempt.isAbandoned && failure.evidence == .neverSent
+        // One that was cut off by us, or by our store, says nothing about its origin.
+        let isOurs = startsAnew || parking.rule == .store && failure.evidence == .neverSent
+        if !isOurs {
+            schedule.learn(
+                from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate,
+                isFromCanary: attempt.isCanary, now: now, using: &generator)
+        }
+        schedule.entries[id]?.amend { entry in
+            entry.isBodyReplayable = tally.isBodyReplayable
+            entry.failed(failure, at: now)
+            entry.dueAt = startsAnew ? now : now + parking.delay
+            entry.waitEnd = parking.rule == .status ? .status : parking.shutsGate || startsAnew ? .origin : .time
+        }
+        // Nor is it what went wrong.
+        if !isOurs { schedule.incidents.noteCause(failure, of: entry.incident) }
+        schedule.transition(id, to: .waiting(.due), now: now)
+        if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
+        if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
+        guard schedule.entries[id] != nil else { return }
+        schedule.joinIncident(id, of: parking, now: now, using: &generator)
+        // What a person asked for and we cut off is still asked for, whatever would follow by itself.
+        if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
+        guard startsAnew else { return }
+        schedule.origins[entry.origin].gate.mayBeReachable(now: now)
+        schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
+    }
+
+    /// What becomes of a verdict that was given under a policy that is not in force any more.
+    ///
+    /// - Returns: Nil where the response in hand is delivered after all.
+    private func allowedParking(of id: EntryID, in schedule: inout Schedule) -> Verdict.Parking? {
+        guard let entry = schedule.entries[id], parking.asks != .maybeApplied, entry.isRisky else { return parking }
+        if failure.evidence == .answered {
+            schedule.giveGrantBack(id, wasMade: true)
+            deliverResponse(id, .notRepeatable, in: &schedule)
+            return nil
+        }
+        let asking = Verdict.Parking(delay: .zero, shutsGate: parking.shutsGate, asks: .maybeApplied, rule: .onMaybeApplied)
+        schedule.entries[id]?.attempts.amendLast(.park(asking))
+        return asking
+    }
+
+    /// Whether the response in hand may be asked for again. If not it is delivered, and the attempt goes on
+    /// being under way until that is done.
+    private func paysForStatus(_ id: EntryID, _ parking: Verdict.Parking, in schedule: inout Schedule) -> Bool {
+        schedule.giveGrantBack(id, wasMade: true)
+        guard failure.evidence == .answered, var entry = schedule.entries[id] else { return true }
+        // Its time is over, but a response is better than none.
+        let isOver = schedule.isDraining && entry.ticket == nil || entry.expiresAt <= now
+        let refusal = isOver ? .limit : schedule.payForStatus(&entry, parking, now: now)
+        schedule.entries[id]?.grant = entry.grant
+        if let refusal { deliverResponse(id, refusal, in: &schedule) }
+        return refusal == nil
+    }
+
+    private func deliverResponse(_ id: EntryID, _ reason: Verdict.DeliverReason, in schedule: inout Schedule) {
+        guard let origin = schedule.entries[id]?.origin else { return }
+        schedule.entries[id]?.attempts.amendLast(.deliver(reason))
+        schedule.leaveIncident(of: id, now: now)
+        schedule.originOpened(origin, now: now)
+        schedule.actions.append(.deliverResponse(id, reason))
+    }
+
+    /// Puts an entry among those that wait, or before a person.
+    private func settle(_ id: EntryID, by parking: Verdict.Parking, in schedule: inout Schedule) {
+        if let reason = parking.asks {
+            schedule.transition(id, to: .undecided(reason), now: now)
+            if reason == .exhausted, parking.shutsGate { schedule.incidentExhausted(of: id, now: now) }
+        // mutant: released-by-retry
+        } else if schedule.entries[id]?.isHeldBack == true {
+            schedule.transition(id, to: .held, now: now)
+        } else {
+            schedule.place(id, now: now)
+            schedule.askWithIncident(id, now: now)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
+struct NewRoute {
+    let route: String?
+    let policy: SharedPolicy
+    let automaticLeft: Int?
+    let now: Timestamp
+
+    func apply(to id: EntryID, _ schedule: inout Schedule) {
+        guard let entry = schedule.entries[id], entry.route != route || entry.policy != policy.policy else { return }
+        schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
+        schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
+        if let expiresAt = schedule.entries[id]?.expiresAt { schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
+        // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
+        if entry.state == .waiting, entry.eligibleBy == nil { schedule.place(id, now: now) }
+        // So is whether its lane waits for it while it is undecided.
+        if let lane = entry.lane { schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
+        schedule.laneChanged(entry.lane, now: now)
+        schedule.touchIncident(entry.incident, now: now)
+        // mutant: word-taken-back
+        // And whether it may be sent once more.
+        schedule.stopIfRisky(id, now: now)
+    }
+}

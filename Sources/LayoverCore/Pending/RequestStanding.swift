@@ -1,0 +1,91 @@
+/// How a request stands: what changes while it waits, and is kept of a ticket.
+package struct RequestStanding: Sendable, Hashable {
+    /// Grows with every change.
+    package var revision = 1
+    package var client: Entry.Client
+    package var route: String?
+    /// 0 (first) to 7 (last) among the entries of its origin (RFC 9218).
+    package var priority: Int
+    /// The entries among which it keeps its order; nil: none.
+    package var lane: String?
+    package var counts = AttemptCounts()
+    package var requestByteCount: Int
+    package var parkedAt: Timestamp
+    /// When its own wait is over.
+    package var dueAt: Timestamp
+    /// When its client gets a 504 or its life ends, whichever is first.
+    package var expiresAt: Timestamp
+    /// When it came to its end; not nil exactly when its state is final.
+    package var endedAt: Timestamp?
+    @Boxed package var lastFailure: Failure?
+    package var lastFailureAt: Timestamp?
+    package var attempts = AttemptLog()
+    /// The newer request that took its place.
+    @Boxed package var supersededBy: EntryID?
+    /// Whether a person stopped its automatic attempts; it stays so over attempts that a person asks for.
+    package var isHeldBack = false
+    /// Whether a person took the risk that it acts twice, and no attempt has come of that yet.
+    package var isForced = false
+    /// Whether a person set its deadline, so that a policy does not.
+    package var hasOwnDeadline = false
+    /// Whether a person or its client set its priority, so that a policy does not.
+    package var hasOwnPriority = false
+
+    package init(
+        client: Entry.Client, route: String? = nil, priority: Int = 3, lane: String? = nil, requestByteCount: Int = 0,
+        parkedAt: Timestamp, dueAt: Timestamp, expiresAt: Timestamp
+    ) {
+        self.client = client
+        self.route = route
+        self.priority = priority
+        self.lane = lane
+        self.requestByteCount = requestByteCount
+        self.parkedAt = parkedAt
+        self.dueAt = dueAt
+        self.expiresAt = expiresAt
+        _lastFailure = Boxed(wrappedValue: nil)
+        _supersededBy = Boxed(wrappedValue: nil)
+    }
+}
+
+/// Something that has a request and knows how it stands: an entry of the pending set, the record of a ticket.
+package protocol StandingRequest {
+    var request: RequestDescription { get }
+    var standing: RequestStanding { get set }
+}
+
+extension StandingRequest {
+    package var id: EntryID { request.id }
+    package var method: String { request.method }
+    package var url: String { request.url }
+    package var origin: Origin { request.origin }
+    package var createdAt: Timestamp { request.createdAt }
+    package var hasIdempotencyKey: Bool { request.hasIdempotencyKey }
+    package var isExposed: Bool { request.isExposed }
+    package var preconditions: String? { request.preconditions }
+
+    package var revision: Int { get { standing.revision } set { standing.revision = newValue } }
+    package var client: Entry.Client { get { standing.client } set { standing.client = newValue } }
+    package var route: String? { get { standing.route } set { standing.route = newValue } }
+    package var priority: Int { get { standing.priority } set { standing.priority = newValue } }
+    package var lane: String? { get { standing.lane } set { standing.lane = newValue } }
+    package var counts: AttemptCounts { get { standing.counts } set { standing.counts = newValue } }
+    package var requestByteCount: Int { get { standing.requestByteCount } set { standing.requestByteCount = newValue } }
+    package var parkedAt: Timestamp { get { standing.parkedAt } set { standing.parkedAt = newValue } }
+    package var dueAt: Timestamp { get { standing.dueAt } set { standing.dueAt = newValue } }
+    package var expiresAt: Timestamp { get { standing.expiresAt } set { standing.expiresAt = newValue } }
+    package var endedAt: Timestamp? { get { standing.endedAt } set { standing.endedAt = newValue } }
+    package var lastFailure: Failure? { get { standing.lastFailure } set { standing.lastFailure = newValue } }
+    package var lastFailureAt: Timestamp? { get { standing.lastFailureAt } set { standing.lastFailureAt = newValue } }
+    package var attempts: AttemptLog { get { standing.attempts } set { standing.attempts = newValue } }
+    package var supersededBy: EntryID? { get { standing.supersededBy } set { standing.supersededBy = newValue } }
+    package var isHeldBack: Bool { get { standing.isHeldBack } set { standing.isHeldBack = newValue } }
+    package var isForced: Bool { get { standing.isForced } set { standing.isForced = newValue } }
+    package var hasOwnDeadline: Bool { get { standing.hasOwnDeadline } set { standing.hasOwnDeadline = newValue } }
+    package var hasOwnPriority: Bool { get { standing.hasOwnPriority } set { standing.hasOwnPriority = newValue } }
+
+    /// Attempts made so far.
+    package var attemptCount: Int { counts.all }
+    /// Whether any attempt so far may have been applied.
+    package var mayHaveBeenApplied: Bool { counts.mayHaveBeenApplied }
+}
