@@ -45,7 +45,7 @@ soak: ## Ten minutes of everything mixed; after the first third memory, descript
 	swift build --build-tests
 	LAYOVER_BINARY=$(CURDIR)/.build/release/layover SOAK_SECONDS=$(SOAK_SECONDS) MIXED_SEED=$(SEED) scripts/test.sh --filter SoakTests
 
-mutants: ## Break one rule after the other and see the simulation fail (about half an hour)
+mutants: ## Break one rule after the other and see the simulation fail (about ten minutes)
 	scripts/mutants.sh
 
 bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about five minutes)

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Breaks one rule of the sources, as a file of Tests/Mutants says.
+"""Breaks rules of the sources, as the files of Tests/Mutants say.
 
-Usage: scripts/mutate.py NAME [ROOT]     change the sources under ROOT (default: this checkout)
-       scripts/mutate.py --check         whether every mutant fits, and every marker has a mutant
+Usage: scripts/mutate.py NAME [ROOT]      break one rule under ROOT (default: this checkout)
+       scripts/mutate.py --switches ROOT  put every mutant under ROOT behind a switch: the environment variable MUTANT=NAME
+       scripts/mutate.py --check          whether every mutant fits, and every marker has a mutant
 
 A mutant names places in the code by markers, not by their surroundings, so code may move and change around them. A marker
 is a comment of its own in front of the statement that is broken: `// mutant: NAME`. Several names are separated by commas.
@@ -10,6 +11,10 @@ is a comment of its own in front of the statement that is broken: `// mutant: NA
 A mutant is a text file. First comes what it breaks, in words; then for each place a line `@ MARKER`, the lines that
 stand behind the marker, each after `-`, and what takes their place, each after `+`. White space around lines does not
 count. A mutant of several places has markers NAME, NAME.2, NAME.3.
+
+With switches all mutants are in one build. Whole statements are put into an `if` by themselves. A guard, a declaration or a part
+of a statement has the lines with its switch after `=`: `isMutant("NAME")`. Where a statement has several mutants, the lines of
+the first one have the switches of all.
 """
 
 import pathlib
@@ -17,26 +22,40 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+MUTANTS = ROOT / "Tests/Mutants"
 MARKER = re.compile(r"^\s*// mutant: (?P<names>[a-z0-9.-]+(, [a-z0-9.-]+)*)$")
+NO_STATEMENT = re.compile(r"^(guard|let|var|func|case)\b|^\} else|\{ result in$")
+# The lowest target: all others see it.
+SWITCH = "Sources/LayoverText/MutantSwitch.swift"
+SWITCH_SOURCE = """import Glibc
+
+private let name = getenv("MUTANT").map { String(cString: $0) }
+
+package func isMutant(_ mutant: String) -> Bool { name == mutant }
+"""
 
 
 class Misfit(Exception):
     pass
 
 
-def places(text):
-    """[(marker, old lines, new lines)] of a mutant."""
+def places(name):
+    """[(marker, old lines, new lines, lines with a switch)] of a mutant."""
     result = []
-    for line in text.splitlines():
+    for line in (MUTANTS / f"{name}.mutant").read_text().splitlines():
         if line.startswith("@ "):
-            result.append((line[2:].strip(), [], []))
-        elif result and line[:1] in ("-", "+"):
-            result[-1][1 if line[0] == "-" else 2].append(line[1:].strip())
+            result.append((line[2:].strip(), [], [], []))
+        elif result and line[:1] in ("-", "+", "="):
+            result[-1]["-+=".index(line[0]) + 1].append(line[1:].strip())
         elif result and line.strip():
             raise Misfit(f"a line that is neither a place nor a change: {line!r}")
     if not result:
         raise Misfit("it names no place")
     return result
+
+
+def names():
+    return sorted(path.stem for path in MUTANTS.glob("*.mutant"))
 
 
 def markers(root):
@@ -68,35 +87,71 @@ def broken(lines, index, old, new):
     return lines[:index] + new + lines[end:]
 
 
-def apply(name, root, is_check=False):
-    known = markers(root)
+def switched(name, old, new, given):
+    """Both versions of a statement in one; nil where another mutant of the same statement has it."""
+    if given:
+        return given
+    if any(NO_STATEMENT.search(line) for line in old) or any(NO_STATEMENT.search(line) for line in new[:1]):
+        raise Misfit("it needs lines with a switch (`=`): what it breaks is no whole statement")
+    if not new:
+        return [f'if !isMutant("{name}") {{', *old, "}"]
+    return [f'if isMutant("{name}") {{', *new, "} else {", *old, "}"]
+
+
+def change(root, changes, is_check=False):
     # From below, so that the lines above keep their numbers.
-    changes = []
-    for marker, old, new in places((ROOT / "Tests/Mutants" / f"{name}.mutant").read_text()):
-        if marker not in known:
-            raise Misfit(f"no source has the marker {marker}")
-        changes.append((*known[marker], old, new))
     for path, index, old, new in sorted(changes, key=lambda change: -change[1]):
         lines = broken(path.read_text().splitlines(), index, old, new)
         if not is_check:
             path.write_text("\n".join(lines) + "\n")
 
 
+def changes(name, known, with_switch=False):
+    """[(file, line, old lines, new lines)] of a mutant."""
+    result = []
+    for marker, old, new, given in places(name):
+        if marker not in known:
+            raise Misfit(f"no source has the marker {marker}")
+        path, index = known[marker]
+        if with_switch:
+            first = names_of(path.read_text().splitlines()[index])[0]
+            if first != marker:
+                continue
+            new = switched(name, old, new, given)
+        result.append((path, index, old, new))
+    return result
+
+
+def put_switches(root):
+    known = markers(root)
+    all_changes = [change for name in names() for change in changes(name, known, with_switch=True)]
+    change(root, all_changes)
+    (root / SWITCH).write_text(SWITCH_SOURCE)
+    for path in {change[0] for change in all_changes}:
+        text = path.read_text()
+        if "import LayoverText" not in text:
+            path.write_text("import LayoverText\n" + text)
+    missing = [name for name in names() if not any(f'isMutant("{name}")' in c[0].read_text() for c in all_changes)]
+    if missing:
+        raise Misfit(f"no switch for {', '.join(missing)}")
+
+
 def check():
     bad = 0
-    mutants = sorted((ROOT / "Tests/Mutants").glob("*.mutant"))
+    known = markers(ROOT)
     used = set()
-    for path in mutants:
+    for name in names():
         try:
-            apply(path.stem, ROOT, is_check=True)
-            used |= {marker for marker, _, _ in places(path.read_text())}
+            change(ROOT, changes(name, known), is_check=True)
+            changes(name, known, with_switch=True)
+            used |= {place[0] for place in places(name)}
         except Misfit as misfit:
             bad += 1
-            print(f"Tests/Mutants/{path.name} does not fit: {misfit}")
-    for marker in sorted(markers(ROOT).keys() - used):
+            print(f"Tests/Mutants/{name}.mutant does not fit: {misfit}")
+    for marker in sorted(known.keys() - used):
         bad += 1
         print(f"no mutant names the marker {marker}")
-    print(f"{len(mutants)} mutants, {bad} faults")
+    print(f"{len(names())} mutants, {bad} faults")
     return 1 if bad else 0
 
 
@@ -104,6 +159,10 @@ if __name__ == "__main__":
     try:
         if sys.argv[1:] == ["--check"]:
             sys.exit(check())
-        apply(sys.argv[1], pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT)
+        if sys.argv[1] == "--switches":
+            put_switches(pathlib.Path(sys.argv[2]))
+        else:
+            root = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT
+            change(root, changes(sys.argv[1], markers(root)))
     except (Misfit, OSError, IndexError) as error:
         sys.exit(f"mutate.py: {error}")
