@@ -166,9 +166,12 @@ package struct AttemptRules: Sendable {
     ) -> Verdict {
         guard policy.mode != .pass, policy.retryOn.contains(where: { $0.matches(status: response.status) })
         else { return .deliver(.answered) }
-        guard request.isRepeatable else { return .deliver(.notRepeatable) }
-        // The origin may have acted on it, whatever the status says.
-        counts.mayHaveBeenApplied = true
+        // A limiter refuses before it processes (RFC 6585 section 4): nothing was done that another sending could double.
+        // mutant: every-status-refuses
+        let wasRefused = response.status == 429 && !counts.mayHaveBeenApplied
+        guard request.isRepeatable || wasRefused && request.isWhole else { return .deliver(.notRepeatable) }
+        // With any other status the origin may have acted on it.
+        if !wasRefused { counts.mayHaveBeenApplied = true }
         if response.forbidsRetry { return .deliver(.originForbids) }
         if let retryAfter = response.retryAfter, retryAfter > policy.retryAfterMax {
             return .deliver(.retryAfterMax)

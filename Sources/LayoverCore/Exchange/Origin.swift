@@ -24,6 +24,23 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
     }
 
+    /// Whether it is on this machine or near it, by its name or address: an address for private use or of one link (RFC 1918,
+    /// RFC 3927, RFC 4193, RFC 4291 section 2.5.6), a name of one label, or one under `local` (RFC 6762).
+    package var isNear: Bool {
+        if isLoopback || host.hasSuffix(".local") { return true }
+        if host.utf8.contains(UInt8(ascii: ":")) {
+            return ["fc", "fd", "fe8", "fe9", "fea", "feb"].contains { host.hasPrefix($0) }
+        }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        if labels.count == 1 { return true }
+        let numbers = labels.compactMap { UInt8($0) }
+        guard labels.count == 4, numbers.count == 4 else { return false }
+        return switch (numbers[0], numbers[1]) {
+        case (10, _), (172, 16...31), (192, 168), (169, 254): true
+        default: false
+        }
+    }
+
     /// Any order, as long as it is always the same.
     static func isBefore(_ one: Origin, _ other: Origin) -> Bool {
         (one.host, one.port, one.scheme.rawValue) < (other.host, other.port, other.scheme.rawValue)

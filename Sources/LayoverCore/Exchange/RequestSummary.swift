@@ -27,8 +27,11 @@ package struct RequestSummary: Sendable, Hashable {
 
     /// Whether it may be sent again after an attempt that may have been applied.
     package var isRepeatable: Bool {
-        mayBeSentTwice && (body == .none || body == .captured)
+        mayBeSentTwice && isWhole
     }
+
+    /// Whether it is there to its end, and can be sent once more as it is.
+    package var isWhole: Bool { body == .none || body == .captured }
 
     /// Whether it can be sent as if for the first time, after an attempt that sent nothing.
     package var canBeSentFromTheStart: Bool { body != .lost && body != .brokenOff }

@@ -2,12 +2,15 @@ package import Retry
 
 /// Per origin: may attempts start, and how many at once.
 ///
-/// Shut by a failure that never got as far as sending; opened by any response. While it is shut one
-/// canary at a time tests the way: the next fresh request at once, otherwise an entry when the gate's own
-/// delay is over. From its opening on, replays follow in a window that starts at one and grows with each
-/// success. Contract: "The gate of an origin".
+/// Shut by a failure that never got as far as sending; opened by any response, and by a connection that stands: it
+/// proves the way, however long its response takes. While it is shut one canary at a time tests the way: the next fresh
+/// request at once, otherwise an entry when the gate's own delay is over. From its opening on, replays follow in a window
+/// that starts at one, or at two where a connection opened it, and grows with each success. Contract: "The gate of an
+/// origin" and "Evidence opens gates".
 package struct OriginGate: Sendable {
     package private(set) var isShut = false
+    /// Whether a connection opened it, and no response has come since.
+    package private(set) var isUnconfirmed = false
     /// Replays that may be under way at once.
     package private(set) var window = 1
     /// When a canary may go by itself. Only meaningful while shut.
@@ -15,6 +18,9 @@ package struct OriginGate: Sendable {
     /// Failures in a row that kept it shut.
     package private(set) var failureCount = 0
     private let windowMax: Int
+    /// The widest window that connections alone open, so that a server that accepts and does not answer does not get the whole
+    /// backlog. Default: 8.
+    private static let unconfirmedWindowMax = 8
 
     package init(windowMax: Int) {
         self.windowMax = max(1, windowMax)
@@ -29,15 +35,23 @@ package struct OriginGate: Sendable {
     /// - Parameters:
     ///   - isFromCanary: Whether the attempt was the one that tested the way. Attempts that began before
     ///     the gate shut say nothing new.
+    ///   - delayMax: The longest delay until the next canary.
     package mutating func failed(
-        isFromCanary: Bool, delay: DelaySchedule, now: Timestamp,
+        isFromCanary: Bool, delay: DelaySchedule, delayMax: Duration? = nil, now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
         guard !isShut || isFromCanary else { return }
         isShut = true
+        isUnconfirmed = false
         window = 1
         failureCount += 1
-        canaryAt = now + delay.delay(afterAttempt: failureCount, using: &generator)
+        let delay = delay.delay(afterAttempt: failureCount, using: &generator)
+        canaryAt = now + (delayMax.map { min($0, delay) } ?? delay)
+    }
+
+    /// The next canary may go at a time at the latest.
+    package mutating func canaryMayGo(by time: Timestamp) {
+        if let canaryAt { self.canaryAt = min(canaryAt, time) }
     }
 
     /// A response, or a connection for a CONNECT.
@@ -48,6 +62,17 @@ package struct OriginGate: Sendable {
         // mutant: wide-window
         window = isShut ? 1 : min(windowMax, window + 1)
         isShut = false
+        isUnconfirmed = false
+    }
+
+    /// A connection stands, TLS included. Until a response comes, each one lets one more follow, so that a slow one keeps
+    /// nobody waiting.
+    package mutating func connected() {
+        guard isShut || isUnconfirmed else { return }
+        window = min(windowMax, isShut ? 2 : max(window, min(window + 1, Self.unconfirmedWindowMax)))
+        canaryAt = nil
+        isShut = false
+        isUnconfirmed = true
     }
 
     /// An attempt went wrong after sending: the origin is there but not well.

@@ -15,6 +15,8 @@ struct OriginState: Sendable {
     var gate: OriginGate
     /// Live entries, whatever their state.
     private(set) var entryCount = 0
+    /// Those of them whose clients wait for a short time only.
+    private(set) var shortHoldCount = 0
     /// Replays under way.
     private(set) var underWay = 0
     /// Those of them whose bodies are big.
@@ -52,8 +54,22 @@ struct OriginState: Sendable {
 
     // MARK: Entries and their attempts
 
-    mutating func joined() { entryCount += 1 }
-    mutating func left() { entryCount -= 1 }
+    mutating func joined(_ policy: Policy) {
+        entryCount += 1
+        if policy.isShortHold { shortHoldCount += 1 }
+    }
+
+    mutating func left(_ policy: Policy) {
+        entryCount -= 1
+        if policy.isShortHold { shortHoldCount -= 1 }
+    }
+
+    /// The longest delay between canaries for an origin that is near, or for which clients wait that do so for a short time only.
+    /// Default: 1 s.
+    static let nearCanaryDelayMax: Duration = .seconds(1)
+
+    // mutant: patient-canary
+    func canaryDelayMax(_ origin: Origin) -> Duration? { origin.isNear || shortHoldCount > 0 ? Self.nearCanaryDelayMax : nil }
 
     mutating func started(isBig: Bool) {
         underWay += 1

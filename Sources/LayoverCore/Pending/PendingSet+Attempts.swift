@@ -61,6 +61,14 @@ extension PendingSet {
 
     // MARK: Attempts
 
+    /// The connection of an entry's attempt stands, TLS included, and the request is about to be sent.
+    package mutating func attemptConnected(_ id: EntryID, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { set in
+            guard let entry = set.entries[id], entry.state == .attempting else { return }
+            set.schedule.originConnected(entry.origin)
+        }
+    }
+
     /// A response head came back for an entry's attempt, or its CONNECT stands.
     package mutating func attemptAnswered(_ id: EntryID, _ tally: AttemptTally, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in

@@ -148,9 +148,10 @@ extension Schedule {
         if failure.evidence == .answered { return originOpened(origin, isWell: false, now: now) }
         let before = origins[origin].gate
         // A canary that connected and was then let down proves no response either; the next one waits too.
-        if shutsGate || isFromCanary && before.isShut {
+        if shutsGate || isFromCanary && (before.isShut || before.isUnconfirmed) {
+            let delayMax = entry.policy.isShortHold ? OriginState.nearCanaryDelayMax : origins[origin].canaryDelayMax(origin)
             origins[origin].gate.failed(
-                isFromCanary: isFromCanary, delay: entry.policy.delay, now: now, using: &generator)
+                isFromCanary: isFromCanary, delay: entry.policy.delay, delayMax: delayMax, now: now, using: &generator)
             if let canaryAt = origins.canaryAt(origin), canaryAt != before.canaryAt {
                 timers.add(.canary(origin), at: canaryAt)
             }
@@ -159,6 +160,14 @@ extension Schedule {
             origins[origin].gate.wentWrong()
         }
         originChanged(origin)
+    }
+
+    /// One that cannot wait long may have joined.
+    mutating func limitCanaryDelay(of origin: Origin, now: Timestamp) {
+        guard origins.isShut(origin), let delayMax = origins[origin].canaryDelayMax(origin) else { return }
+        let before = origins.canaryAt(origin)
+        origins[origin].gate.canaryMayGo(by: now + delayMax)
+        if let canaryAt = origins.canaryAt(origin), canaryAt != before { timers.add(.canary(origin), at: canaryAt) }
     }
 
     /// - Parameter isWell: False for a response that is asked for again: the window must not grow by it, nor
@@ -171,6 +180,21 @@ extension Schedule {
         if wasShut, !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
         // After a restart the gate is open though the incident goes on.
         incidents.originOpened(origin)
+        wakeWaiting(for: origin)
+    }
+
+    /// A connection to an origin stands. Whether the origin is well is not known yet, so its incident goes on.
+    mutating func originConnected(_ origin: Origin) {
+        let wasShut = origins.isShut(origin)
+        // mutant: slow-canary
+        origins[origin].gate.connected()
+        toDispatch.insert(origin)
+        guard wasShut, !origins.isShut(origin) else { return }
+        if !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
+        wakeWaiting(for: origin)
+    }
+
+    private mutating func wakeWaiting(for origin: Origin) {
         for place in origins[origin].popWaiting() where entries.isCurrent(place) { makeEligible(place.id, by: .reachability) }
         originChanged(origin)
     }

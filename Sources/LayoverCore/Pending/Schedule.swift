@@ -85,7 +85,8 @@ struct Schedule: Sendable {
 
     mutating func insert(_ entry: Entry, now: Timestamp) {
         entries[entry.id] = entry
-        origins[entry.origin].joined()
+        origins[entry.origin].joined(entry.policy)
+        limitCanaryDelay(of: entry.origin, now: now)
         if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
         Deadlines(id: entry.id, now: now).watch(&self)
         originChanged(entry.origin)
@@ -139,7 +140,7 @@ struct Schedule: Sendable {
     private mutating func remove(_ entry: Entry, as state: EntryState, now: Timestamp) {
         let id = entry.id
         entries[id] = nil
-        origins[entry.origin].left()
+        origins[entry.origin].left(entry.policy)
         if entry.state == .attempting { origins[entry.origin].stopped(isBig: entry.isBig) }
         // mutant: spent-budget
         if let grant = entry.grant {

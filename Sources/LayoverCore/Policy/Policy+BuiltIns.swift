@@ -21,11 +21,10 @@ extension Policy {
         policy.delay = .exponential(initial: .seconds(1), multiplier: 2, max: .seconds(300), jitter: .full)
     }
 
-    /// For a service beside its dependency that restarts.
+    /// For a service beside its dependency that restarts. The time that its clients wait is the bound, not a count.
     package static let sidecar = make("sidecar") { policy in
         policy.holdMax = .seconds(30)
         policy.retryOn = [.connectivity, .status(502), .status(503), .status(504)]
-        policy.automaticAttemptsMax = 5
     }
 
     /// For an interface that limits its callers: waits as long as it is told to.

@@ -66,6 +66,9 @@ package struct Policy: Sendable, Hashable {
             if case .status = $0 { true } else { false }
         }
     }
+    /// Whether a request is sent again that a limiter has refused, whatever its method. So its body is kept.
+    package var retriesRefused: Bool { retryOn.contains { $0.matches(status: 429) } }
+
     /// The wait between attempts. Default: exponential from 250 ms, doubling, at most 30 s, full jitter.
     package var delay = DelaySchedule.standard
     /// Most attempts that no person asked for, the first included. Nil means no limit. Default: nil.
@@ -100,6 +103,11 @@ package struct Policy: Sendable, Hashable {
     package var preflight: Preflight?
 
     package init(name: String) { self.name = name }
+
+    /// Whether its clients wait for so short a time that a canary has to go often.
+    package var isShortHold: Bool { holdMax <= Self.shortHoldMax }
+    /// Default: 1 minute.
+    private static let shortHoldMax: Duration = .seconds(60)
 
     /// What a failure that may have been applied leads to.
     ///

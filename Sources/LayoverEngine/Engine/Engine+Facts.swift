@@ -40,6 +40,8 @@ extension Engine {
         case .answered(let id, let tally):
             if !pending.isLive(id) { observeLateEvidence(nil, tally, of: id, now: now) }
             perform(pending.attemptAnswered(id, tally, now: now))
+        case .connected(let id):
+            perform(pending.attemptConnected(id, now: now))
         case .ended(let id, let state, let failure, let tally):
             if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
             perform(pending.ended(id, as: state, failure: failure, tally, now: now, using: &jitter))

@@ -43,6 +43,9 @@ extension Engine {
         switch result {
         case .success(let results):
             storeTook()
+            // The worker asks for the record once its connection stands.
+            perform(pending.attemptConnected(id, now: clock.now()))
+            finishFact()
             // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
             done(results.last == .done && mayStart(id, exchange))
         case .failure:

@@ -8,6 +8,8 @@ package enum ExchangeFact: Sendable {
     case attemptFailed(EntryID, Failure, Verdict.Parking, AttemptTally)
     /// A response head came back for an entry, or its connection is open.
     case answered(EntryID, AttemptTally)
+    /// The connection of the attempt stands, TLS included.
+    case connected(EntryID)
     /// The exchange of an entry is over.
     case ended(EntryID, EntryState, Failure?, AttemptTally)
     /// The exchange of an entry ends or has ended while its ticket was being made, and its client was never told of

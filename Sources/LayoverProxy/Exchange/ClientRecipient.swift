@@ -103,9 +103,10 @@ final class ClientRecipient {
     private func makeBody(for exchange: Exchange) -> CapturedBody {
         var length: Int?
         if case .length(let count) = exchange.request.framing { length = count }
-        // All of it is kept although it must not be sent twice: a person may want to.
+        // All of it is kept although it must not be sent twice: a person may want to, or a limiter may refuse it.
+        let policy = exchange.machine.rules.policy
         let isWanted =
-            exchange.machine.rules.policy.maybeAppliedRule() == .ask || exchange.conversion != nil || goesOn(exchange)
+            policy.maybeAppliedRule() == .ask || policy.retriesRefused || exchange.conversion != nil || goesOn(exchange)
         let loop = self.loop
         return CapturedBody(
             length: length, mayBeSentTwice: exchange.request.mayBeSentTwice || isWanted, limits: loop.rules.body,

@@ -92,11 +92,13 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         let stored = store?.isStored == true ? entry : nil
         // mutant: unmarked
         let beforeSending = run.recordStart(of: stored, machine.rules.counts, by: self)
+        // That the connection of a replay stands is evidence for others that wait for the same origin.
+        let connected = entry.map { [engine = loop.engine] id in { @Sendable in engine.post(.connected(id)); return true } }
         loop.metrics.attemptCount.increment()
         run.start(
             UpstreamAttempt(
                 request: request, number: number, needsFreshConnection: onNewConnection,
-                wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses, beforeSending: beforeSending, receiver: self),
+                wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses, beforeSending: beforeSending ?? connected, receiver: self),
             isTimed: cacheUse != nil || machine.recipient == .cache)
     }
 

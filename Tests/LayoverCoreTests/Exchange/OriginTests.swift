@@ -23,6 +23,16 @@ struct OriginTests {
         #expect(origin.description == text)
     }
 
+    @Test(arguments: [
+        ("localhost", true), ("127.0.0.9", true), ("::1", true), ("10.0.0.1", true), ("172.16.0.1", true), ("172.31.255.1", true),
+        ("192.168.1.1", true), ("169.254.3.4", true), ("fd00::1", true), ("fe80::1", true), ("printer.local", true), ("db", true),
+        ("172.32.0.1", false), ("11.0.0.1", false), ("192.169.1.1", false), ("10.0.0.1.example", false), ("10.0.0", false),
+        ("2001:db8::1", false), ("a.example", false), ("local.example", false),
+    ])
+    func originsOnThisMachineOrNearItAreNear(host: String, isNear: Bool) {
+        #expect(Origin(scheme: .http, host: host).isNear == isNear)
+    }
+
     @Test func schemeHostAndPortMakeAnOrigin() {
         let origins: Set<Origin> = [
             Origin(scheme: .http, host: "a"), Origin(scheme: .http, host: "a", port: 80),

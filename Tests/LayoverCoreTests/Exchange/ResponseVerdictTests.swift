@@ -124,6 +124,30 @@ struct AnswerVerdictTests {
         }
     }
 
+    // MARK: answered 429 in `retryOn`, not repeatable → the same as for repeatable requests
+
+    @Test(arguments: [post, .init(method: "PATCH"), .init(method: "POST", body: .none)])
+    func requestThatALimiterRefusedIsSentAgain(request: RequestSummary) {
+        let refusal = ResponseSummary(status: 429, retryAfter: .seconds(7))
+        #expect(verdict(refusal, sending: request) == wait(.seconds(7), .seconds(7)))
+        #expect(verdict(refusal, sending: request) { $0.retryOn = [.connectivity] } == .deliver(.answered))
+    }
+
+    @Test(arguments: [RequestSummary.Body.arriving, .lost, .brokenOff])
+    func refusedRequestWithoutItsBodyIsNotSentAgain(body: RequestSummary.Body) {
+        #expect(verdict(ResponseSummary(status: 429), sending: .init(method: "POST", body: body)) == .deliver(.notRepeatable))
+    }
+
+    @Test func refusalSaysNothingAboutAnEarlierAttempt() {
+        var generator = SeededGenerator(seed: 1)
+        var exchange = AttemptRules(
+            policy: .fixture { $0.retryOn = [.status(429)] }, counts: .init(all: 1, automatic: 1, mayHaveBeenApplied: true))
+        #expect(exchange.verdict(on: .init(status: 429), sending: Self.post, using: &generator) == .deliver(.notRepeatable))
+        var fresh = AttemptRules(policy: .fixture { $0.retryOn = [.status(429)] })
+        _ = fresh.verdict(on: .init(status: 429), sending: Self.post, using: &generator)
+        #expect(!fresh.counts.mayHaveBeenApplied)
+    }
+
     // MARK: exhausted
 
     /// S2a and S4c: at most n attempts, the first included.

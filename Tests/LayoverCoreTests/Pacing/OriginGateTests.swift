@@ -106,3 +106,46 @@ struct OriginGateTests {
         #expect(gate.canaryAt == start + .seconds(1))
     }
 }
+
+/// A connection that stands is evidence too.
+struct ConnectedGateTests {
+    private var generator = SeededGenerator(seed: 1)
+    private let now = Timestamp.at(.seconds(100))
+
+    private mutating func shutGate(windowMax: Int = 64) -> OriginGate {
+        var gate = OriginGate(windowMax: windowMax)
+        gate.failed(isFromCanary: false, delay: Policy.fixture().delay, now: now, using: &generator)
+        return gate
+    }
+
+    @Test mutating func connectionOpensTheGateForTwo() {
+        var gate = shutGate()
+        gate.connected()
+        #expect(!gate.isShut && gate.isUnconfirmed && gate.window == 2 && gate.canaryAt == nil)
+        gate.answered()
+        #expect(!gate.isUnconfirmed && gate.window == 3)
+    }
+
+    @Test mutating func connectionsAloneOpenTheWindowUpToEight() {
+        var gate = shutGate()
+        for _ in 0..<20 { gate.connected() }
+        #expect(gate.window == 8)
+        var narrow = shutGate(windowMax: 1)
+        narrow.connected()
+        #expect(narrow.window == 1)
+    }
+
+    @Test mutating func failedCanaryShutsAnUnconfirmedGateAgain() {
+        var gate = shutGate()
+        gate.connected()
+        gate.failed(isFromCanary: true, delay: Policy.fixture().delay, now: now, using: &generator)
+        #expect(gate.isShut && !gate.isUnconfirmed && gate.window == 1 && gate.canaryAt == now + .seconds(2))
+    }
+
+    @Test func connectionChangesNothingAboutAnOpenGate() {
+        var gate = OriginGate(windowMax: 4)
+        gate.wentWrong()
+        gate.connected()
+        #expect(gate.window == 2 && !gate.isUnconfirmed)
+    }
+}

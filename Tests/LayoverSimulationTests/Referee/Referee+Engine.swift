@@ -22,6 +22,7 @@ extension Referee {
             noTicketStartsWhileStartRecordsFail(entry)
         }
         windowsStartAtOne(pending)
+        shortHoldsHaveFrequentCanaries(pending)
         incidentsMatchTheirEntries(pending)
         budgetsAreBalanced(pending)
         exchangesMatchTheirEntries(pending)
@@ -72,6 +73,8 @@ extension Referee {
                 )
             })
         gates = pending.schedule.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
+        shutAt = shutAt.filter { gates[$0.key]?.isShut == true }
+        for (origin, gate) in gates where gate.isShut && shutAt[origin] == nil { shutAt[origin] = simulation.time.now() }
     }
 
     /// Who is given up for having been tried so often was: what never came past our own store was no attempt.
@@ -147,12 +150,26 @@ extension Referee {
     private func windowsStartAtOne(_ pending: PendingSet) {
         for (origin, line) in pending.schedule.origins.states {
             guard let before = gates[origin] else { continue }
-            if before.isShut, !line.gate.isShut, line.gate.window != 1 {
+            if before.isShut, !line.gate.isShut, line.gate.window > (line.gate.isUnconfirmed ? 2 : 1) {
                 breach("windowsStartAtOne", "\(origin) opens with \(line.gate.window)")
             }
             if line.gate.window > before.window + 1 {
                 breach("windowsGrowByOne", "\(origin): \(line.gate.window)")
             }
+        }
+    }
+
+    private func shortHoldsHaveFrequentCanaries(_ pending: PendingSet) {
+        var counts: [Origin: Int] = [:]
+        for entry in pending.entries.values where entry.policy.isShortHold { counts[entry.origin, default: 0] += 1 }
+        for (origin, line) in pending.schedule.origins.states {
+            let count = counts[origin] ?? 0
+            if line.shortHoldCount != count {
+                breach("shortHoldsHaveFrequentCanaries", "\(origin) counts \(line.shortHoldCount) of \(count)")
+            }
+            guard count > 0, line.gate.isShut, let canaryAt = line.gate.canaryAt else { continue }
+            let wait = canaryAt - simulation.time.now()
+            if wait > .seconds(1) { breach("shortHoldsHaveFrequentCanaries", "\(origin) waits \(wait) for its canary") }
         }
     }
 

@@ -9,6 +9,7 @@ extension Referee {
     /// - Parameter before: The rows as the last one left them.
     func lifeBegan(_ before: [EntryID: MemoryContent.Row]) {
         (seen, gates, asked, goingAsAsked, forced) = ([:], [:], [], [], [])
+        shutAt = [:]
         gone = Set(before.values.filter { $0.record.state.isFinal }.map(\.record.id))
         let pending = simulation.engine.assumeIsolated { $0.pending }
         restored = Set(pending.entries.keys)

@@ -14,6 +14,7 @@ extension Referee {
         }
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
         cancelledAttemptsStop()
+        standingConnectionsOpenGates(pending)
         waitingClientsAreKnown()
     }
 
@@ -49,6 +50,21 @@ extension Referee {
             case .delivered, .cancelled, .expired, .failed: false
             }
         if !agrees { breach("engineAndLoopsAgree", "\(name(entry)), but its loop says \(exchange.phase)") }
+    }
+
+    /// A gate that was shut when its canary began is open once the canary's connection stands.
+    private func standingConnectionsOpenGates(_ pending: PendingSet) {
+        for lane in simulation.lanes {
+            for attempt in lane.worker.running.values
+            where !attempt.isCancelled && attempt.attempt.hasBegunSending.load(ordering: .relaxed) {
+                guard let exchange = attempt.attempt.receiver as? Exchange, exchange.attempt === attempt.attempt,
+                    let id = exchange.entry, let entry = pending.entries[id], entry.attempt?.isCanary == true,
+                    let shutAt = shutAt[entry.origin], shutAt < attempt.startedAt,
+                    pending.schedule.origins.isShut(entry.origin)
+                else { continue }
+                breach("standingConnectionsOpenGates", "\(attempt.name) is connected to \(entry.origin)")
+            }
+        }
     }
 
     /// What runs upstream belongs to somebody, or was let finish because it may have been applied.

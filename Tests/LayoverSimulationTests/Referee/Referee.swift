@@ -26,6 +26,8 @@ final class Referee {
 
     var seen: [EntryID: Seen] = [:]
     var gates: [Origin: SeenGate] = [:]
+    /// Since when gates are shut.
+    var shutAt: [Origin: Timestamp] = [:]
     var gone: Set<EntryID> = []
     /// Entries that nobody admitted: an earlier life did, or they joined while they were under way.
     var unbidden: Set<EntryID> = []

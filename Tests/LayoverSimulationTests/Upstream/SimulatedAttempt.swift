@@ -13,6 +13,7 @@ final class SimulatedAttempt {
     let worker: SimulatedWorker
     let serial: Int
     let trigger: AttemptTrigger
+    let startedAt: Timestamp
     private(set) var fate: Fate
     private(set) var isCancelled = false
     private(set) var isOver = false
@@ -47,6 +48,7 @@ final class SimulatedAttempt {
         self.truth = truth
         self.worker = worker
         serial = worker.simulation.nextSerial()
+        startedAt = worker.simulation.time.now()
         let exchange = attempt.receiver as? Exchange
         isOfTicket = exchange?.store != nil
         trigger = exchange?.machine.timeline.begun?.trigger ?? .arrival
@@ -129,6 +131,8 @@ final class SimulatedAttempt {
         guard !isOver else { return }
         hasHead = true
         truth.hasHead = true
+        // It was refused before anything was done.
+        if reply.status == 429 { truth.sendings.removeAll { $0 == attempt.number } }
         let hasBody = truth.method != "HEAD" && ![204, 304].contains(reply.status)
         var fields = ["X-Request: \(truth.number)", "X-Attempt: \(attempt.number)"]
         if let retryAfter = reply.retryAfter { fields.append("Retry-After: \(retryAfter)") }
@@ -165,7 +169,10 @@ final class SimulatedAttempt {
     /// Goes on once the note is on disk that the attempt needs. A real worker blocks there; this one has the
     /// note written by the same `StartRecord` and listens to nobody meanwhile.
     private func marked(_ then: @escaping (SimulatedAttempt) -> Void) {
-        guard let (mark, counts, exchange) = mark else { return then(self) }
+        guard let (mark, counts, exchange) = mark else {
+            _ = attempt.beforeSending?()
+            return then(self)
+        }
         self.mark = nil
         isMarking = true
         whenMarked = then

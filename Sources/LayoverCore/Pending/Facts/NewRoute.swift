@@ -8,6 +8,9 @@ struct NewRoute {
     func apply(to id: EntryID, _ schedule: inout Schedule) {
         guard let entry = schedule.entries[id], entry.route != route || entry.policy != policy.policy else { return }
         schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
+        schedule.origins[entry.origin].left(entry.policy)
+        schedule.origins[entry.origin].joined(policy.policy)
+        schedule.limitCanaryDelay(of: entry.origin, now: now)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         if let expiresAt = schedule.entries[id]?.expiresAt { schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
