@@ -28,7 +28,6 @@ import Testing
         (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
         (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),
-        (#""limits": {"cacheRefreshes": 7}"#, "limits.cacheRefreshes: not in this version."),
         (#""notify": {"webhook": "https://hooks.example/hush"}"#, "notify.webhook: not in this version."),
         (#""notify": {"secret": "hush"}"#, "notify.secret: not in this version."),
         (#""notify": {"command": ["notify-send"]}"#, "notify.command: not in this version."),

@@ -21,12 +21,14 @@ import Testing
     }
 
     /// A proxy whose cache has given a stale response, so that a refresh waits: `work` gets its entry.
-    private func withRefresh(_ work: @Sendable @escaping (TestProxy, DiskResponseCache, Entry) async throws -> Void) async throws {
+    private func withRefresh(
+        delay: Duration = .seconds(1), _ work: @Sendable @escaping (TestProxy, DiskResponseCache, Entry) async throws -> Void
+    ) async throws {
         let folder = try TemporaryFolder()
         let cache = try DiskResponseCache(
             options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
-        try await withProxy(rules: { $0.routes = Self.routes("old") }) { proxy in
+        try await withProxy(rules: { $0.routes = Self.routes("old", delay: delay) }) { proxy in
             try await proxy.loop.use(cache).get()
             let first = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().respond(200, ["Cache-Control: max-age=0", "ETag: \"a\"", "Content-Length: 3"], body: "one")
@@ -51,12 +53,31 @@ import Testing
             try await proxy.settle()
             let rerouted = try #require(await proxy.engine.entry(entry.id))
             #expect(rerouted.policy.delay == DelaySchedule(.constant(.seconds(7))))
-            #expect(rerouted.policy.holdMax == rerouted.policy.lifetime, "nobody waits for it")
             try await proxy.advance(by: .seconds(60))
             let attempt = try await proxy.nextAttempt("the refresh")
             #expect(attempt.values("X-Token") == ["new"])
             attempt.respond(200, ["Cache-Control: max-age=60", "Content-Length: 3"], body: "two")
             _ = try await proxy.entry(.delivered)
+        }
+    }
+
+    /// It counted as a held client for 24 hours, so five URLs read offline used up all of `limits.heldClients`.
+    @Test func refreshIsNoHeldClient() async throws {
+        try await withRefresh { proxy, _, entry in
+            #expect(await proxy.engine.status().heldCount == 0)
+            #expect(entry.state == .waiting)
+        }
+    }
+
+    @Test func refreshEndsWhenAClientWouldAndTheNextReaderStartsAnother() async throws {
+        try await withRefresh(delay: .seconds(7200)) { proxy, _, entry in
+            #expect(entry.expiresAt - entry.parkedAt == .seconds(600))
+            try await proxy.advance(by: .seconds(601))
+            #expect(try #require(await proxy.engine.entry(entry.id)).state == .expired)
+            let reader = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            #expect(try await reader.answer().body == "one")
+            #expect(try await proxy.entry(.waiting).id != entry.id)
         }
     }
 

@@ -21,8 +21,8 @@ package struct CacheOptions: Sendable {
     package var arrivingByteCountMax = 256 << 20
     /// Most responses that one step of eviction or of a purge removes, so that nothing waits long for it. Default: 64.
     package var stepCount = 64
-    /// Most refreshes that are claimed at the same time. Default: 1 000.
-    package var refreshCountMax = 1000
+    /// Most refreshes that are claimed at the same time (`limits.cacheRefreshes`). Default: 64.
+    package var refreshCountMax = 64
 
     package init(path: String, folder: String) {
         self.path = path

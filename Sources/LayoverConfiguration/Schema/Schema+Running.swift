@@ -50,7 +50,7 @@ extension Schema {
             Codec.byteCount(from: 1 << 10).allowing({ $0 <= 512 << 10 }, orElse: "is more than 512KiB"),
             "Maximum size of a message head; at most 512KiB, because libcurl sends no head over 1MiB."),
         key(
-            "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000), available: .later,
+            "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000),
             "Maximum number of cached responses refreshed at the same time."),
         key("limits.connections", \.limits.connections, .integer(1...10_000_000), "Maximum number of client connections."),
         key(

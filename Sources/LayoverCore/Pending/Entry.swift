@@ -63,6 +63,8 @@ package struct Entry: StandingRequest, Sendable {
         case clientUntilStored
         /// The store.
         case store
+        /// The cache, which wants to have it for the next reader. No client waits for it.
+        case cache
     }
 
     /// What a client wants when its time on the connection is over.
@@ -125,7 +127,13 @@ extension Entry {
     /// What said that a waiting entry may go.
     var eligibleBy: AttemptTrigger? { if case .waiting(.eligible(let trigger)) = fullState { trigger } else { nil } }
     var isBlocked: Bool { if case .waiting(.blocked) = fullState { true } else { false } }
-    var isHeldByClient: Bool { if case .store = holder { false } else { true } }
+    var isHeldByClient: Bool {
+        switch holder {
+        case .client, .clientUntilStored: true
+        case .store, .cache: false
+        }
+    }
+
     var isBeingStored: Bool { if case .clientUntilStored = holder { true } else { false } }
 
     /// Whether a person asked for an attempt that is still to be made, or is under way.
@@ -206,7 +214,7 @@ extension Entry {
             request: new.request, standing: standing, sharedPolicy: policy, automaticLeft: new.tally.automaticLeft,
             isBodyReplayable: new.tally.isBodyReplayable, ticket: new.ticket, sequence: sequence,
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
-            holder: isTicket ? .store : .client(new.wantsTicket ? .ticket : .none))
+            holder: isTicket ? .store : new.isRefresh ? .cache : .client(new.wantsTicket ? .ticket : .none))
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
         noteSent(new.failure, new.tally.records)
@@ -246,10 +254,11 @@ extension Entry {
         sharedPolicy = policy
         automaticLeft = left
         let rules = policy.policy
-        let life = isHeldByClient ? min(rules.holdMax, rules.lifetime) : rules.lifetime
+        let isStored = if case .store = holder { true } else { false }
+        let life = isStored ? rules.lifetime : min(rules.holdMax, rules.lifetime)
         let end = hasOwnDeadline ? expiresAt : parkedAt + life
         // How long what was accepted may live was promised with it.
-        expiresAt = isHeldByClient ? end : max(end, expiresAt)
+        expiresAt = isStored ? max(end, expiresAt) : end
     }
 
     /// Comes to its end.

@@ -15,6 +15,8 @@ package struct NewEntry: Sendable {
     package var lane: String?
     /// Whether the client takes a ticket when its time on the connection is over.
     package var wantsTicket = false
+    /// Whether it brings the cache up to date, and no client waits for it.
+    package var isRefresh = false
     /// Not nil for a ticket.
     package var ticket: TicketFacts?
 

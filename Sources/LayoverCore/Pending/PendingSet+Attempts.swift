@@ -10,7 +10,7 @@ extension PendingSet {
     ) -> [PendingAction] {
         gather(now: now) { set in
             guard set.entries[new.id] == nil else { return }
-            if let refusal = set.admission.refusal(of: new.id, set.schedule) { return set.schedule.actions.append(refusal) }
+            if let refusal = set.admission.refusal(of: new, set.schedule) { return set.schedule.actions.append(refusal) }
             var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
             if let reason = set.schedule.payForStatus(&entry, new.parking, now: now) {
                 return set.schedule.actions.append(.deliverResponse(new.id, reason))

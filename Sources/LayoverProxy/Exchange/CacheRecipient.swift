@@ -32,10 +32,10 @@ final class CacheRecipient {
     /// The next reader of a stale response may ask for another refresh.
     func refreshEnded() { cache.refreshEnded(refresh) }
 
-    /// Without a client there is no hold that ends, no decision to ask for, and no stand-in response to give.
+    /// Without a client there is no decision to ask for, and no stand-in response to give. It waits as long as a client would:
+    /// whoever reads the URL after that has it refreshed again.
     static func policy(_ policy: Policy) -> Policy {
         var policy = policy
-        policy.holdMax = policy.lifetime
         policy.onExhausted = .fail
         return policy
     }

@@ -93,7 +93,12 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         // mutant: unmarked
         let beforeSending = run.recordStart(of: stored, machine.rules.counts, by: self)
         // That the connection of a replay stands is evidence for others that wait for the same origin.
-        let connected = entry.map { [engine = loop.engine] id in { @Sendable in engine.post(.connected(id)); return true } }
+        let connected = entry.map { [engine = loop.engine] id in
+            { @Sendable () -> Bool in
+                engine.post(.connected(id))
+                return true
+            }
+        }
         loop.metrics.attemptCount.increment()
         run.start(
             UpstreamAttempt(

@@ -9,6 +9,7 @@ extension NewEntry {
         let tally = exchange.takeTally()
         self.init(of: exchange, id: EntryID(using: &exchange.loop.generator), tally, failure, parking)
         wantsTicket = exchange.conversion?.wish != nil
+        if case .cache = exchange.recipient { isRefresh = true }
     }
 
     init(

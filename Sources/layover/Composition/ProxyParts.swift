@@ -102,7 +102,8 @@ struct ProxyParts: Sendable {
         let isWanted = settings.routes.policies.values.contains { $0.cache == .staleIfError }
         guard isWanted, cache.isNeeded else { return }
         let folder = settings.store.folder.isEmpty ? "." : settings.store.folder
-        let options = CacheOptions(path: folder + "/cache.sqlite", folder: folder + "/cache")
+        var options = CacheOptions(path: folder + "/cache.sqlite", folder: folder + "/cache")
+        options.refreshCountMax = settings.limits.cacheRefreshes
         do {
             let opened = try DiskResponseCache(options: options, logger: logger, now: Int(Date().timeIntervalSince1970))
             cache.set(opened)

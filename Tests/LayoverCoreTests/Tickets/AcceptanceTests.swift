@@ -30,6 +30,25 @@ struct AcceptanceTests {
         #expect(bench.set.admitTicket() == .admitted(sequence: 3))
     }
 
+    @Test func refreshOfTheCacheTakesNoPlaceOfAHeldClient() {
+        var limits = PendingLimits()
+        limits.heldClientCountMax = 1
+        var bench = PendingBench(limits: limits)
+        let counts = [true, true, false, true, false].map { isRefresh in
+            let id = EntryID(using: &bench.generator)
+            var new = NewEntry(
+                id: id, method: "GET", url: "", origin: PendingBench.origin, client: .init(address: ""), createdAt: bench.now,
+                failure: .refused, parking: .init(delay: .seconds(1), shutsGate: true))
+            new.isRefresh = isRefresh
+            let now = bench.now
+            var generator = bench.generator
+            _ = bench.set.parked(new, now: now, using: &generator)
+            return [bench.set.count, bench.set.heldCount]
+        }
+        // Where all places are taken only a client is refused.
+        #expect(counts == [[1, 0], [2, 0], [3, 1], [4, 1], [4, 1]])
+    }
+
     @Test func whileDrainingNothingIsAdmittedAndNothingStarted() {
         var bench = PendingBench()
         guard case .admitted(let one) = bench.set.admitTicket(), case .admitted(let two) = bench.set.admitTicket()

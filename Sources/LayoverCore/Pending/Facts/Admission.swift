@@ -10,13 +10,14 @@ struct Admission: Sendable {
     init(_ limits: PendingLimits) { self.limits = limits }
 
     /// - Returns: What its exchange is told instead of joining; nil if it may join.
-    func refusal(of id: EntryID, _ schedule: Schedule) -> PendingAction? {
+    func refusal(of new: NewEntry, _ schedule: Schedule) -> PendingAction? {
+        let id = new.id
         if schedule.isDraining { return .end(id, .draining) }
         // mutant: over-the-limit
         if schedule.entries.count + acceptingCount >= limits.entryCountMax {
             return .refuse(id, limit: "limits.entries", value: limits.entryCountMax)
         }
-        if schedule.entries.heldCount >= limits.heldClientCountMax {
+        if !new.isRefresh, schedule.entries.heldCount >= limits.heldClientCountMax {
             return .refuse(id, limit: "limits.heldClients", value: limits.heldClientCountMax)
         }
         return nil

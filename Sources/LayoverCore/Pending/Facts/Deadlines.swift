@@ -29,7 +29,7 @@ struct Deadlines {
     func endOrOfferTicket(_ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
         switch entry.holder {
-        case .client(.none), .store: break
+        case .client(.none), .store, .cache: break
         case .clientUntilStored, .client(.offered): return
         case .client(.ticket):
             schedule.entries[id]?.holder = .client(.offered)
