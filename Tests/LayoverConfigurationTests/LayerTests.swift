@@ -60,7 +60,7 @@ import Testing
         #expect(settings.proxy.connectPorts == [443, 22])
         #expect(settings.proxy.allowedHosts == ["a.example", "[::1]"])
         #expect(settings.proxy.insecureOpen)
-        #expect(settings.timeouts.firstByte == nil)
+        #expect(settings.timeouts.firstByte == .standard)
         #expect(settings.admin.allowedHosts == [])
         #expect(settings.reachability.probe.expectStatus == 200)
         #expect(settings.routes.standardPolicy.holdMax == .seconds(300))

@@ -28,11 +28,14 @@ extension Codec where Value == Duration {
     static var lifetime: Codec { duration(from: .milliseconds(1), to: .days(3650)) }
 }
 
-extension Codec where Value == Duration? {
-    /// The same, but `"none"` stands for nothing too.
-    var orNone: Codec {
-        Codec(
-            typeName + " or \"none\"", fromText: fromText, write: write,
-            read: { (value) throws(Refusal) in value == .text("none") ? nil : try read(value) })
+extension Codec where Value == FirstByteLimit {
+    static var firstByte: Codec {
+        let duration = Codec<Duration>.timeout.orNull
+        return Codec(
+            duration.typeName + " or \"none\"", fromText: duration.fromText,
+            write: { $0 == .off ? .text("none") : duration.write($0.held) },
+            read: { (value) throws(Refusal) in
+                value == .text("none") ? .off : try duration.read(value).map(FirstByteLimit.after) ?? .standard
+            })
     }
 }

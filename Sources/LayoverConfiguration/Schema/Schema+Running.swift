@@ -63,8 +63,8 @@ extension Schema {
             "timeouts.connect", \.timeouts.connect, .timeout, effect: .atOnce,
             "Limit on resolving, connecting and the TLS handshake together."),
         key(
-            "timeouts.firstByte", \.timeouts.firstByte, Codec.timeout.orNull.orNone, effect: .atOnce,
-            "Limit from the end of the request to the response head. null: no limit. `\"none\"`: the same."),
+            "timeouts.firstByte", \.timeouts.firstByte, .firstByte, effect: .atOnce,
+            "Limit from the end of the request to the response head. null: 5m for tickets, no limit for others. `\"none\"`: no limit."),
         key(
             "timeouts.idle", \.timeouts.idle, Codec.timeout.orNull, effect: .atOnce,
             "Limit between two parts of a response. null: no limit."),

@@ -2,8 +2,8 @@
 package struct Timeouts: Sendable, Hashable {
     /// Resolving, connecting and the TLS handshake together. Default: 10 s.
     package var connect = Duration.seconds(10)
-    /// From the last byte of the request to the head of the response. Nil: no limit. Default: nil.
-    package var firstByte: Duration?
+    /// From the last byte of the request to the head of the response. Default: standard.
+    package var firstByte = FirstByteLimit.standard
     /// Between two pieces of a response. Nil: no limit. Default: nil.
     package var idle: Duration?
     /// Until unacknowledged bytes end a connection (TCP_USER_TIMEOUT, tcp(7)). Default: 60 s.
@@ -19,4 +19,18 @@ package struct Timeouts: Sendable, Hashable {
     package var tunnelIdle = Duration.seconds(124 * 60)
     /// What attempts in flight get when the process is told to stop; 0 is allowed. Default: 30 s.
     package var drain = Duration.seconds(30)
+}
+
+/// How long a response head may take.
+package enum FirstByteLimit: Sendable, Hashable {
+    /// A client decides itself how long it waits. A ticket has nobody to do so: a server that hangs would hold up its lane.
+    case standard
+    case off
+    case after(Duration)
+
+    /// While a client holds; nil: no limit.
+    package var held: Duration? { if case .after(let limit) = self { limit } else { nil } }
+
+    /// For a ticket; nil: no limit. Standard: 5 minutes.
+    package var ticket: Duration? { self == .standard ? .seconds(300) : held }
 }

@@ -43,6 +43,8 @@ package struct Entry: StandingRequest, Sendable {
         var isAskedFor = false
         /// Whether it is to be made anew if it has not connected yet.
         var isAbandoned = false
+        /// Whether the head of its response has come.
+        var isAnswered = false
     }
 
     /// What ends the wait of an entry before its due time.
@@ -162,6 +164,10 @@ extension Entry {
 
     /// Whether the opening of the gate ends its wait.
     var isWokenByOrigin: Bool { policy.wakeOnReachable && waitEnd == .origin }
+
+    /// When even an attempt under way is ended. Only waiting is limited by `holdMax`, and by a deadline that a person has brought
+    /// forward.
+    var lifetimeEnd: Timestamp { max(expiresAt, parkedAt + policy.lifetime) }
 
     /// When its time is over once it is a ticket.
     var ticketDeadline: Timestamp { hasOwnDeadline ? expiresAt : parkedAt + policy.lifetime }

@@ -75,6 +75,10 @@ extension PendingSet {
             guard let entry = set.entries[id], entry.state == .attempting else { return }
             set.schedule.entries[id]?.count(tally)
             set.schedule.entries[id]?.isNeverSent = false
+            if case .attempting(var attempt) = entry.fullState {
+                attempt.isAnswered = true
+                set.schedule.entries[id]?.fullState = .attempting(attempt)
+            }
             // It waits no longer, however long its response or its tunnel goes on.
             set.schedule.leaveIncident(of: id, now: now)
             set.schedule.originOpened(entry.origin, now: now)

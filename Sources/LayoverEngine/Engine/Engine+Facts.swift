@@ -99,6 +99,8 @@ extension Engine {
                 exchanges[id]?.offerTicket()
             case .abandonConnecting(let id):
                 exchanges[id]?.abandonConnecting()
+            case .abortAttempt(let id):
+                exchanges[id]?.abortAttempt()
             case .end(let id, let end):
                 exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):

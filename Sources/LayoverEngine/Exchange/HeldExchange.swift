@@ -8,6 +8,8 @@ package protocol HeldExchange: AnyObject, Sendable {
     func start(_ trigger: AttemptTrigger, isForced: Bool)
     /// Aborts the attempt under way if its connection is not open yet.
     func abandonConnecting()
+    /// Aborts the attempt. What has come of it counts as if the origin had broken off.
+    func abortAttempt()
     /// Drops the response in hand: the exchange is in the set, and makes another attempt later.
     func dropResponse()
     /// Delivers the response in hand: no further attempt is allowed.

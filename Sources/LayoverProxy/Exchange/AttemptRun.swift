@@ -86,12 +86,17 @@ final class AttemptRun {
     /// - Parameter entry: The entry that hears of what the attempt proves; nil: it is not wanted.
     func cancel(evidenceFor entry: EntryID? = nil) {
         if let attempt, let entry { aborted = (attempt, entry) }
+        abort()
+        end()
+    }
+
+    /// Aborts the attempt, whose last event the exchange is still to get.
+    func abort() {
         if let handshake {
             handshake.cancel()
         } else if let attempt {
             worker?.cancel(attempt)
         }
-        end()
     }
 
     func cancelIfConnecting() {

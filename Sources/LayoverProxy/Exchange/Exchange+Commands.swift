@@ -57,6 +57,8 @@ extension Exchange: HeldExchange {
 
     func abandonConnecting() { loop.eventLoop.execute { self.abandonIfConnecting() } }
 
+    func abortAttempt() { loop.eventLoop.execute { self.run.abort() } }
+
     /// Aborts an attempt that may be hanging on a network that is gone. Its verdict makes another.
     func abandonIfConnecting() {
         guard attempt != nil, run.handshake == nil, phase == .attempting || phase == .preflight else { return }

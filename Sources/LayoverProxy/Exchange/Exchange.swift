@@ -103,7 +103,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         run.start(
             UpstreamAttempt(
                 request: request, number: number, needsFreshConnection: onNewConnection,
-                wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses, beforeSending: beforeSending ?? connected, receiver: self),
+                wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
+                beforeSending: beforeSending ?? connected, receiver: self),
             isTimed: cacheUse != nil || machine.recipient == .cache)
     }
 

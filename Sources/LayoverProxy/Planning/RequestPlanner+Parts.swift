@@ -60,8 +60,9 @@ extension RequestPlanner {
         return field.value.revealed.replacing("~uuid~", with: RequestUUID.text(using: &generator))
     }
 
-    func timeouts(of route: Route?) -> AttemptTimeouts {
+    func timeouts(of route: Route?, isTicket: Bool = false) -> AttemptTimeouts {
         var timeouts = rules.attempt
+        if isTicket { timeouts.firstByte = rules.ticketFirstByte }
         guard let own = route?.timeouts else { return timeouts }
         timeouts.connect = own.connect ?? timeouts.connect
         timeouts.firstByte = own.firstByte ?? timeouts.firstByte

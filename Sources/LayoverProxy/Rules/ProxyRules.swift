@@ -18,6 +18,8 @@ package struct ProxyRules: Sendable {
     /// Most client connections at a time. Default: 10 000.
     package var connectionCountMax = 10_000
     package var attempt = AttemptTimeouts()
+    /// The same for the response head of a ticket, for which no client decides how long it waits. Nil: no limit. Default: 5 minutes.
+    package var ticketFirstByte: Duration? = .seconds(300)
     /// Why no ticket can be accepted, as the store is not open; nil: it is. Default: there is none.
     package var noTickets: StoreFailure? = StoreFailure(.closed, "This proxy runs without a store.")
     /// Names of fields by which a client says who it is, besides those that always do: no client gets the ticket of another

@@ -64,7 +64,7 @@ struct TicketLoading {
         var request = UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
-            timeouts: loop.planner.timeouts(of: route), allowAddresses: route?.allowAddresses ?? [])
+            timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [])
         request.takeFields(of: route)
         return request
     }

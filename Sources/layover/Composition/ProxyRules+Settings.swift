@@ -19,7 +19,8 @@ extension ProxyRules {
         connectionCountMax = settings.limits.connections
         identityFields = settings.store.encryptFields
         attempt.connect = settings.timeouts.connect
-        attempt.firstByte = settings.timeouts.firstByte
+        attempt.firstByte = settings.timeouts.firstByte.held
+        ticketFirstByte = settings.timeouts.firstByte.ticket
         attempt.idle = settings.timeouts.idle
         attempt.deadPeer = settings.timeouts.deadPeer
         requestHeadTimeout = settings.timeouts.requestHead

@@ -22,6 +22,7 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger, isForced: Bool) { record(.start(trigger)) }
     func abandonConnecting() { record(.abandonConnecting) }
+    func abortAttempt() {}
     func dropResponse() { record(.dropResponse) }
     func deliverResponse(_ reason: Verdict.DeliverReason) { record(.deliverResponse(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }

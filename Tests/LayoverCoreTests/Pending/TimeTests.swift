@@ -30,6 +30,42 @@ struct TimeTests {
         #expect(bench.state(id) == .delivered)
     }
 
+    // MARK: The end of the lifetime
+
+    /// A server that hung stopped a lane for ever: nothing limited its attempt.
+    @Test mutating func lifetimeEndsTheAttemptOfATicketAndFreesItsLane() {
+        let policy = Policy.fixture { $0.lifetime = .seconds(100) }
+        let ids = bench.lane(2) { $0.policy = policy }
+        #expect(bench.state(ids[0]) == .attempting)
+        _ = bench.patch(ids[1], expiresAt: bench.now + .seconds(1000))
+        #expect(bench.wait(.seconds(99)) == [])
+        let actions = bench.wait(.seconds(1))
+        #expect(actions.ended == [ids[0]] && actions.started == [ids[1]])
+        #expect(bench.state(ids[0]) == .expired)
+    }
+
+    @Test mutating func lifetimeEndsTheAttemptOfAHeldRequestToo() {
+        let id = bench.parked(.reset, delay: .zero, policy: .fixture { $0.lifetime = .seconds(900) })
+        #expect(bench.wait(.zero) == [.start(id, .dueTime)])
+        #expect(bench.wait(.seconds(899)) == [], "only its wait is limited by holdMax")
+        #expect(bench.wait(.seconds(1)).ended == [id])
+        #expect(bench.state(id) == .expired)
+    }
+
+    @Test mutating func responseThatAClientReadsIsNotCutOff() {
+        let id = bench.parked(.reset, delay: .zero, policy: .fixture { $0.lifetime = .seconds(900) })
+        _ = bench.wait(.zero)
+        _ = bench.answer(id)
+        #expect(bench.wait(.seconds(2000)) == [] && bench.state(id) == .attempting)
+    }
+
+    @Test mutating func responseToATicketIsCutOffAndCounts() {
+        let id = bench.accepted { $0.policy = .fixture { $0.lifetime = .seconds(100) } }
+        _ = bench.answer(id)
+        #expect(bench.wait(.seconds(100)) == [.abortAttempt(id)])
+        #expect(bench.state(id) == .attempting, "its end comes from its exchange")
+    }
+
     @Test mutating func anAttemptThatFailsTooLateEndsItsEntry() {
         let id = bench.parked(.reset, delay: .zero)
         #expect(bench.wait(.zero) == [.start(id, .dueTime)])

@@ -141,6 +141,7 @@ private struct EntryTrial {
         switch action {
         case .start(_, let trigger): "start by \(trigger.rawValue)"
         case .abandonConnecting: "abandon if connecting"
+        case .abortAttempt: "abort the attempt"
         case .end(_, .cancelled): "end: cancelled"
         case .end(_, .superseded): "end: superseded"
         case .end(_, .expired): "end: expired"

@@ -9,6 +9,7 @@ extension Referee {
         let (pending, exchanges) = simulation.engine.assumeIsolated { ($0.pending, $0.exchanges) }
         for entry in pending.entries.values {
             holdMaxIsKept(entry)
+            lifetimeIsKept(entry)
             engineAndLoopsAgree(entry, exchanges[entry.id])
             noUnrepeatableSentRequestWaits(entry)
         }
@@ -24,6 +25,13 @@ extension Referee {
         if waited > entry.policy.holdMax {
             breach("holdMaxIsKept", "\(name(entry)) has waited \(waited)")
         }
+    }
+
+    /// No attempt hangs for longer than its entry may live, unless its response has begun.
+    private func lifetimeIsKept(_ entry: Entry) {
+        guard let attempt = entry.attempt, !attempt.isAnswered else { return }
+        let end = max(entry.expiresAt, entry.parkedAt + entry.policy.lifetime)
+        if simulation.time.now() > end { breach("lifetimeIsKept", "\(name(entry)) is attempted \(simulation.time.now() - end) after its end") }
     }
 
     /// What was sent before and may not be sent twice, as the configuration is now, goes nowhere by itself.

@@ -18,11 +18,23 @@ struct Deadlines {
         schedule.originChanged(entry.origin)
     }
 
-    /// An attempt in flight may finish; if it fails, the entry ends then.
+    /// An attempt in flight may go on until the end of `lifetime`; if it fails before, the entry ends then.
     func expire(_ schedule: inout Schedule) {
         // A reload may have moved the end; its own timer comes up then.
-        guard let entry = schedule.entries[id], entry.state != .attempting, entry.expiresAt <= now else { return }
+        guard let entry = schedule.entries[id], entry.expiresAt <= now else { return }
+        if let attempt = entry.attempt { return endAttempt(attempt, of: entry, &schedule) }
         endOrOfferTicket(&schedule)
+    }
+
+    /// A server that hangs would otherwise hold up a lane for ever.
+    private func endAttempt(_ attempt: Entry.Attempt, of entry: Entry, _ schedule: inout Schedule) {
+        // mutant: endless-attempt
+        guard entry.lifetimeEnd <= now else { return schedule.timers.add(.expiry(id), at: entry.lifetimeEnd) }
+        // Its work is done, and its client reads: it may take as long as the client likes.
+        if attempt.isAnswered, entry.isHeldByClient { return }
+        // What has come of the response counts.
+        if attempt.isAnswered { return schedule.actions.append(.abortAttempt(id)) }
+        schedule.end(id, as: .expired, .expired, now: now)
     }
 
     /// The time of the entry is over, or the proxy is being stopped: a ticket lives on, and a client that wants one is asked.
