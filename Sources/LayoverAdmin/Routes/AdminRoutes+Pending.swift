@@ -55,7 +55,7 @@ extension AdminRoutes {
 
     private func show(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         try refuseParameters(request)
-        return try answer(try await entry(context), request)
+        return try answer(try await entryByPrefix(context), request)
     }
 
     private func explain(_ request: Request, _ context: BasicRequestContext) async throws -> Response {

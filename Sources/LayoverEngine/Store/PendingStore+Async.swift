@@ -25,6 +25,12 @@ extension PendingStore {
         }.get()
     }
 
+    package func ids() async throws(StoreFailure) -> [EntryID] {
+        try await withCheckedContinuation { continuation in
+            ids { continuation.resume(returning: $0) }
+        }.get()
+    }
+
     package func removeEnded(before: Timestamp, limit: Int) async throws(StoreFailure) -> Int {
         try await withCheckedContinuation { continuation in
             removeEnded(before: before, limit: limit) { continuation.resume(returning: $0) }

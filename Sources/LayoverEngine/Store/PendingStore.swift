@@ -43,6 +43,9 @@ package protocol PendingStore: AnyObject, Sendable {
     func ticket(
         ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void)
 
+    /// The ids of all tickets that are kept, live or final, in no order.
+    func ids(done: @escaping @Sendable (Result<[EntryID], StoreFailure>) -> Void)
+
     /// Removes final tickets that ended before a measured time (`TicketRecord.endedMeasured`), oldest first, at most
     /// `limit`, with their responses, and completes with their number. Parents of live tickets stay.
     func removeEnded(

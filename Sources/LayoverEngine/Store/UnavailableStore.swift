@@ -100,6 +100,10 @@ package final class UnavailableStore: PendingStore {
         ask(done) { $0.ticket(ofKey: key, done: done) }
     }
 
+    package func ids(done: @escaping @Sendable (Result<[EntryID], StoreFailure>) -> Void) {
+        ask(done) { $0.ids(done: done) }
+    }
+
     package func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
     ) {

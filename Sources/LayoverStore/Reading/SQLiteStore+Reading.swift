@@ -46,6 +46,21 @@ extension SQLiteStore {
         }
     }
 
+    package func ids(done: @escaping @Sendable (Result<[EntryID], StoreFailure>) -> Void) {
+        read(done) { db throws(StoreError) in
+            var found: [EntryID] = []
+            let query = StatementBinder(try self.statement(Self.allIDs, db))
+            try query.run { (row) throws(StoreError) in
+                var row = row
+                found.append(try row.id())
+            }
+            return found
+        }
+    }
+
+    /// The index of ids has all that is asked for, so no row is read.
+    static let allIDs = "SELECT id FROM ticket"
+
     static let ticketOfKey = "SELECT id, payloadDigest FROM ticket WHERE keyDigest = ?"
 
     private static let recordOfID = TicketRow.selection("WHERE id = ?")

@@ -154,6 +154,10 @@ package final class MemoryStore: PendingStore {
         }
     }
 
+    package func ids(done: @escaping @Sendable (Result<[EntryID], StoreFailure>) -> Void) {
+        read(done) { Array($0.tickets.keys) }
+    }
+
     private func read<Value: Sendable>(
         _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void,
         _ body: @escaping @Sendable (MemoryContent) -> Value

@@ -105,7 +105,7 @@ actor PendingScreen {
     private static func line(_ name: String, _ entry: EntryDocument) -> String {
         let failure = entry.lastFailure.map { " \($0.kind)" } ?? ""
         return Terminal.safe(
-            "\(entry.id.prefix(EntryTable.idCount)) \(name.dropFirst("request.".count)) \(entry.state) "
+            "\(entry.id.prefix(EntryTable.idCountMin)) \(name.dropFirst("request.".count)) \(entry.state) "
                 + "\(entry.method) \(entry.url) tries=\(entry.attempts)\(failure)")
     }
 }

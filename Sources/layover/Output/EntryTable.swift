@@ -3,8 +3,8 @@ import LayoverAdmin
 
 /// Entries as a table.
 struct EntryTable {
-    /// Digits of a shortened id.
-    static let idCount = 12
+    /// Digits of a shortened id. Default: 12.
+    static let idCountMin = 12
 
     let entries: [EntryDocument]
     let now: Date
@@ -14,10 +14,20 @@ struct EntryTable {
         // Without lanes there is no column for them.
         let hasLanes = entries.contains { $0.lane != nil }
         var table = Table(columns(withLanes: hasLanes))
-        for entry in entries { table.add(cells(of: entry, withLane: hasLanes)) }
+        let idCount = Self.idCount(of: entries.map(\.id))
+        for entry in entries { table.add(cells(of: entry, idCount: idCount, withLane: hasLanes)) }
         return table.lines(width: terminal.width) { row, column, text in
             column == 1 ? terminal.colored(text, as: entries[row].state) : text
         }
+    }
+
+    /// The fewest digits that tell all of these ids apart, and at least 12.
+    static func idCount(of ids: [String]) -> Int {
+        let sorted = ids.sorted()
+        let shared = zip(sorted, sorted.dropFirst()).map { one, next in
+            one == next ? 0 : zip(one, next).prefix { $0 == $1 }.count
+        }
+        return max(idCountMin, (shared.max() ?? 0) + 1)
     }
 
     private func columns(withLanes hasLanes: Bool) -> [Table.Column] {
@@ -34,9 +44,9 @@ struct EntryTable {
     /// Before the method: the lane decides the order, as the columns before it do.
     private static let laneColumn = 6
 
-    private func cells(of entry: EntryDocument, withLane hasLane: Bool) -> [String] {
+    private func cells(of entry: EntryDocument, idCount: Int, withLane hasLane: Bool) -> [String] {
         var cells = [
-            String(entry.id.prefix(Self.idCount)), entry.state, entry.waitingFor ?? entry.why ?? "-",
+            String(entry.id.prefix(idCount)), entry.state, entry.waitingFor ?? entry.why ?? "-",
             TimeText.distance(entry.nextAttemptAt, from: now), String(entry.attempts),
             TimeText.distance(entry.parkedAt, from: now), entry.method, entry.url,
             entry.lastFailure?.kind ?? "-",

@@ -13,13 +13,14 @@ struct IncidentTable {
             .init(title: "WAITING", isRight: true), .init(title: "AGE", isRight: true),
             .init(title: "NEXT", isRight: true), .init(title: "LEFT", isRight: true), .init(title: "CAUSE"),
         ])
-        for incident in incidents { table.add(cells(of: incident)) }
+        let idCount = EntryTable.idCount(of: incidents.map(\.id))
+        for incident in incidents { table.add(cells(of: incident, idCount: idCount)) }
         return table.lines(width: terminal.width)
     }
 
-    private func cells(of incident: IncidentDocument) -> [String] {
+    private func cells(of incident: IncidentDocument, idCount: Int) -> [String] {
         [
-            String(incident.id.prefix(EntryTable.idCount)), incident.origin ?? incident.scope,
+            String(incident.id.prefix(idCount)), incident.origin ?? incident.scope,
             String(incident.waiting), TimeText.distance(incident.since, from: now),
             incident.manualOnly ? "manual" : TimeText.distance(incident.nextAttemptAt, from: now),
             incident.automaticLeft.map(String.init) ?? "-",

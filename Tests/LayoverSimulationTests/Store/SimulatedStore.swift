@@ -97,6 +97,10 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
         if let done = once(done) { memory.ticket(ofKey: key, done: done) }
     }
 
+    func ids(done: @escaping @Sendable (Result<[EntryID], StoreFailure>) -> Void) {
+        if let done = once(done) { memory.ids(done: done) }
+    }
+
     func removeEnded(
         before time: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void
     ) {

@@ -35,6 +35,16 @@ extension PendingStoreContract {
             try require(!room.hasFile(file), "the answer's body goes with its ticket")
             try await room.withStore { try require(try $0.live().map(\.sequence), is: [5]) }
         },
+        Check(name: "ids are those of all tickets that are kept, live or final") { room in
+            try await room.withStore { store in
+                try require(try await store.ids(), is: [])
+                _ = try await store.commit((1...3).map { .insert(.fixture($0), .fixture(), nil) })
+                for number in 1...2 { _ = try await store.apply(.update(end(number, at: Int64(number)))) }
+                try require(Set(try await store.ids()), is: Set((1...3).map { .fixture($0) }))
+                _ = try await store.removeEnded(before: .distantFuture, limit: 1)
+                try require(Set(try await store.ids()), is: Set((2...3).map { .fixture($0) }))
+            }
+        },
         Check(name: "a ticket stays as long as a live one depends on it") { room in
             try await room.withStore { store in
                 var child = TicketRecord.fixture(9)

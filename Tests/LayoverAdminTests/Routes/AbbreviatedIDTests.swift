@@ -1,0 +1,61 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverAdmin
+
+/// An entry may be asked for by the beginning of its id. Commands need the whole id.
+struct AbbreviatedIDTests {
+    /// Ids whose digits after the zeros are the number's.
+    private static let numbers: [UInt64] = [0xA1 << 32, 0xA2 << 32, 0xB3 << 32]
+    private static let zeros = String(repeating: "0", count: 22)
+
+    @Test func prefixFindsLiveAndEndedEntries() async throws {
+        try await AdminHarness.with { harness in
+            let ids = Self.numbers.map { harness.park($0).id }
+            _ = try await harness.post("/v1/pending/\(ids[2])/cancel")
+            for (digits, id) in [("a1", ids[0]), ("a2", ids[1]), ("b", ids[2])] {
+                let answer = try await harness.send("GET", "/v1/pending/\(Self.zeros)\(digits)")
+                #expect(answer.json["id"] as? String == id.description)
+            }
+        }
+    }
+
+    @Test func ambiguousPrefixNamesTheIDs() async throws {
+        try await AdminHarness.with { harness in
+            let ids = Self.numbers.map { harness.park($0).id }
+            let answer = try await harness.send("GET", "/v1/pending/\(Self.zeros)a")
+            #expect(answer.status == 409)
+            #expect(answer.json["kind"] as? String == "ambiguous_id")
+            #expect(answer.text.contains(ids[0].description) && answer.text.contains(ids[1].description))
+            #expect(!answer.text.contains(ids[2].description))
+        }
+    }
+
+    @Test func unknownPrefixIsNotFoundAndCommandsTakeNoPrefix() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(Self.numbers[0]).id
+            let answer = try await harness.send("GET", "/v1/pending/00000000ff")
+            #expect(answer.status == 404)
+            #expect((answer.json["detail"] as? String)?.contains("00000000ff") == true)
+            #expect(try await harness.post("/v1/pending/\(id.description.prefix(18))/cancel").status == 404)
+            #expect(try await harness.send("GET", "/v1/pending/\(id)").json["state"] as? String == "waiting")
+        }
+    }
+
+    @Test func prefixFindsATicketThatOnlyTheStoreHas() async throws {
+        let store = MemoryStore(on: MemoryDisk())
+        var record = TicketRecord.fixture(1)
+        _ = try await store.commit([.insert(record, .fixture(), nil)])
+        record.revision = 2
+        record.state = .delivered
+        record.endedAt = record.createdAt
+        _ = try await store.commit([.update(record)])
+        try await AdminHarness.with(store: store) { harness in
+            let digits = record.id.description.prefix(12)
+            let answer = try await harness.send("GET", "/v1/pending/\(digits)")
+            #expect(answer.json["id"] as? String == record.id.description)
+        }
+    }
+}
