@@ -32,7 +32,7 @@ package struct EntryDocument: Codable, Sendable {
     package var parents: [String]?
     /// The request that took its place; left out where there is none.
     package var supersededBy: String?
-    /// The response of a delivered ticket; left out where there is none.
+    /// The response that was delivered; left out where there is none.
     package var response: ResponseDocument?
 }
 
@@ -64,7 +64,15 @@ extension EntryDocument {
             actions: entry.actions.map(\.rawValue),
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
             supersededBy: entry.supersededBy.map(view.shown),
-            response: entry.ticket?.status.map { ResponseDocument(status: $0) })
+            response: entry.deliveredStatus.map { ResponseDocument(status: $0) })
+    }
+}
+
+extension Entry {
+    /// The status of the response that was delivered; nil if there was none.
+    var deliveredStatus: Int? {
+        guard state == .delivered else { return nil }
+        return ticket?.status ?? attempts.records.last?.status
     }
 }
 

@@ -89,12 +89,13 @@ struct StandingText {
     // MARK: Ended
 
     private var delivered: String {
-        guard entry.ticket != nil else { return "The client got the response \(ending)." }
+        let response = entry.deliveredStatus.map { "response (\($0))" } ?? "response"
+        guard entry.ticket != nil else { return "The client got the \(response) \(ending)." }
         guard entry.attempts.records.last?.brokeOff == true else {
-            return "The response arrived \(ending), and is stored until the client deletes it."
+            return "The \(response) arrived \(ending), and is stored until the client deletes it."
         }
         return sentences(
-            "The response arrived \(ending), but was cut off: status and fields are stored, the body is not.", lastFailure)
+            "The \(response) arrived \(ending), but was cut off: status and fields are stored, the body is not.", lastFailure)
     }
 
     private var cancelled: String {

@@ -77,7 +77,8 @@ struct TicketReading: Sendable {
             ready.body = .inline(body)
             return .ready(ready, capturedBody(of: ready))
         } catch {
-            return .rejected(Self.failure(error.description))
+            // The request is incomplete: the fault is in it, or in the response to its parent, not in this proxy.
+            return .rejected(Self.failure(error.description, .httpRequestError))
         }
     }
 
@@ -114,7 +115,7 @@ struct TicketReading: Sendable {
         return bytes
     }
 
-    static func failure(_ message: String) -> Failure {
-        Failure(phase: .resolving, kind: .proxyInternalError, evidence: .neverSent, message: message)
+    static func failure(_ message: String, _ kind: FailureKind = .proxyInternalError) -> Failure {
+        Failure(phase: .resolving, kind: kind, evidence: .neverSent, message: message)
     }
 }

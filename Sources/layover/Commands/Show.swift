@@ -24,7 +24,7 @@ struct Show: AsyncParsableCommand {
         facts.add("id", entry.id)
         facts.add("request", "\(entry.method) \(entry.url)")
         let detail = entry.waitingFor.map { " for \($0)" } ?? entry.why.map { ": \($0)" } ?? ""
-        facts.add("state", entry.state + detail)
+        facts.add("state", entry.state + detail + (entry.response.map { ", status \($0.status)" } ?? ""))
         facts.add("ticket", entry.ticket.map(Self.address))
         facts.add("lane", entry.lane)
         for parent in entry.parents ?? [] { facts.add("after", parent) }
@@ -38,7 +38,7 @@ struct Show: AsyncParsableCommand {
         if let failure = entry.lastFailure {
             facts.add(
                 "last failure",
-                "\(failure.kind) while \(failure.phase) (\(failure.evidence)) at \(failure.at)")
+                "\(FailureText.place(failure.kind, failure.phase)) (\(failure.evidence)) at \(failure.at)")
             facts.add("", failure.message)
         }
         facts.add(

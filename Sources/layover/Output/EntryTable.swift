@@ -30,6 +30,11 @@ struct EntryTable {
         return max(idCountMin, (shared.max() ?? 0) + 1)
     }
 
+    /// Of a delivered request with its status.
+    private static func state(of entry: EntryDocument) -> String {
+        entry.response.map { "\(entry.state) \($0.status)" } ?? entry.state
+    }
+
     private func columns(withLanes hasLanes: Bool) -> [Table.Column] {
         var columns: [Table.Column] = [
             .init(title: "ID"), .init(title: "STATE"), .init(title: "WAITING FOR"),
@@ -46,7 +51,7 @@ struct EntryTable {
 
     private func cells(of entry: EntryDocument, idCount: Int, withLane hasLane: Bool) -> [String] {
         var cells = [
-            String(entry.id.prefix(idCount)), entry.state, entry.waitingFor ?? entry.why ?? "-",
+            String(entry.id.prefix(idCount)), Self.state(of: entry), entry.waitingFor ?? entry.why ?? "-",
             TimeText.distance(entry.nextAttemptAt, from: now), String(entry.attempts),
             TimeText.distance(entry.parkedAt, from: now), entry.method, entry.url,
             entry.lastFailure?.kind ?? "-",

@@ -24,7 +24,7 @@ struct IncidentTable {
             String(incident.waiting), TimeText.distance(incident.since, from: now),
             incident.manualOnly ? "manual" : TimeText.distance(incident.nextAttemptAt, from: now),
             incident.automaticLeft.map(String.init) ?? "-",
-            incident.cause.map { "\($0.kind) while \($0.phase)" } ?? "-",
+            incident.cause.map { FailureText.place($0.kind, $0.phase) } ?? "-",
         ]
     }
 }

@@ -1,19 +1,45 @@
 import Foundation
 import LayoverAdmin
 
-/// The attempts of an entry, one after the other, and its current state.
+/// The attempts of an entry, one after the other, and its current state. Attempts that repeat the one before them are
+/// folded into one line.
 struct Timeline {
+    /// Fewest repetitions that are folded: fewer are no shorter when they are folded.
+    private static let foldedCountMin = 2
+
     let document: ExplainDocument
 
     var lines: [String] {
         var lines = [document.id]
         if document.attempts.isEmpty { lines.append("no finished attempts yet") }
         let gap = gap
-        for (index, attempt) in document.attempts.enumerated() {
+        var index = 0
+        while index < document.attempts.count {
             if index == gap { lines.append("      … \(document.droppedCount) attempts not recorded …") }
+            let attempt = document.attempts[index]
             lines += Self.lines(attempt)
+            let repeated = repetitions(after: index, gap: gap)
+            if repeated.count >= Self.foldedCountMin, let last = repeated.last {
+                lines.append("      … \(repeated.count) more attempts with the same result, the last one:")
+                lines.append(Self.headline(last))
+                index += repeated.count
+            }
+            index += 1
         }
         return (lines + ["now   \(document.now.text)"]).map(Terminal.safe)
+    }
+
+    /// The attempts right after one that went as it did, up to the place where attempts are missing.
+    private func repetitions(after index: Int, gap: Int?) -> ArraySlice<AttemptDocument> {
+        let result = Self.result(document.attempts[index])
+        let rest = document.attempts[(index + 1)...]
+        let end = rest.indices.first { $0 == gap || Self.result(rest[$0]) != result }
+        return rest[..<(end ?? rest.endIndex)]
+    }
+
+    /// What has to be equal in attempts that are folded. Each connection has a local port of its own.
+    private static func result(_ attempt: AttemptDocument) -> [String?] {
+        [outcome(attempt), attempt.remoteAddress, attempt.message, verdict(attempt)]
     }
 
     /// The attempt before which those stood that are not kept. Sendings that libcurl made within an attempt
@@ -27,15 +53,17 @@ struct Timeline {
     }
 
     private static func lines(_ attempt: AttemptDocument) -> [String] {
+        [headline(attempt) + ": \(outcome(attempt))"] + details(attempt).map { "      " + $0 }
+    }
+
+    private static func headline(_ attempt: AttemptDocument) -> String {
         let number = String(attempt.number)
         let margin = String(repeating: " ", count: max(0, 4 - number.count))
-        var lines = [
-            "\(number)\(margin)  \(attempt.startedAt) \(attempt.trigger)\(took(attempt)): \(outcome(attempt))"
-        ]
-        lines += [connection(attempt), attempt.message, verdict(attempt)].compactMap { text in
-            text.map { "      " + $0 }
-        }
-        return lines
+        return "\(number)\(margin)  \(attempt.startedAt) \(attempt.trigger)\(took(attempt))"
+    }
+
+    private static func details(_ attempt: AttemptDocument) -> [String] {
+        [connection(attempt), attempt.message, verdict(attempt)].compactMap(\.self)
     }
 
     private static func took(_ attempt: AttemptDocument) -> String {
@@ -48,8 +76,7 @@ struct Timeline {
     private static func outcome(_ attempt: AttemptDocument) -> String {
         if let status = attempt.status { return "answered with \(status)" }
         guard let kind = attempt.kind else { return "answered" }
-        return "\(kind)" + (attempt.phase.map { " while \($0)" } ?? "")
-            + (attempt.evidence.map { " (\($0))" } ?? "")
+        return FailureText.place(kind, attempt.phase) + (attempt.evidence.map { " (\($0))" } ?? "")
     }
 
     private static func connection(_ attempt: AttemptDocument) -> String? {
@@ -66,9 +93,8 @@ struct Timeline {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
+    /// The rule as a sentence; a proxy of another version may have none for it.
     private static func verdict(_ attempt: AttemptDocument) -> String? {
-        guard let verdict = attempt.verdict else { return nil }
-        return "\(verdict)" + (attempt.rule.map { " by \($0)" } ?? "")
-            + (attempt.text.map { ": \($0)" } ?? "")
+        attempt.text ?? attempt.verdict.map { "\($0)" + (attempt.rule.map { " (rule \($0))" } ?? "") }
     }
 }

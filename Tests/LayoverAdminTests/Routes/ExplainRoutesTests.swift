@@ -221,6 +221,21 @@ struct ExplainRoutesTests {
         }
     }
 
+    @Test func deliveredNamesTheStatusOfItsResponse() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1).id
+            let record = Self.record(2, .admin, .deliver(.answered)) { $0.status = 201 }
+            harness.engine.post(
+                .ended(
+                    id, .delivered, nil,
+                    AttemptTally(AttemptCounts(all: 2), automaticLeft: nil, isBodyReplayable: true, records: [record])))
+            let text = try await now(harness, id)["text"] as? String
+            #expect(text?.hasPrefix("The client got the response (201) at ") == true)
+            let entry = try await harness.send("GET", "/v1/pending/\(id)").json
+            #expect(entry["response"] as? [String: Int] == ["status": 201])
+        }
+    }
+
     @Test(arguments: [false, true])
     func everyVerdictHasASentence(isTicket: Bool) {
         let parkings = Verdict.ParkingRule.allCases.map {

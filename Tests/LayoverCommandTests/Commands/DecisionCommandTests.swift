@@ -75,7 +75,7 @@ struct DecisionCommandTests {
             #expect(lines[3] == "      The connection closed before an answer came.")
             #expect(
                 lines[4]
-                    == "      ask by onMaybeApplied: Undecided: the server may have processed the request, and it is not repeatable."
+                    == "      Undecided: the server may have processed the request, and it is not repeatable."
             )
             #expect(lines[5].hasPrefix("now   The server may have processed the request"))
         }

@@ -25,5 +25,50 @@ extension EndToEnd {
             }
             #expect(origin.records.isEmpty == false)
         }
+
+        // MARK: Explain and lists
+
+        @Test func deliveredRequestShowsItsStatus() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let origin = try await scene.startOrigin()
+            let ticket = try await scene.submit("/echo")
+            #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered")
+            let id = try await scene.layover.entry(of: ticket)
+            let explained = try await scene.layover.command("explain", id).succeed().output
+            #expect(explained.contains("The response (200) arrived"), "\(explained)")
+            #expect(!explained.contains("deliver by"), "\(explained)")
+            let shown = try await scene.layover.command("show", id).succeed().output
+            #expect(shown.contains("delivered, status 200"), "\(shown)")
+            let list = try await scene.layover.command("pending", "--state", "delivered").succeed().output
+            #expect(list.contains("delivered 200"), "\(list)")
+            #expect(origin.records.isEmpty == false)
+        }
+
+        @Test func repeatedAttemptsAreOneBlock() async throws {
+            let scene = try await Scene(RunningLayover.quickRetries)
+            let ticket = try await scene.submit("/echo")
+            try await scene.layover.waitForPending { ($0.data.first?.attempts ?? 0) >= 6 }
+            let id = try await scene.layover.entry(of: ticket)
+            let explained = try await scene.layover.command("explain", id).succeed().output
+            #expect(explained.components(separatedBy: "connection_refused").count <= 4, "\(explained)")
+            #expect(explained.contains("more attempts with the same result"), "\(explained)")
+        }
+
+        @Test func missingTokenValueIsNotAnInternalError() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let origin = try await scene.startOrigin()
+            let parent = try await scene.submit("/echo")
+            #expect(try await scene.layover.ticket(parent, wait: 20).state == "delivered")
+            let child = try await scene.submit("/echo?id=~ticket.\(parent).field.x-missing~")
+            #expect(try await scene.layover.ticket(child, wait: 20).state == "undecided")
+            let id = try await scene.layover.entry(of: child)
+            for command in ["show", "explain"] {
+                let text = try await scene.layover.command(command, id).succeed().output
+                #expect(!text.contains("proxy_internal_error") && !text.contains("resolving"), "\(text)")
+                #expect(text.contains("has no field x-missing"), "\(text)")
+                if command == "show" { #expect(text.contains("http_request_error before sending"), "\(text)") }
+            }
+            #expect(origin.records.isEmpty == false)
+        }
     }
 }
