@@ -34,6 +34,8 @@ package struct EntryDocument: Codable, Sendable {
     package var supersededBy: String?
     /// The response that was delivered; left out where there is none.
     package var response: ResponseDocument?
+    /// When the attempt that a person asked for is made; left out where no one asked.
+    package var willGo: String?
 }
 
 /// A response without its fields and its body.
@@ -64,7 +66,7 @@ extension EntryDocument {
             actions: entry.actions.map(\.rawValue),
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
             supersededBy: entry.supersededBy.map(view.shown),
-            response: entry.deliveredStatus.map { ResponseDocument(status: $0) })
+            response: entry.deliveredStatus.map { ResponseDocument(status: $0) }, willGo: entry.willGo?.rawValue)
     }
 }
 

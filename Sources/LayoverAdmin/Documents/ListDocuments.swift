@@ -20,6 +20,8 @@ package struct BulkDocument: Codable, Sendable {
     package var done: Int
     /// One for each id, in the order given; empty if the entries were selected otherwise.
     package var results: [Result]
+    /// After `retry`: how many of those done go when. Left out for other commands and dry runs.
+    package var willGo: [String: Int]?
 }
 
 /// The name and version of the program.

@@ -24,7 +24,23 @@ extension AdminRoutes {
             throw Problem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
         }
         return try json(
-            BulkDocument(matched: ids.count, done: outcomes.count { $0 == .done }, results: []))
+            BulkDocument(
+                matched: ids.count, done: outcomes.count { $0 == .done }, results: [],
+                willGo: await willGo(zip(ids, outcomes), after: command)))
+    }
+
+    /// How many of the entries whose retry was carried out go when.
+    private func willGo(
+        _ outcomes: some Sequence<(EntryID, CommandOutcome)>, after command: EntryCommand
+    ) async -> [String: Int]? {
+        guard command == .retry else { return nil }
+        var counts: [String: Int] = [:]
+        for (id, outcome) in outcomes where outcome == .done {
+            guard let entry = await engine.entry(id), entry.waitingFor != .parent || entry.willGo != nil else { continue }
+            // An attempt that is over already was made at once.
+            counts[(entry.willGo ?? .now).rawValue, default: 0] += 1
+        }
+        return counts
     }
 
     private func perform(
@@ -47,7 +63,7 @@ extension AdminRoutes {
             matched: matched, done: results.count { $0 == .done },
             results: names.map { name in
                 .init(id: name, status: meant[name].flatMap { outcomes[$0] }?.status ?? 404)
-            })
+            }, willGo: await willGo(zip(ids, results), after: command))
     }
 
     private func isKnown(_ id: EntryID) async -> Bool { (try? await engine.knownEntry(id)) != nil }

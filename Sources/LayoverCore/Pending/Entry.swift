@@ -84,6 +84,8 @@ package struct Entry: StandingRequest, Sendable {
     package var standing: RequestStanding
     var fullState = State.waiting(.due)
     package internal(set) var waitingFor: WaitReason?
+    /// When the attempt that a person asked for is made.
+    package internal(set) var willGo: WillGo?
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?

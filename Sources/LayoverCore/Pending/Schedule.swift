@@ -69,6 +69,7 @@ struct Schedule: Sendable {
     func described(_ entry: Entry, now: Timestamp) -> Entry {
         var entry = entry
         (entry.waitingFor, entry.nextAttemptAt) = entry.state == .waiting ? wait(of: entry, now: now) : (nil, nil)
+        entry.willGo = willGo(entry)
         return entry
     }
 

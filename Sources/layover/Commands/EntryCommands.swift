@@ -2,12 +2,18 @@ import ArgumentParser
 
 /// `layover retry`
 struct RetryEntries: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "retry", abstract: "Send requests now.")
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Send requests now.",
+        discussion: """
+            Prints when each request is sent if that is not possible now, for example in mode offline. With --wait, the exit code \
+            is 0 if all requests were delivered, otherwise 3.
+            """)
 
     @OptionGroup var selection: EntrySelectionOptions
+    @Flag(help: "Wait until each request has ended or needs a decision.") var wait = false
 
     func validate() throws { try selection.check() }
-    func run() async throws { try await EntryOrder(command: "retry", selection: selection).run() }
+    func run() async throws { try await EntryOrder(command: "retry", selection: selection, waits: wait).run() }
 }
 
 /// `layover cancel`

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import LayoverAdmin
+import LayoverCore
 
 /// Carries out a command for entries.
 struct EntryOrder {
@@ -22,25 +24,27 @@ struct EntryOrder {
 
     let command: String
     let selection: EntrySelectionOptions
+    /// Whether it waits for the outcome.
+    var waits = false
 
     func run() async throws {
         let client = try selection.connection.client()
         let ids = try await EntryNames(client: client).resolved(selection.ids)
         if ids.count == 1 { return try await one(ids[0], client) }
         if !ids.isEmpty { return try await several(ids, client) }
-        let order = Many(
-            filter: selection.host.map { Many.Filter(host: $0) }, all: selection.all ? true : nil,
-            reason: selection.reason)
-        let answer = try await client.send(AdminCall("POST", "/v1/pending/\(command)", body: order))
-        let outcome = try answer.decoded(BulkDocument.self)
-        StandardOutput.write(selection.json ? answer.text : "\(outcome.done) of \(outcome.matched) done")
+        try await matching(client)
     }
 
     private func one(_ id: String, _ client: AdminClient) async throws {
         let path = "/v1/pending/\(AdminCall.escaped(id))/\(command)"
         let answer = try await client.send(AdminCall("POST", path, body: One(reason: selection.reason)))
+        if waits { return try await printOutcomes(of: [id], client) }
         let entry = try answer.decoded(EntryDocument.self)
-        StandardOutput.write(selection.json ? answer.text : "\(entry.id) \(entry.state)")
+        StandardOutput.write(selection.json ? answer.text : line(entry))
+    }
+
+    private func line(_ entry: EntryDocument) -> String {
+        command == EntryCommand.retry.rawValue ? WillGoText.line(entry) : "\(entry.id) \(entry.state)"
     }
 
     private func several(_ ids: [String], _ client: AdminClient) async throws {
@@ -48,15 +52,55 @@ struct EntryOrder {
         let answer = try await client.send(AdminCall("POST", "/v1/pending/\(command)", body: order))
         let outcome = try answer.decoded(BulkDocument.self)
         if selection.json {
-            StandardOutput.write(answer.text)
+            if !waits { StandardOutput.write(answer.text) }
         } else {
-            StandardOutput.write(
-                outcome.results.map { Terminal.safe("\($0.id) \(Self.word(for: $0.status))") })
+            // With --wait the outcomes of those that are done are printed later.
+            let told = waits ? outcome.results.filter { $0.status >= 300 } : outcome.results
+            StandardOutput.write(told.map { Terminal.safe("\($0.id) \(Self.word(for: $0.status))") })
+            if outcome.willGo != nil, !waits { StandardOutput.write(WillGoText.line(outcome)) }
         }
-        guard outcome.results.allSatisfy({ $0.status < 300 }) else {
-            throw ExitCode(CommandFailure.Code.refused.rawValue)
+        if waits { try await printOutcomes(of: outcome.results.filter { $0.status < 300 }.map(\.id), client) }
+        guard outcome.results.allSatisfy({ $0.status < 300 }) else { throw Self.refused }
+    }
+
+    private func matching(_ client: AdminClient) async throws {
+        // The answer names no ids, so those to wait for are found before.
+        let ids = waits ? try await EntryList(client: client).entries(host: selection.host).map(\.id) : []
+        let order = Many(
+            filter: selection.host.map { Many.Filter(host: $0) }, all: selection.all ? true : nil,
+            reason: selection.reason)
+        let answer = try await client.send(AdminCall("POST", "/v1/pending/\(command)", body: order))
+        let outcome = try answer.decoded(BulkDocument.self)
+        if selection.json, !waits { StandardOutput.write(answer.text) }
+        guard outcome.matched > 0 else { throw CommandFailure(code: .refused, message: "no request matches") }
+        if waits { return try await printOutcomes(of: ids, client) }
+        if !selection.json {
+            StandardOutput.write(
+                outcome.willGo == nil ? "\(outcome.done) of \(outcome.matched) done" : WillGoText.line(outcome))
+        }
+        guard outcome.done > 0 else { throw Self.refused }
+    }
+
+    /// - Throws: Exit code 3 unless all were delivered.
+    private func printOutcomes(of ids: [String], _ client: AdminClient) async throws {
+        let outcomes = try await OutcomeWait(client: client).outcomes(of: ids)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        for entry in outcomes {
+            StandardOutput.write(
+                selection.json ? String(decoding: try encoder.encode(entry), as: UTF8.self) : Self.outcome(entry))
+        }
+        guard outcomes.count == ids.count, outcomes.allSatisfy({ $0.state == EntryState.delivered.rawValue }) else {
+            throw Self.refused
         }
     }
+
+    private static func outcome(_ entry: EntryDocument) -> String {
+        let detail = entry.response.map { ", status \($0.status)" } ?? entry.why.map { ": \($0)" } ?? ""
+        return Terminal.safe("\(entry.id) \(entry.state)\(detail)")
+    }
+
+    private static let refused = ExitCode(CommandFailure.Code.refused.rawValue)
 
     private static func word(for status: Int) -> String {
         switch status {

@@ -29,6 +29,6 @@ struct Force: AsyncParsableCommand {
         let answer = try await client.send(
             AdminCall("POST", "/v1/pending/\(AdminCall.escaped(id))/force", body: order))
         let entry = try answer.decoded(EntryDocument.self)
-        StandardOutput.write(json ? answer.text : "\(entry.id) \(entry.state)")
+        StandardOutput.write(json ? answer.text : WillGoText.line(entry))
     }
 }

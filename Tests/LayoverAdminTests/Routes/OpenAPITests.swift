@@ -57,6 +57,8 @@ struct OpenAPITests {
         #expect(Self.list(Self.block("components", "schemas", "State")) == EntryState.allCases.map(\.rawValue))
         let entry = Self.block("components", "schemas", "Entry", "properties")
         #expect(Self.list(entry.filter { $0.hasPrefix("actions:") }) == EntryCommand.allCases.map(\.rawValue))
+        let willGo = Self.block("components", "schemas", "Entry", "properties", "willGo").filter { $0.hasPrefix("enum:") }
+        #expect(Self.list(willGo) == WillGo.allCases.map(\.rawValue))
         let failure = Self.block("components", "schemas", "Failure", "properties")
         #expect(Self.list(failure.filter { $0.hasPrefix("phase:") }) == FailurePhase.allCases.map { "\($0)" })
     }
@@ -136,10 +138,10 @@ struct OpenAPITests {
                 #expect(required == properties.subtracting(optional), "\(schema)")
             }
             let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            try expect("Entry", held, optional: ["parents", "supersededBy", "response"])
+            try expect("Entry", held, optional: ["parents", "supersededBy", "response", "willGo"])
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json
-            try expect("Entry", entry, optional: ["parents", "supersededBy", "response"])
+            try expect("Entry", entry, optional: ["parents", "supersededBy", "response", "willGo"])
             try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json)
             try expect("Status", try await harness.send("GET", "/v1/status").json)
             try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)

@@ -70,5 +70,53 @@ extension EndToEnd {
             }
             #expect(origin.records.isEmpty == false)
         }
+
+        // MARK: Commands
+
+        @Test func retryWhileOfflineTellsThatTheModeHasToEnd() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            try await scene.layover.command("offline").succeed()
+            let tickets = [try await scene.submit("/echo?1"), try await scene.submit("/echo?2")]
+            let all = try await scene.layover.command("retry", "--all").run()
+            #expect(all.status == 0 && all.output.contains("2 when the mode is no longer offline"), "\(all)")
+            #expect(!all.output.contains("done"), "\(all)")
+            let id = try await scene.layover.entry(of: tickets[0])
+            let json = try await scene.layover.command("retry", id, "--json").succeed().output
+            #expect(json.contains(#""willGo":"modeEnds""#), "\(json)")
+            let one = try await scene.layover.command("retry", id).succeed().output
+            #expect(one.contains("is sent when the mode is no longer offline"), "\(one)")
+        }
+
+        @Test(arguments: [["retry", "--host", "typo.example"], ["cancel", "--all"], ["hold", "--host", "typo.example"]])
+        func commandThatMatchesNothingExitsWithThree(arguments: [String]) async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            var command = scene.layover.command()
+            command.arguments += arguments
+            let result = try await command.run()
+            #expect(result.status == 3 && result.errors.contains("no request matches"), "\(result)")
+        }
+
+        @Test func retryWithWaitExitsWithTheOutcome() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let ticket = try await scene.submit("/echo")
+            try await scene.layover.waitForPending { $0.waitingCount == 1 && $0.data[0].attempts > 0 }
+            let id = try await scene.layover.entry(of: ticket)
+            let given = try scene.layover.command("retry", id, "--wait").start()
+            try await scene.layover.waitForPending { $0.data.first?.attempts == 2 }
+            try await scene.layover.command("cancel", id).succeed()
+            let cancelled = await given.result(within: .seconds(20))
+            #expect(cancelled.status == 3 && cancelled.output.contains("cancelled"), "\(cancelled)")
+
+            let origin = try await scene.startOrigin()
+            try await scene.layover.command("offline").succeed()
+            let other = try await scene.submit("/echo")
+            #expect(other != ticket)
+            let waiting = try scene.layover.command("retry", "--all", "--wait").start()
+            try await scene.layover.waitForPending { $0.waitingCount == 1 }
+            try await scene.layover.command("auto").succeed()
+            let delivered = await waiting.result(within: .seconds(20))
+            #expect(delivered.status == 0 && delivered.output.contains("delivered"), "\(delivered)")
+            #expect(origin.records.isEmpty == false)
+        }
     }
 }
