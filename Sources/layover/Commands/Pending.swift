@@ -8,23 +8,41 @@ struct Pending: AsyncParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print one JSON object per line.") var json = false
-    @Flag(help: "Show changes until interrupted.") var watch = false
+    @Flag(help: "Show changes until interrupted. Reconnects when the proxy has restarted.") var watch = false
     @Option(help: "Only requests to this host.") var host: String?
     @Option(help: "Only requests in these states, separated by commas.") var state: String?
     @Option(help: "Only requests in this lane.") var lane: String?
+    @Option(
+        // A value that begins with a dash is no option.
+        parsing: .unconditional,
+        help: "The field to sort by, such as host or -createdAt; with - before it, descending. Default: parkedAt.")
+    var sort: String?
+    @Option(help: "Show at most this many requests.") var limit: Int?
+
+    func validate() throws {
+        if watch, sort != nil { throw ValidationError("--sort cannot be used with --watch.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+    }
 
     func run() async throws {
         let client = try connection.client()
         if watch {
-            return try await PendingWatch(client: client, host: host, state: state, lane: lane, isJSON: json).run()
+            return try await PendingWatch(
+                client: client, host: host, state: state, lane: lane, limit: limit, isJSON: json
+            ).run()
         }
-        var call = AdminCall("/v1/pending", query: [("host", host), ("state", state), ("lane", lane)])
+        var call = AdminCall("/v1/pending", query: [("host", host), ("state", state), ("lane", lane), ("sort", sort)])
         call.accept = "application/jsonl"
         var entries: [EntryDocument] = []
+        var count = 0
         try await client.lines(of: call) { line in
+            count += 1
+            guard count <= limit ?? .max else { return }
             if json { StandardOutput.write(line) } else { entries.append(try EntryLine.entry(line)) }
         }
-        if !json { StandardOutput.write(EntryTable(entries: entries, now: Date()).lines(.standardOutput())) }
+        guard !json else { return }
+        StandardOutput.write(EntryTable(entries: entries, now: Date()).lines(.standardOutput()))
+        if let rest = EntryTable.rest(count - entries.count) { StandardOutput.write(rest) }
     }
 }
 

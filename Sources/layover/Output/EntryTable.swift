@@ -35,14 +35,18 @@ struct EntryTable {
         entry.response.map { "\(entry.state) \($0.status)" } ?? entry.state
     }
 
+    /// The line below a list that was cut; nil if nothing is missing.
+    static func rest(_ count: Int) -> String? { count > 0 ? "… and \(count) more" : nil }
+
     private func columns(withLanes hasLanes: Bool) -> [Table.Column] {
+        // At 80 columns there is no room for all of them; what is asked for and why it failed is told last of all.
         var columns: [Table.Column] = [
-            .init(title: "ID"), .init(title: "STATE"), .init(title: "WAITING FOR"),
-            .init(title: "NEXT", isRight: true), .init(title: "TRIES", isRight: true),
-            .init(title: "AGE", isRight: true), .init(title: "METHOD"), .init(title: "URL", isFlexible: true),
-            .init(title: "LAST FAILURE", isFlexible: true),
+            .init(title: "ID"), .init(title: "STATE"), .init(title: "WAITING FOR", rank: 2),
+            .init(title: "NEXT", isRight: true, rank: 4), .init(title: "TRIES", isRight: true, rank: 5),
+            .init(title: "AGE", isRight: true, rank: 1), .init(title: "METHOD", rank: 1),
+            .init(title: "URL", isFlexible: true, widthMin: 24), .init(title: "LAST FAILURE", isFlexible: true),
         ]
-        if hasLanes { columns.insert(.init(title: "LANE", isFlexible: true), at: Self.laneColumn) }
+        if hasLanes { columns.insert(.init(title: "LANE", isFlexible: true, rank: 3), at: Self.laneColumn) }
         return columns
     }
 

@@ -3,12 +3,15 @@ struct Table {
     struct Column {
         var title: String
         var isRight = false
-        /// Whether it may be shortened on a narrow terminal. Down to 12 columns.
+        /// Whether it may be shortened on a narrow terminal.
         var isFlexible = false
+        /// The width down to which it is shortened. Default: 12.
+        var widthMin = 12
+        /// On a narrow terminal columns of higher ranks are dropped first, and of equal ones those on the right. Default: 0.
+        var rank = 0
     }
 
     private static let gap = 2
-    private static let flexibleWidthMin = 12
 
     let columns: [Column]
     private(set) var rows: [[String]] = []
@@ -41,21 +44,26 @@ struct Table {
         return parts.joined(separator: String(repeating: " ", count: Self.gap))
     }
 
-    /// The widest cell decides. On a narrow terminal flexible columns are shortened, then columns on the right are dropped.
+    /// The widest cell decides. On a narrow terminal columns are dropped until the others fit when they are shortened, and
+    /// flexible columns are shortened then.
     private func widths(within max: Int?) -> [Int] {
         var widths = columns.indices.map { index in
             rows.reduce(columns[index].title.count) { Swift.max($0, $1[index].count) }
         }
         guard let max else { return widths }
-        for index in columns.indices where columns[index].isFlexible {
+        let dropped = columns.indices.dropFirst().sorted { (columns[$0].rank, $0) > (columns[$1].rank, $1) }
+        for index in dropped where Self.total(shortened(widths)) > max { widths[index] = 0 }
+        for index in columns.indices where columns[index].isFlexible && widths[index] > columns[index].widthMin {
             let excess = Self.total(widths) - max
-            if excess > 0 { widths[index] = Swift.max(Self.flexibleWidthMin, widths[index] - excess) }
-        }
-        for index in columns.indices.dropFirst().reversed() where Self.total(widths) > max {
-            widths[index] = 0
+            if excess > 0 { widths[index] = Swift.max(columns[index].widthMin, widths[index] - excess) }
         }
         widths[0] = Swift.min(widths[0], Swift.max(1, max))
         return widths
+    }
+
+    /// The widths when every flexible column is shortened as far as may be.
+    private func shortened(_ widths: [Int]) -> [Int] {
+        columns.indices.map { columns[$0].isFlexible ? min(widths[$0], columns[$0].widthMin) : widths[$0] }
     }
 
     private static func total(_ widths: [Int]) -> Int {

@@ -118,5 +118,33 @@ extension EndToEnd {
             #expect(delivered.status == 0 && delivered.output.contains("delivered"), "\(delivered)")
             #expect(origin.records.isEmpty == false)
         }
+
+        // MARK: Lists
+
+        @Test func listIsSortedAndLimitedAndCountsTheRest() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            try await scene.layover.command("offline").succeed()
+            for number in 1...5 { _ = try await scene.submit("/echo?\(number)") }
+            let list = try await scene.layover.command("pending", "--sort", "-createdAt", "--limit", "2").succeed().output
+            let lines = list.split(separator: "\n")
+            #expect(lines.count == 4, "\(list)")
+            #expect(lines.last == "… and 3 more", "\(list)")
+            #expect(lines[1].contains("/echo?5") && lines[2].contains("/echo?4"), "\(list)")
+        }
+
+        @Test func watchOutlivesTheProxy() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            try await scene.layover.command("offline").succeed()
+            _ = try await scene.submit("/echo?watched")
+            let folder = try TemporaryFolder()
+            let watch = try scene.layover.command("pending", "--watch").start(in: folder)
+            let files = FolderWatch(folder.file(""))
+            _ = try await files.first("the list") { watch.output.contains("/echo?watched") ? true : nil }
+            await scene.layover.stop()
+            _ = try await files.first("the loss") { watch.errors.contains("trying again") || watch.hasEnded ? true : nil }
+            #expect(!watch.hasEnded, "\(watch.errors)")
+            watch.signal(SIGKILL)
+            _ = await watch.result()
+        }
     }
 }
