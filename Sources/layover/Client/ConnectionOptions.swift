@@ -6,7 +6,10 @@ import LayoverCore
 struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("admin-url"),
-        help: "URL of the admin API. Default: LAYOVER_ADMIN_URL, or \(AdminAddress.standard).")
+        help: """
+            URL of the admin API. Default: LAYOVER_ADMIN_URL, the port in the running proxy's \(RunningPorts.name), or \
+            \(AdminAddress.standard).
+            """)
     var adminURL: String?
 
     @Option(help: "The admin token. Default: LAYOVER_TOKEN.", transform: { Secret($0) })
@@ -15,9 +18,18 @@ struct ConnectionOptions: ParsableArguments {
     func client(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> AdminClient {
-        let text = adminURL ?? environment.nonempty("LAYOVER_ADMIN_URL") ?? AdminAddress.standard
+        let text = givenURL(environment) ?? foundPorts(environment: environment)?.adminURL ?? AdminAddress.standard
         return AdminClient(
             address: try AdminAddress(text), token: token ?? environment.nonempty("LAYOVER_TOKEN").map { Secret($0) })
+    }
+
+    /// The ports of the instance that these options mean, as far as it runs on this machine and no URL is given.
+    func foundPorts(environment: [String: String]) -> RunningPorts? {
+        givenURL(environment) == nil ? RunningPorts.found(environment: environment) : nil
+    }
+
+    private func givenURL(_ environment: [String: String]) -> String? {
+        adminURL ?? environment.nonempty("LAYOVER_ADMIN_URL")
     }
 }
 

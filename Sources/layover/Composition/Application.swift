@@ -57,7 +57,10 @@ struct Application {
                 break
             }
         }
-        defer { announcing.cancel() }
+        defer {
+            announcing.cancel()
+            unlink(PortFile.path(in: settings.store.folder))
+        }
         try await services.run()
     }
 
@@ -169,6 +172,15 @@ struct Application {
         // Not before both of our addresses are refused as targets.
         try await server.accept()
         if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
+        let ownFile = PortFile.path(in: settings.store.folder)
+        do {
+            try PortFile.write(ownFile, proxy: server.localPort, admin: adminPort)
+            chmod(ownFile, 0o600)
+        } catch {
+            parts.logger.warning(
+                "cannot write the file of ports; commands need --admin-url unless the admin port is the default one",
+                metadata: ["file": "\(ownFile)"])
+        }
         let admin = Self.reachable(adminHost)
         StandardOutput.write(
             """

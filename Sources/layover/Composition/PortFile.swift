@@ -7,4 +7,7 @@ enum PortFile {
         let text = "{\"proxy\":\(proxy.map(String.init) ?? "null"),\"admin\":\(admin)}\n"
         try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
+
+    /// The file by which commands find the running proxy: beside the admin token, while the proxy runs.
+    static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + RunningPorts.name }
 }

@@ -20,19 +20,22 @@ struct ProxyEnvironment {
 
     let proxyURL: String
 
-    /// The variables that `env` sets. `no_proxy` stays as it is: servers on this machine are often the ones to wait
-    /// for, so nothing is added to it.
-    var exports: [(name: String, value: String)] {
+    /// The variables that `env` and `exec` set. Time-outs that are already set stay. `no_proxy` stays as it is: servers on
+    /// this machine are often the ones to wait for, so nothing is added to it.
+    func exports(over environment: [String: String]) -> [(name: String, value: String)] {
         Self.proxyNames.map { ($0, proxyURL) } + Self.switches.map { ($0.0, $0.1) }
+            + Self.timeouts.filter { environment[$0.0] == nil }.map { ($0.0, $0.1) }
     }
 
-    static var exportedNames: [String] { proxyNames + switches.map(\.0) }
+    /// The variables that `env --unset` removes. A time-out with another value is not ours.
+    static func exportedNames(in environment: [String: String]) -> [String] {
+        proxyNames + switches.map(\.0) + timeouts.filter { environment[$0.0] == $0.1 }.map(\.0)
+    }
 
-    /// An environment for a program that runs behind the proxy. Time-outs that are already set stay.
+    /// An environment for a program that runs behind the proxy.
     func applied(to environment: [String: String]) -> [String: String] {
-        var environment = environment
-        for (name, value) in exports { environment[name] = value }
-        for (name, value) in Self.timeouts where environment[name] == nil { environment[name] = value }
-        return environment
+        var result = environment
+        for (name, value) in exports(over: environment) { result[name] = value }
+        return result
     }
 }

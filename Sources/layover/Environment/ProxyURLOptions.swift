@@ -4,31 +4,32 @@ import LayoverAdmin
 
 /// Where the proxy listens, for programs that are to use it.
 struct ProxyURLOptions: ParsableArguments {
-    /// Where a proxy with no configuration listens.
-    static let standard = "http://127.0.0.1:8080"
-
     @OptionGroup var connection: ConnectionOptions
 
     @Option(
         name: .customLong("proxy-url"),
-        help:
-            "URL of the proxy. Default: LAYOVER_PROXY_URL, the running proxy's address, or \(Self.standard)."
-    )
+        help: "URL of the proxy. Default: LAYOVER_PROXY_URL, or the running proxy's address; exit code 2 if there is none.")
     var proxyURL: String?
 
-    /// Works without a running proxy too: it may be started after the variables are set.
-    func resolved(environment: [String: String]) async throws -> String {
+    /// Never guesses: a program that is given a wrong address fails with each of its requests.
+    ///
+    /// - Throws: A failure with exit code 2 if no address is given and the proxy cannot be reached.
+    func resolved(environment: [String: String]) async throws(CommandFailure) -> String {
         if let url = proxyURL ?? environment.nonempty("LAYOVER_PROXY_URL") { return url }
         var client = try connection.client(environment: environment)
         client.connectMax = .seconds(1)
         client.silenceMax = .seconds(2)
-        do {
-            let status = try await client.send(AdminCall("/v1/status")).decoded(StatusDocument.self)
-            if let url = status.proxy.first(where: { $0.hasPrefix("http") }) { return url }
-            StandardError.write("warning: the proxy does not listen on TCP; assuming \(Self.standard)")
-        } catch {
-            StandardError.write("warning: \(error.message); assuming \(Self.standard)")
+        let answer = try await client.answer(to: AdminCall("/v1/status"))
+        guard answer.status < 300 else {
+            // The admin token is not needed to use the proxy.
+            if answer.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL { return url }
+            throw answer.failure
         }
-        return Self.standard
+        let addresses = try answer.decoded(StatusDocument.self).proxy
+        if let url = addresses.first(where: { $0.hasPrefix("http") }) { return url }
+        throw CommandFailure(
+            code: .unreachable,
+            message: "the proxy listens on \(addresses.joined(separator: " ")) only, which proxy variables cannot name; "
+                + "set proxy.listen to a TCP address, or give --proxy-url")
     }
 }

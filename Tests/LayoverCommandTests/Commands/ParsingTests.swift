@@ -11,7 +11,7 @@ struct ParsingTests {
             ["hold"], ["release", "a", "--host", "b"], ["force", "a"],
             ["force", "--acknowledge", "duplicate-risk"],
             ["explain"], ["incidents", "retry"], ["incidents", "nonsense"], ["config"], ["config", "hide"],
-            ["exec"], ["exec", "--"], ["env", "--shell", "tcsh"], ["completions", "tcsh"], ["store"],
+            ["exec"], ["exec", "--"], ["env", "--shell", "cmd.exe"], ["completions", "tcsh"], ["store"],
             ["store", "rotate"], ["drain", "now"], ["cache"], ["cache", "purge"], ["cache", "purge", "--all", "--host", "a"],
             ["cache", "purge", "http://a/"], ["cache", "list", "a"],
         ] as [[String]])
@@ -53,6 +53,8 @@ struct ParsingTests {
     @Test(arguments: [
         ["exec", "--proxy-url", "http://p:1", "--", "curl", "--version", "-x"],
         ["exec", "--proxy-url", "http://p:1", "curl", "--version", "-x"],
+        ["exec", "--proxy-url=http://p:1", "--token", "t", "--", "curl", "--version", "-x"],
+        ["exec", "--admin-url", "http://a:2", "--proxy-url", "http://p:1", "--", "curl", "--version", "-x"],
     ])
     func execLeavesTheCommandAlone(arguments: [String]) throws {
         let command = try #require(try Layover.parseAsRoot(arguments) as? Exec)

@@ -25,11 +25,22 @@ struct ProxyEnvironmentTests {
     }
 
     @Test func variablesCanBeUnset() {
-        #expect(proxy.exports.map(\.name) == ProxyEnvironment.exportedNames)
+        let set = proxy.exports(over: [:])
+        let environment = Dictionary(uniqueKeysWithValues: set.map { ($0.name, $0.value) })
+        #expect(set.map(\.name) == ProxyEnvironment.exportedNames(in: environment))
+        #expect(set.contains { $0 == ("PIP_DEFAULT_TIMEOUT", "600") })
+    }
+
+    @Test func timeoutThatTheUserSetIsNeitherSetNorUnset() {
+        let own = ["PIP_DEFAULT_TIMEOUT": "5"]
+        #expect(!proxy.exports(over: own).contains { $0.name == "PIP_DEFAULT_TIMEOUT" })
+        #expect(!ProxyEnvironment.exportedNames(in: own).contains("PIP_DEFAULT_TIMEOUT"))
     }
 
     @Test(arguments: [
         (Shell.bash, "export a='x'\\''y\\z'", "unset a"), (.fish, "set -gx a 'x\\'y\\\\z'", "set -e a"),
+        (.zsh, "export a='x'\\''y\\z'", "unset a"), (.sh, "export a='x'\\''y\\z'", "unset a"),
+        (.tcsh, "setenv a 'x'\\''y\\z';", "unsetenv a;"),
         (.pwsh, "$env:a = 'x''y\\z'", "Remove-Item Env:a -ErrorAction SilentlyContinue"),
     ])
     func eachShellGetsItsSyntax(shell: Shell, setting: String, unsetting: String) {
@@ -38,7 +49,8 @@ struct ProxyEnvironmentTests {
     }
 
     @Test(arguments: [
-        ("/usr/bin/fish", Shell.fish), ("/bin/zsh", .bash), ("/usr/bin/pwsh", .pwsh), ("", .bash),
+        ("/usr/bin/fish", Shell.fish), ("/bin/zsh", .zsh), ("/bin/tcsh", .tcsh), ("/usr/bin/pwsh", .pwsh),
+        ("/bin/bash", .bash), ("/bin/unknown", .sh), ("", .sh),
     ])
     func shellIsKnownFromTheEnvironment(path: String, shell: Shell) {
         #expect(Shell(environment: ["SHELL": path]) == shell)

@@ -146,5 +146,33 @@ extension EndToEnd {
             watch.signal(SIGKILL)
             _ = await watch.result()
         }
+
+        // MARK: Programs behind the proxy
+
+        @Test(arguments: [["exec", "--", "true"], ["env"]])
+        func proxyThatCannotBeReachedIsAnError(arguments: [String]) async throws {
+            let scene = try await Scene()
+            await scene.layover.stop()
+            var command = scene.layover.command()
+            command.arguments += arguments
+            let result = try await command.run()
+            #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+        }
+
+        @Test func commandsFindTheProxyByItsPortsFileWhichGoesWithIt() async throws {
+            let scene = try await Scene()
+            let folder = scene.layover.folder
+            let status = Command(RunningLayover.binary, ["status"]).with(["RUNTIME_DIRECTORY": folder.file("").path])
+            let result = try await status.run()
+            #expect(result.status == 0 && result.output.contains(scene.layover.proxyURL), "\(result)")
+            await scene.layover.stop()
+            #expect(!FileManager.default.fileExists(atPath: folder.file("ports.json").path))
+        }
+
+        @Test func envSetsTheTimeoutsThatExecSets() async throws {
+            let scene = try await Scene()
+            let text = try await scene.layover.command("env", "--shell", "bash").succeed().output
+            #expect(text.contains("export UV_HTTP_TIMEOUT="), "\(text)")
+        }
     }
 }
