@@ -68,15 +68,13 @@ import Testing
         #expect(complaints(text) == [])
     }
 
-    @Test func aBudgetThatIsSpentDeliversAndWaitingWarns() throws {
+    @Test func budgetSaysWhatFollowsWhenItIsSpent() throws {
         let deliver = try load(#"{"policies": {"a": {"budget": {"ratio": 0.5, "whenSpent": "deliver"}}}}"#)
         #expect(deliver.warnings == [])
-        #expect(deliver.settings.routes.policies["a"]?.budget == .init(ratio: 0.5))
-        let wait = try load(#"{"policies": {"a": {"budget": {"whenSpent": "wait"}}}}"#)
-        #expect(
-            wait.warnings == [
-                #"policies.a.budget.whenSpent: "wait" is not in this version; a response over the budget is delivered."#
-            ])
+        #expect(deliver.settings.routes.policies["a"]?.budget == .init(ratio: 0.5, whenSpent: .deliver))
+        let wait = try load(#"{"policies": {"a": {"budget": {"minimum": 4}}}}"#)
+        #expect(wait.warnings == [])
+        #expect(wait.settings.routes.policies["a"]?.budget == .init(minimum: 4, whenSpent: .wait))
         #expect(complaints(#"{"policies": {"a": {"budget": {"whenSpent": "no"}}}}"#).count == 1)
     }
 

@@ -56,6 +56,41 @@ struct StatusRetryTests {
         }
     }
 
+    /// Regression: other requests went straight to the origin meanwhile.
+    @Test func newRequestsWaitForTheEndOfAPauseToo() async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let first = try await proxy.client(sending: .get("/1"))
+            try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 0"])
+            _ = try await proxy.entry()
+            let second = try await proxy.client(sending: .get("/2"))
+            while await proxy.engine.liveEntries().count < 2 { await Task.yield() }
+            #expect(await proxy.engine.liveEntries().allSatisfy { $0.waitingFor == .pause })
+            try await proxy.advance(by: .seconds(29))
+            #expect(proxy.upstream.startedCount == 1)
+            try await proxy.advance(by: .seconds(1))
+            try await proxy.nextAttempt("the canary").respond(200, ["Content-Length: 1"], body: "1")
+            try await proxy.nextAttempt("the other").respond(200, ["Content-Length: 1"], body: "2")
+            #expect(try await first.answer().body == "1")
+            #expect(try await second.answer().body == "2")
+        }
+    }
+
+    /// A POST is not sent twice, and its response says when to come back all the same.
+    @Test func deliveredResponseHoldsUpNewRequests() async throws {
+        try await withProxy(rules: Self.rules { _ in }) { proxy in
+            let first = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+            try await proxy.nextAttempt().respond(503, ["Retry-After: 30", "Content-Length: 4"], body: "away")
+            #expect(try await first.answer().status == 503)
+            try await proxy.settle()
+            let second = try await proxy.client(sending: .get("/2"))
+            let parked = try await proxy.entry()
+            #expect(parked.waitingFor == .pause && parked.attemptCount == 0)
+            try await proxy.advance(by: .seconds(30))
+            try await proxy.nextAttempt("after the pause").respond(200, ["Content-Length: 1"], body: "2")
+            #expect(try await second.answer().body == "2")
+        }
+    }
+
     /// Regression: the response was thrown away, and at the end of the hold there was only a 504.
     @Test(arguments: ["11", "9223372036854775807", "99999999999999999999999"])
     func responseWithARetryAfterLongerThanTheHoldIsDelivered(seconds: String) async throws {
@@ -154,7 +189,7 @@ struct StatusRetryTests {
     }
 
     @Test func responseIsDeliveredWhenTheBudgetIsSpent() async throws {
-        try await withProxy(rules: Self.rules { $0.budget = .init(ratio: 0, minimum: 2) }) { proxy in
+        try await withProxy(rules: Self.rules { $0.budget = .init(ratio: 0, minimum: 2, whenSpent: .deliver) }) { proxy in
             var clients: [RawClient] = []
             for number in 1...3 {
                 clients.append(try await proxy.client(sending: .get("/\(number)")))

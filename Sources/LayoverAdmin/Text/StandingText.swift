@@ -33,8 +33,16 @@ struct StandingText {
         case .turn: "The concurrency limit of \(entry.origin) is reached."
         case .lane: "Waits for earlier requests in lane \(entry.shownLane ?? "")."
         case .parent: "Waits for tickets that it depends on: \(parents)."
+        case .pause: pause
         case .time, nil: sentences("Waits for the next attempt.", lastFailure, nextTry)
         }
+    }
+
+    private var pause: String {
+        guard let at = entry.nextAttemptAt else {
+            return "Waits for the requests before it: few are sent at once, because \(entry.origin) has refused some."
+        }
+        return "Waits until \(wall.text(of: at)), because \(entry.origin) has asked for a pause."
     }
 
     private var network: String {

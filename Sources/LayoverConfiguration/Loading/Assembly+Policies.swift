@@ -22,7 +22,6 @@ extension Assembly {
             checkDelay(policy.delay, of: name)
             checkLane(policy.lane, of: name)
             warnOfIdleRule(policy, of: name)
-            warnOfSpentBudget(of: name)
         }
         return policy
     }
@@ -34,16 +33,6 @@ extension Assembly {
             return
         }
         warnings.append("\(address.path): has no effect, because automaticAttemptsMax is null.")
-    }
-
-    /// `"wait"` is what later versions do unless told otherwise, so it is no error to say it.
-    private mutating func warnOfSpentBudget(of name: String) {
-        let address = KeyAddress(section: .policy(name), key: ["budget"])
-        guard case .object(let members) = given[address]?.value,
-            members["whenSpent"] == .text(WhenSpent.wait.rawValue)
-        else { return }
-        warnings.append(
-            "\(address.path).whenSpent: \"wait\" is not in this version; a response over the budget is delivered.")
     }
 
     /// A lane has the value of its field in its name, which is stored as it is and shown in lists.

@@ -49,26 +49,22 @@ extension Codec where Value == Policy.ExhaustedRule {
     }
 }
 
-/// What follows a response that the budget has no retry for.
-enum WhenSpent: String, Sendable, CaseIterable {
-    /// Not in this version: `Assembly` warns that the response is delivered.
-    case wait
-    case deliver
-}
-
 extension Codec where Value == Policy.Budget {
-    /// `{"ratio":0.2,"minimum":3,"whenSpent":"deliver"}`. What is left out is as in the default.
+    /// `{"ratio":0.2,"minimum":3,"whenSpent":"wait"}`. What is left out is as in the default.
     static var budget: Codec {
         let (ratio, minimum) = (Codec<Double>.number(from: 0, to: 1000), Codec<Int>.integer(0...1_000_000))
         return Codec(
             "object", fromText: JSONValue.fromText,
-            write: { .object(["ratio": ratio.write($0.ratio), "minimum": minimum.write($0.minimum)]) },
+            write: {
+                let whenSpent = Codec<Policy.SpentRule>.word.write($0.whenSpent)
+                return .object(["ratio": ratio.write($0.ratio), "minimum": minimum.write($0.minimum), "whenSpent": whenSpent])
+            },
             read: { (value) throws(Refusal) in
                 let members = try value.members(among: ["ratio", "minimum", "whenSpent"])
-                _ = try members.read("whenSpent", by: Codec<WhenSpent>.word)
                 var budget = Policy.Budget()
                 budget.ratio = try members.read("ratio", by: ratio) ?? budget.ratio
                 budget.minimum = try members.read("minimum", by: minimum) ?? budget.minimum
+                budget.whenSpent = try members.read("whenSpent", by: Codec<Policy.SpentRule>.word) ?? budget.whenSpent
                 return budget
             })
     }

@@ -42,9 +42,9 @@ extension Schema {
             "0 (first) to 7 (last) among the entries of one origin."),
         policyKey(
             "budget", \.budget, Codec.budget.orNull,
-            "Limits retries after a status, per origin: `ratio` per request, `minimum` at "
-                + "once. Over the limit the response is delivered (`\"whenSpent\":\"deliver\"`; `\"wait\"` is not in this version). "
-                + "null: no limit."),
+            "Limits retries after a status without Retry-After, per origin: `ratio` per request, `minimum` at "
+                + "once. Over the limit the request waits until others are done (`\"whenSpent\":\"wait\"`). `\"deliver\"`: the response "
+                + "is delivered, and a status with Retry-After counts too and pauses no other request. null: no limit."),
     ]
 
     /// `type` comes first: another type than the inherited one starts from its own defaults.

@@ -160,6 +160,12 @@ package struct AttemptRules: Sendable {
 
     // MARK: Responses
 
+    /// How long a response asks all requests of the policy to stay away; nil if it does not.
+    package func pause(after response: ResponseSummary) -> Duration? {
+        guard policy.pausesOrigins, policy.retryOn.contains(where: { $0.matches(status: response.status) }) else { return nil }
+        return response.retryAfter.flatMap { $0 > .zero && $0 <= policy.retryAfterMax ? $0 : nil }
+    }
+
     /// Decides whether a response is delivered or asked for again.
     package mutating func verdict(
         on response: ResponseSummary, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
@@ -180,7 +186,8 @@ package struct AttemptRules: Sendable {
             switch policy.onExhausted {
             case .fail: return .deliver(.exhausted)
             case .ask:
-                return .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted))
+                return .park(
+                    .init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted, retryAfter: response.retryAfter))
             case .standIn(let response): return .standIn(response)
             }
         }

@@ -54,13 +54,27 @@ package struct OriginGate: Sendable {
         if let canaryAt { self.canaryAt = min(canaryAt, time) }
     }
 
+    /// What a response says of its origin.
+    package enum Health: Sendable {
+        case well
+        /// The response is asked for again: the window gets narrower.
+        case busy
+        /// As `busy`, but the origin said when to come back: a pause says how many go then (`StatusPacing`).
+        case paused
+    }
+
     /// A response, or a connection for a CONNECT.
-    package mutating func answered() {
+    package mutating func answered(_ health: Health = .well) {
         failureCount = 0
         canaryAt = nil
         // The canary's own success opens the way for one; each success after it for one more.
         // mutant: wide-window
-        window = isShut ? 1 : min(windowMax, window + 1)
+        let wider = isShut ? 1 : min(windowMax, window + 1)
+        switch health {
+        case .well: window = wider
+        case .busy: window = max(1, wider / 2)
+        case .paused: window = isShut ? 1 : window
+        }
         isShut = false
         isUnconfirmed = false
     }

@@ -4,12 +4,22 @@ import Retry
 struct OriginState: Sendable {
     /// Order among entries that may go: the lower priority number first, then the older one.
     struct DispatchOrder: Comparable, Sendable {
+        /// Goes before all priorities: the command of a person outranks them.
+        var isAskedFor = false
         var priority: Int
         var sequence: Int
 
-        static func < (lhs: Self, rhs: Self) -> Bool {
-            (lhs.priority, lhs.sequence) < (rhs.priority, rhs.sequence)
+        init(of entry: Entry, isAskedFor: Bool) {
+            self.isAskedFor = isAskedFor
+            priority = entry.priority
+            sequence = entry.sequence
         }
+
+        static func < (lhs: Self, rhs: Self) -> Bool {
+            (lhs.rank, lhs.sequence) < (rhs.rank, rhs.sequence)
+        }
+
+        private var rank: Int { isAskedFor ? -1 : priority }
     }
 
     var gate: OriginGate
@@ -31,18 +41,25 @@ struct OriginState: Sendable {
     private var waiting = PendingHeap<Timestamp, EntryPlace>()
     /// Tickets whose turn has come while the store takes no start records, in the order in which they were put aside.
     private(set) var pausedByStore = PendingHeap<Int, EntryPlace>()
-    /// What status retries may still cost, by the name of the policy.
-    private(set) var budgets: [String: RetryBudget] = [:]
+    /// What statuses mean for those that retry them, by the name of the policy.
+    private(set) var pacings: [String: StatusPacing] = [:]
+    private var lastPause = StatusPacing.PauseNumber.none
+    private let windowMax: Int
     /// What the loops were told last.
     fileprivate var notice = OriginNotice.forgotten
 
     /// A body over this is big. Default: 1 MiB.
     static let bigByteCount = 1 << 20
 
-    fileprivate init(windowMax: Int) { gate = OriginGate(windowMax: windowMax) }
+    fileprivate init(windowMax: Int) {
+        self.windowMax = windowMax
+        gate = OriginGate(windowMax: windowMax)
+    }
 
     /// Places in the fullest heap, those of entries that are gone included.
-    var placeCount: Int { max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count) }
+    var placeCount: Int {
+        pacings.values.reduce(max(waiting.count, eligible.count, bigEligible.count, pausedByStore.count)) { max($0, $1.keptCount) }
+    }
 
     /// How many big bodies may be under way at once: half of the window, and always one.
     private var bigCountMax: Int { gate.isShut ? 1 : max(1, gate.window / 2) }
@@ -57,11 +74,13 @@ struct OriginState: Sendable {
     mutating func joined(_ policy: Policy) {
         entryCount += 1
         if policy.isShortHold { shortHoldCount += 1 }
+        if policy.retriesStatuses { changePacing(of: policy.name) { $0.joined() } }
     }
 
     mutating func left(_ policy: Policy) {
         entryCount -= 1
         if policy.isShortHold { shortHoldCount -= 1 }
+        if policy.retriesStatuses { changePacing(of: policy.name) { $0.left() } }
     }
 
     /// The longest delay between canaries for an origin that is near, or for which clients wait that do so for a short time only.
@@ -71,30 +90,32 @@ struct OriginState: Sendable {
     // mutant: patient-canary
     func canaryDelayMax(_ origin: Origin) -> Duration? { origin.isNear || shortHoldCount > 0 ? Self.nearCanaryDelayMax : nil }
 
-    mutating func started(isBig: Bool) {
+    mutating func started(_ entry: Entry) {
         underWay += 1
-        if isBig { bigUnderWay += 1 }
+        if entry.isBig { bigUnderWay += 1 }
     }
 
     /// The body of what is under way turned out to be big.
     mutating func grewBig() { bigUnderWay += 1 }
 
-    mutating func stopped(isBig: Bool) {
+    /// The attempt of an entry ends.
+    mutating func stopped(_ entry: Entry) {
         underWay -= 1
-        if isBig { bigUnderWay -= 1 }
+        if entry.isBig { bigUnderWay -= 1 }
+        changePause(of: entry) { $0.stopped($1) }
     }
 
     /// Fresh attempts began or ended.
     mutating func freshChanged(by difference: Int) {
         freshUnderWay = max(0, freshUnderWay + difference)
-        if difference > 0 { for name in budgets.keys { budgets[name]?.operationStarted() } }
+        if difference > 0 { for name in pacings.keys { pacings[name]?.operationStarted() } }
     }
 
     // MARK: Places
 
     /// An entry may go as soon as there is room.
     mutating func addEligible(_ place: EntryPlace, of entry: Entry, isAskedFor: Bool) {
-        let order = DispatchOrder(priority: isAskedFor ? -1 : entry.priority, sequence: entry.sequence)
+        let order = DispatchOrder(of: entry, isAskedFor: isAskedFor)
         if entry.isBig { bigEligible.push(place, key: order) } else { eligible.push(place, key: order) }
     }
 
@@ -127,23 +148,68 @@ struct OriginState: Sendable {
         eligible.removeAll { !isCurrent($1) }
         bigEligible.removeAll { !isCurrent($1) }
         pausedByStore.removeAll { !isCurrent($1) }
+        for name in pacings.keys { pacings[name]?.dropStale(isCurrent: isCurrent) }
     }
 
-    // MARK: Budgets
+    // MARK: Statuses
+
+    /// What statuses mean for the requests of a policy.
+    mutating func changePacing<Value>(of policy: String, _ work: (inout StatusPacing) -> Value) -> Value {
+        var pacing = pacings[policy] ?? StatusPacing(windowMax: windowMax)
+        let value = work(&pacing)
+        pacings[policy] = pacing.isIdle ? nil : pacing
+        return value
+    }
+
+    /// Whether a pause or the budget keeps an entry from its turn.
+    func keeps(_ entry: Entry, now: Timestamp) -> Bool { pacings[entry.policy.name]?.keeps(entry, now: now) ?? false }
+
+    /// Whether and until when a pause keeps an entry back.
+    func pause(of entry: Entry, now: Timestamp) -> StatusPacing.Pause? {
+        guard let pacing = pacings[entry.policy.name], pacing.isPaused(entry, now: now) else { return nil }
+        return pacing.pause
+    }
+
+    mutating func keep(_ place: EntryPlace, of entry: Entry) {
+        let order = DispatchOrder(of: entry, isAskedFor: entry.isAttemptAskedFor)
+        changePacing(of: entry.policy.name) { $0.keep(place, order: order) }
+    }
+
+    /// Takes out what was kept back and may go now.
+    mutating func takeKept(now: Timestamp, isCurrent: (EntryPlace) -> Bool) -> [EntryPlace] {
+        pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takeKept(now: now, isCurrent: isCurrent) } }
+    }
+
+    /// The policies whose requests a pause holds up.
+    var pausedPolicies: Set<String> { Set(pacings.filter { $0.value.pause != nil }.keys) }
+
+    /// The origin asks the requests of a policy to stay away until a time.
+    mutating func pause(_ policy: Policy, until end: Timestamp, now: Timestamp) {
+        let number = lastPause.next
+        lastPause = number
+        changePacing(of: policy.name) { $0.pause(until: end, number: number, now: now) }
+    }
+
+    /// - Returns: The pause that an attempt of the policy begins in.
+    mutating func attemptStarts(of policy: Policy) -> StatusPacing.PauseNumber {
+        pacings[policy.name]?.pause == nil ? .none : changePacing(of: policy.name) { $0.started() }
+    }
+
+    /// Changes the pause in which the attempt of an entry began. A reload may have given the entry another policy since.
+    mutating func changePause(of entry: Entry, _ work: (inout StatusPacing, StatusPacing.PauseNumber) -> Void) {
+        guard let number = entry.attempt?.pause, number != .none else { return }
+        for (name, pacing) in pacings where pacing.pause?.number == number { changePacing(of: name) { work(&$0, number) } }
+    }
 
     /// Pays for the retry of a status.
     ///
     /// - Returns: False if the retry must not be made. The grant is nil where nothing bounds it.
     mutating func pay(for policy: Policy) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
-        guard let bound = policy.budget else { return (true, nil) }
-        var budget = budgets[policy.name] ?? RetryBudget(ratio: bound.ratio, minimum: bound.minimum)
-        let grant = budget.retryRequested()
-        budgets[policy.name] = budget
-        return (grant != nil, grant)
+        changePacing(of: policy.name) { $0.pay(policy.budget) }
     }
 
     mutating func end(_ grant: RetryBudget.Grant, of policy: Policy, wasMade: Bool) {
-        if wasMade { budgets[policy.name]?.retryEnded(grant) } else { budgets[policy.name]?.retryAbandoned(grant) }
+        pacings[policy.name]?.end(grant, wasMade: wasMade)
     }
 }
 
@@ -168,6 +234,12 @@ struct Origins: Sendable {
     func isShut(_ origin: Origin) -> Bool { states[origin]?.gate.isShut ?? false }
     /// When the next canary may go by itself; nil while the gate is open.
     func canaryAt(_ origin: Origin) -> Timestamp? { states[origin]?.gate.canaryAt }
+    /// Whether and until when a pause keeps an entry back.
+    func pause(of entry: Entry, now: Timestamp) -> StatusPacing.Pause? { states[entry.origin]?.pause(of: entry, now: now) }
+    /// Whether a pause ends at this time.
+    func pauseEnds(_ origin: Origin, at time: Timestamp) -> Bool {
+        states[origin]?.pacings.values.contains { $0.pause?.end == time } ?? false
+    }
     var shut: [Origin] { states.filter { $0.value.gate.isShut }.map(\.key) }
     var inOrder: [Origin] { states.keys.sorted(by: Origin.isBefore) }
 
@@ -185,8 +257,15 @@ struct Origins: Sendable {
     mutating func notice(of origin: Origin) -> OriginNotice? {
         guard let state = states[origin] else { return nil }
         let isWorthRemembering = state.entryCount > 0 || states.count <= rememberedCountMax
+        let paused = isWorthRemembering ? state.pausedPolicies : []
         let notice: OriginNotice =
-            state.gate.isShut && isWorthRemembering ? .shut : state.entryCount > 0 ? .watched : .forgotten
+            if state.gate.isShut, isWorthRemembering {
+                .shut
+            } else if !paused.isEmpty {
+                .paused(paused)
+            } else {
+                state.entryCount > 0 ? .watched : .forgotten
+            }
         states[origin]?.notice = notice
         if notice == .forgotten, state.underWay == 0 { states[origin] = nil }
         return notice == state.notice ? nil : notice

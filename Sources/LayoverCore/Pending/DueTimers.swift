@@ -8,6 +8,8 @@ enum PendingTimer: Sendable {
     case credentials(EntryID)
     /// The gate of an origin may let a canary through; stale when the gate has another time.
     indirect case canary(Origin)
+    /// The pause that an origin asked for is over; stale when it ends at another time.
+    indirect case pause(Origin)
     /// A ticket may find out whether the store has recovered; stale when that has another time.
     case store
     /// The changes of an incident are due to be reported.
@@ -41,6 +43,7 @@ struct DueTimers: Sendable {
             case .expiry(let id): entries[id].map { at < $0.expiresAt || !hasExpiry.insert(id).inserted } ?? true
             case .credentials(let id): entries[id] == nil
             case .canary(let origin): origins.canaryAt(origin) != at
+            case .pause(let origin): !origins.pauseEnds(origin, at: at)
             case .store: pauses.storePauseEnd != at
             case .incident(let id): incidents[id] == nil
             }

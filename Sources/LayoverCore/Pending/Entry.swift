@@ -45,6 +45,8 @@ package struct Entry: StandingRequest, Sendable {
         var isAbandoned = false
         /// Whether the head of its response has come.
         var isAnswered = false
+        /// The pause of its origin in which it began.
+        var pause = StatusPacing.PauseNumber.none
     }
 
     /// What ends the wait of an entry before its due time.
@@ -105,6 +107,8 @@ package struct Entry: StandingRequest, Sendable {
     var holder: Holder
     /// What the budget gave for the retry of a status.
     var grant: RetryBudget.Grant?
+    /// Whether its next attempt is the retry of a status that the budget has yet to pay for.
+    var owesBudget = false
     /// Whether no byte of it has ever been handed to the kernel.
     var isNeverSent = true
     /// Grows whenever the entry is put somewhere else, so that stale places in heaps are known.
@@ -170,6 +174,11 @@ extension Entry {
     /// When even an attempt under way is ended. Only waiting is limited by `holdMax`, and by a deadline that a person has brought
     /// forward.
     var lifetimeEnd: Timestamp { max(expiresAt, parkedAt + policy.lifetime) }
+
+    /// Whether it is still wanted at a time, by its client or as a ticket.
+    func canWait(until time: Timestamp) -> Bool {
+        if case .client(.none) = holder { expiresAt >= time } else { true }
+    }
 
     /// When its time is over once it is a ticket.
     var ticketDeadline: Timestamp { hasOwnDeadline ? expiresAt : parkedAt + policy.lifetime }

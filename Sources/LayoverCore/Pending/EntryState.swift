@@ -42,6 +42,8 @@ package enum WaitReason: String, Sendable, Hashable, CaseIterable {
     case lane
     /// A ticket that it depends on.
     case parent
+    /// The end of a pause that its origin asked for, or the retry budget.
+    case pause
 }
 
 /// What an admin can ask of an entry.

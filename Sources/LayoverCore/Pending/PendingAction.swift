@@ -46,8 +46,20 @@ package enum OriginNotice: Sendable, Hashable {
     case shut
     /// Attempt, and tell what comes of it: entries are waiting.
     case watched
+    /// As `watched`, but for the requests of these policies, which are parked without an attempt: the origin asked for a pause.
+    case paused(Set<String>)
     /// All is well.
     case forgotten
+
+    /// Whether a fresh request of a policy is parked without an attempt.
+    package func parks(_ policy: Policy, isInLane: Bool) -> Bool {
+        switch self {
+        case .shut: true
+        case .paused(let policies): isInLane || policies.contains(policy.name)
+        case .watched: isInLane
+        case .forgotten: false
+        }
+    }
 }
 
 /// The events of single entries, by their names on the event stream.

@@ -12,7 +12,7 @@ extension PendingSet {
             guard set.entries[new.id] == nil else { return }
             if let refusal = set.admission.refusal(of: new, set.schedule) { return set.schedule.actions.append(refusal) }
             var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
-            if let reason = set.schedule.payForStatus(&entry, new.parking, now: now) {
+            if let reason = set.schedule.applyStatus(to: &entry, new.parking, now: now) {
                 return set.schedule.actions.append(.deliverResponse(new.id, reason))
             }
             let joining = JoiningEntry(entry, now: now)
@@ -79,6 +79,7 @@ extension PendingSet {
                 attempt.isAnswered = true
                 set.schedule.entries[id]?.fullState = .attempting(attempt)
             }
+            set.schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
             // It waits no longer, however long its response or its tunnel goes on.
             set.schedule.leaveIncident(of: id, now: now)
             set.schedule.originOpened(entry.origin, now: now)

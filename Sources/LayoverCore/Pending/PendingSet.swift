@@ -96,9 +96,12 @@ package struct PendingSet: Sendable {
         return query.page(of: hasFinal ? live + rememberedEntries : live, naming: naming)
     }
 
-    /// An honest guess of when it is worth while for a client to come back: the gate's next canary.
-    package func retryAfter(for origin: Origin, now: Timestamp) -> Duration? {
-        guard schedule.origins.isShut(origin), let at = schedule.origins.canaryAt(origin) else { return nil }
+    /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the
+    /// pause that its origin asked for.
+    package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
+        guard let state = schedule.origins.states[entry.origin] else { return nil }
+        let pauseEnd = state.pacings[entry.policy.name]?.pause?.end
+        guard let at = state.gate.isShut ? state.gate.canaryAt : pauseEnd else { return nil }
         return max(.seconds(1), at - now)
     }
 
@@ -122,6 +125,11 @@ package struct PendingSet: Sendable {
         gather(now: now) { set in
             if set.schedule.origins.isKnown(origin) { set.schedule.originOpened(origin, now: now) }
         }
+    }
+
+    /// An origin wants to be left alone by the requests of a policy: a response says so that is delivered.
+    package mutating func originPaused(_ origin: Origin, for policy: Policy, _ wait: Duration, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { $0.schedule.pause(origin, for: policy, wait, now: now) }
     }
 
     /// Fresh attempts to a watched origin began or ended: they count in its window, and never wait for it.

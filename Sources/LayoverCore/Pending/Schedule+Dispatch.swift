@@ -14,6 +14,10 @@ extension Schedule {
         let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
         let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
         if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, origins.canaryAt(entry.origin) ?? now)) }
+        let end = origins.pause(of: entry, now: now)?.end ?? now
+        if end > now, mayGoAt <= end { return (.pause, end) }
+        // After the end of a pause, and in want of the budget, it waits for others.
+        if entry.eligibleBy != nil, origins[entry.origin].keeps(entry, now: now) { return (.pause, nil) }
         return (entry.eligibleBy == nil || pauseEnd > now ? .time : .turn, mayGoAt)
     }
 
@@ -96,9 +100,20 @@ extension Schedule {
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
         guard !isAtRest, origins.isKnown(origin) else { return }
+        letKeptGo(to: origin, now: now)
         while origins[origin].admits(now: now), let place = nextToGo(origin, now: now) {
             start(place.id, by: entries[place.id]?.eligibleBy ?? .canary, now: now)
         }
+    }
+
+    /// Lets go on what a pause or the budget kept back, as far as there is room.
+    private mutating func letKeptGo(to origin: Origin, now: Timestamp) {
+        guard !origins[origin].pacings.isEmpty else { return }
+        let pausedBefore = origins[origin].pausedPolicies
+        for place in origins[origin].takeKept(now: now, isCurrent: { entries.isCurrent($0) }) {
+            makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
+        }
+        if origins[origin].pausedPolicies != pausedBefore { toAnnounce.insert(origin) }
     }
 
     private mutating func nextToGo(_ origin: Origin, now: Timestamp) -> EntryPlace? {
@@ -123,6 +138,8 @@ extension Schedule {
         // mutant: full-disk
         } else if pauses.isPausedByStore(entry), !probesStore {
             origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
+        } else if origins[entry.origin].keeps(entry, now: now) {
+            origins[entry.origin].keep(place, of: entry)
         } else {
             return true
         }
@@ -131,7 +148,10 @@ extension Schedule {
 
     mutating func start(_ id: EntryID, by trigger: AttemptTrigger, now: Timestamp) {
         guard let entry = entries[id] else { return }
-        let attempt = Entry.Attempt(isCanary: origins.isShut(entry.origin), isAskedFor: trigger == .admin)
+        let isAskedFor = trigger == .admin
+        if entry.owesBudget, !isAskedFor { entries[id]?.grant = origins[entry.origin].pay(for: entry.policy).grant }
+        let attempt = Entry.Attempt(
+            isCanary: origins.isShut(entry.origin), isAskedFor: isAskedFor, pause: origins[entry.origin].attemptStarts(of: entry.policy))
         transition(id, to: .attempting(attempt), as: .attempted, now: now)
         actions.append(.start(id, trigger))
     }
@@ -139,13 +159,15 @@ extension Schedule {
     // MARK: Origins
 
     /// What a failure says about its origin.
+    ///
+    /// - Parameter isPaused: Whether the origin has asked for a pause, which says how many go after it.
     mutating func learn(
-        from failure: Failure, of entry: (policy: Policy, origin: Origin), shutsGate: Bool, isFromCanary: Bool,
+        from failure: Failure, of entry: (policy: Policy, origin: Origin), shutsGate: Bool, isPaused: Bool = false, isFromCanary: Bool,
         now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         let origin = entry.origin
         // A response that is not delivered: the origin is there, and not well.
-        if failure.evidence == .answered { return originOpened(origin, isWell: false, now: now) }
+        if failure.evidence == .answered { return originOpened(origin, isPaused ? .paused : .busy, now: now) }
         let before = origins[origin].gate
         // A canary that connected and was then let down proves no response either; the next one waits too.
         if shutsGate || isFromCanary && (before.isShut || before.isUnconfirmed) {
@@ -170,12 +192,9 @@ extension Schedule {
         if let canaryAt = origins.canaryAt(origin), canaryAt != before { timers.add(.canary(origin), at: canaryAt) }
     }
 
-    /// - Parameter isWell: False for a response that is asked for again: the window must not grow by it, nor
-    ///   another attempt start in between.
-    mutating func originOpened(_ origin: Origin, isWell: Bool = true, now: Timestamp) {
+    mutating func originOpened(_ origin: Origin, _ health: OriginGate.Health = .well, now: Timestamp) {
         let wasShut = origins.isShut(origin)
-        origins[origin].gate.answered()
-        if !isWell { origins[origin].gate.wentWrong() }
+        origins[origin].gate.answered(health)
         // An origin on this machine proves nothing about the network.
         if wasShut, !origin.isLoopback { actions.append(.gate(origin, isShut: false)) }
         // After a restart the gate is open though the incident goes on.
@@ -215,6 +234,7 @@ extension Schedule {
                 if let changed = incidents.takeChanged(id) { actions.append(.incident(.updated, view(of: changed, now: now))) }
             // At the end of the fact it is seen that the pause is over.
             case .store: break
+            case .pause(let origin): toDispatch.insert(origin)
             case .canary(let origin): if origins.canaryAt(origin) == at { toDispatch.insert(origin) }
             }
         }

@@ -44,7 +44,7 @@ struct Schedule: Sendable {
             toDispatch = []
             for origin in free { dispatch(origin, now: now) }
             PausedEntries(now: now).probeStore(&self)
-        } while !toDispatch.isEmpty
+        } while !toDispatch.isEmpty || !toAnnounce.isEmpty
         // Its members stand now as they will be seen.
         for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
         defer { actions.removeAll(keepingCapacity: true) }
@@ -69,7 +69,7 @@ struct Schedule: Sendable {
     func described(_ entry: Entry, now: Timestamp) -> Entry {
         var entry = entry
         (entry.waitingFor, entry.nextAttemptAt) = entry.state == .waiting ? wait(of: entry, now: now) : (nil, nil)
-        entry.willGo = willGo(entry)
+        entry.willGo = willGo(entry, now: now)
         return entry
     }
 
@@ -106,12 +106,12 @@ struct Schedule: Sendable {
         guard let entry = entries[id] else { return }
         if case .ended(let state) = state { return remove(entry, as: state, now: now) }
         let wasUnderWay = entry.state == .attempting
-        if wasUnderWay { origins[entry.origin].stopped(isBig: entry.isBig) }
+        if wasUnderWay { origins[entry.origin].stopped(entry) }
         var isUnderWay = false
         switch state {
         case .attempting:
             isUnderWay = true
-            origins[entry.origin].started(isBig: entry.isBig)
+            origins[entry.origin].started(entry)
         // It may stay so for long, and others can use what the budget gave for it.
         case .held, .undecided: giveGrantBack(id, wasMade: false)
         case .waiting, .ended: break
@@ -142,7 +142,7 @@ struct Schedule: Sendable {
         let id = entry.id
         entries[id] = nil
         origins[entry.origin].left(entry.policy)
-        if entry.state == .attempting { origins[entry.origin].stopped(isBig: entry.isBig) }
+        if entry.state == .attempting { origins[entry.origin].stopped(entry) }
         // mutant: spent-budget
         if let grant = entry.grant {
             origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)
@@ -172,18 +172,37 @@ struct Schedule: Sendable {
         entries[id]?.grant = nil
     }
 
-    /// Pays for the retry of a status.
+    /// What a status that is retried means for its origin, and for the entry that got it: a pause where the origin said when to
+    /// come back, else a retry that the budget pays for.
     ///
     /// - Returns: Why it must not be retried; nil if it may.
-    mutating func payForStatus(_ entry: inout Entry, _ parking: Verdict.Parking, now: Timestamp) -> Verdict.DeliverReason? {
+    mutating func applyStatus(to entry: inout Entry, _ parking: Verdict.Parking, now: Timestamp) -> Verdict.DeliverReason? {
+        let wait = parking.retryAfter ?? .zero
+        pause(entry.origin, for: entry.policy, wait, now: now)
         // Held back it goes only when a person says so, and that is free.
         guard parking.rule == .status, !entry.isHeldBack else { return nil }
         // Its client would be gone when the origin wants to be asked.
-        if case .client(.none) = entry.holder, parking.retryAfter ?? .zero > entry.expiresAt - now { return .holdMax }
+        if !entry.canWait(until: now + wait) { return .holdMax }
         toAnnounce.insert(entry.origin)
-        let payment = origins[entry.origin].pay(for: entry.policy)
-        entry.grant = payment.grant
-        return payment.isPaid ? nil : .budget
+        guard let budget = entry.policy.budget else { return nil }
+        if budget.whenSpent == .deliver {
+            let payment = origins[entry.origin].pay(for: entry.policy)
+            entry.grant = payment.grant
+            return payment.isPaid ? nil : .budget
+        }
+        // It pays when it goes: what waits must not take what others could use.
+        entry.owesBudget = wait == .zero
+        if entry.owesBudget { origins[entry.origin].changePacing(of: entry.policy.name) { $0.openBudget(budget) } }
+        return nil
+    }
+
+    /// An origin wants to be left alone by the requests of a policy.
+    mutating func pause(_ origin: Origin, for policy: Policy, _ wait: Duration, now: Timestamp) {
+        guard policy.pausesOrigins, wait > .zero, wait <= policy.retryAfterMax else { return }
+        let end = now + wait
+        origins[origin].pause(policy, until: end, now: now)
+        timers.add(.pause(origin), at: end)
+        originChanged(origin)
     }
 
     // MARK: Lanes

@@ -35,16 +35,26 @@ package struct Policy: Sendable, Hashable {
         case ask
     }
 
+    /// What happens to a response whose status is retried when the budget is spent.
+    package enum SpentRule: String, Sendable, CaseIterable {
+        /// Its request waits until others are done.
+        case wait
+        /// It is delivered. Nor does a `Retry-After` pause the origin.
+        case deliver
+    }
+
     /// How many responses of one origin may be asked for again (`retryOn` with statuses).
     package struct Budget: Sendable, Hashable {
         /// Retries that each request earns. 0 to 1 000.
         package var ratio: Double
         /// Retries that may always be under way at once.
         package var minimum: Int
+        package var whenSpent: SpentRule
 
-        package init(ratio: Double = 0.2, minimum: Int = 3) {
+        package init(ratio: Double = 0.2, minimum: Int = 3, whenSpent: SpentRule = .wait) {
             self.ratio = ratio
             self.minimum = minimum
+            self.whenSpent = whenSpent
         }
     }
 
@@ -66,6 +76,8 @@ package struct Policy: Sendable, Hashable {
             if case .status = $0 { true } else { false }
         }
     }
+    /// Whether a response that says when to come back holds up all its requests to that origin until then.
+    package var pausesOrigins: Bool { mode != .pass && budget?.whenSpent != .deliver }
     /// Whether a request is sent again that a limiter has refused, whatever its method. So its body is kept.
     package var retriesRefused: Bool { retryOn.contains { $0.matches(status: 429) } }
 
@@ -87,8 +99,8 @@ package struct Policy: Sendable, Hashable {
     package var repeatable = false
     /// 0 (first) to 7 (last) among the entries of one origin (RFC 9218). Default: 3.
     package var priority = 3
-    /// Bounds the retries that statuses cause, per origin; never those a person asks for. Nil: no bound.
-    /// Default: 0.2 of the requests, and at least 3 at once.
+    /// Bounds the retries of statuses that do not say when to come back, per origin; never those a person asks for. Nil: no bound.
+    /// Default: 0.2 of the requests, and at least 3 at once; more wait.
     package var budget: Budget? = Budget()
 
     /// Default: none.

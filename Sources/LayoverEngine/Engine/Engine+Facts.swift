@@ -65,6 +65,8 @@ extension Engine {
             perform(reachability.observe(.originBack, now: now))
         case .originAnswered(let origin):
             perform(pending.originAnswered(origin, now: now))
+        case .originPaused(let origin, let policy, let wait):
+            perform(pending.originPaused(origin, for: policy, wait, now: now))
         case .freshUnderWay(let origin, let difference):
             perform(pending.freshUnderWay(origin, changedBy: difference, now: now))
         }
@@ -190,7 +192,7 @@ extension Engine {
 
     private func retryAfter(for id: EntryID) -> Duration? {
         guard let entry = pending.entry(id, now: clock.now()) else { return nil }
-        return pending.retryAfter(for: entry.origin, now: clock.now())
+        return pending.retryAfter(for: entry, now: clock.now())
     }
 }
 

@@ -39,6 +39,8 @@ package enum ExchangeFact: Sendable {
     case networkAnswered
     /// A request outside the set got a response from an origin whose gate is shut or watched.
     case originAnswered(Origin)
+    /// A response that is delivered asks the requests of a policy to stay away for a time.
+    case originPaused(Origin, Policy, Duration)
     /// Fresh attempts to a watched origin began or ended.
     case freshUnderWay(Origin, changedBy: Int)
 }

@@ -85,12 +85,12 @@ final class ClientRecipient {
         if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
         let isPassed = exchange.machine.rules.policy.mode == .pass
         switch loop.network.notice(for: exchange.request.origin) {
-        case .watched where exchange.order.lane != nil && !isPassed, .shut where !isPassed:
-            // Behind a shut gate, or maybe others of its lane: the engine says when it goes.
+        case let notice? where !isPassed && notice.parks(exchange.machine.rules.policy, isInLane: exchange.order.lane != nil):
+            // Behind a shut gate, in a pause, or maybe behind others of its lane: the engine says when it goes.
             exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
         case .shut where loop.network.isOffline:
             exchange.serveStale { exchange.fail(Problem.offline) }
-        case .watched, .shut:
+        case .watched, .paused, .shut:
             exchange.run.countAsFresh(exchange.request.origin)
             exchange.startAttempt(.arrival)
         case nil, .forgotten:

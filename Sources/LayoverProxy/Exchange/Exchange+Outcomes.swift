@@ -149,15 +149,23 @@ extension Exchange {
             offered = OfferedResponse(head: head)
             run.endFresh()
             post(failure, parking)
-        case .standIn(let response, let failure):
-            originAnswered(.standIn(response), status: head.status)
+        case .standIn(let standIn, let failure):
+            tellPause(response)
+            originAnswered(.standIn(standIn), status: head.status)
             run.cancel()
-            standIn(response, failure)
+            self.standIn(standIn, failure)
         case .deliver(let verdict):
+            tellPause(response)
             originAnswered(verdict, status: head.status)
             deliver(head)
         }
         return true
+    }
+
+    /// This request does not wait, but others of its policy stay away from an origin that asks for it.
+    private func tellPause(_ response: ResponseSummary) {
+        guard let wait = machine.rules.pause(after: response) else { return }
+        loop.engine.post(.originPaused(request.origin, machine.rules.policy, wait))
     }
 
     /// The engine hears of responses only from origins that were in trouble.

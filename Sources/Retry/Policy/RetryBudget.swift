@@ -43,6 +43,9 @@ public struct RetryBudget: Sendable, Hashable {
     /// Whole tokens in the bucket.
     public var tokenCount: Int { thousandths / 1000 }
 
+    /// Retries that would be granted now.
+    public var availableCount: Int { minimum - minimumInUse + tokenCount }
+
     /// An operation began. Retries of it do not count as beginning.
     public mutating func operationStarted() {
         thousandths = min(thousandthsMax, thousandths + earnedThousandths)

@@ -169,7 +169,7 @@ struct AnswerVerdictTests {
             $0.automaticAttemptsMax = 2
             $0.onExhausted = .ask
         }
-        #expect(verdict == .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted)))
+        #expect(verdict == .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .onExhausted, retryAfter: .seconds(9))))
         #expect(verdict.word == "ask")
         #expect(verdict.rule == "onExhausted")
     }

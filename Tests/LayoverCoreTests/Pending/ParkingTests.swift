@@ -133,10 +133,19 @@ struct ParkingTests {
         #expect(bench.wait(.seconds(1)) == [.start(id, .dueTime)])
     }
 
-    @Test mutating func retryAfterIsTheDelayOfTheGate() {
-        _ = bench.parked()
-        #expect(bench.set.retryAfter(for: PendingBench.origin, now: bench.now) == .seconds(1))
-        #expect(bench.set.retryAfter(for: PendingBench.origin, now: bench.now + .seconds(5)) == .seconds(1))
-        #expect(bench.set.retryAfter(for: Origin(scheme: .http, host: "b"), now: bench.now) == nil)
+    @Test mutating func retryAfterIsTheDelayOfTheGate() throws {
+        let id = bench.parked()
+        let entry = try #require(bench.entry(id))
+        #expect(bench.set.retryAfter(for: entry, now: bench.now) == .seconds(1))
+        #expect(bench.set.retryAfter(for: entry, now: bench.now + .seconds(5)) == .seconds(1))
+        let broken = bench.parked(.reset, origin: Origin(scheme: .http, host: "b"))
+        let other = try #require(bench.entry(broken))
+        #expect(bench.set.retryAfter(for: other, now: bench.now) == nil)
+    }
+
+    @Test mutating func retryAfterIsTheEndOfAPause() throws {
+        let id = bench.park(.answered(503), delay: .seconds(40), retryAfter: .seconds(40)).0
+        let entry = try #require(bench.entry(id))
+        #expect(bench.set.retryAfter(for: entry, now: bench.now) == .seconds(40))
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// Responses that are asked for again, and the budget that bounds them.
+/// Responses that are asked for again, and the budget that bounds them, where what is over it is delivered.
 struct StatusBudgetTests {
     private var bench = PendingBench()
     private let unavailable = Failure.answered(503)
@@ -10,12 +10,12 @@ struct StatusBudgetTests {
     private func policy(ratio: Double = 0, minimum: Int = 2, name: String = "test") -> Policy {
         .fixture {
             $0.name = name
-            $0.budget = .init(ratio: ratio, minimum: minimum)
+            $0.budget = .init(ratio: ratio, minimum: minimum, whenSpent: .deliver)
         }
     }
 
     private mutating func inUse(_ name: String = "test") -> Int? {
-        bench.set.schedule.origins.states[PendingBench.origin]?.budgets[name]?.minimumInUse
+        bench.set.schedule.origins.states[PendingBench.origin]?.pacings[name]?.budget?.minimumInUse
     }
 
     @Test mutating func retriedResponseIsNotDelivered() {
@@ -70,7 +70,10 @@ struct StatusBudgetTests {
 
     /// Regression: the response in hand was thrown away, and its client waited for nothing.
     @Test mutating func responseWithRetryAfterBeyondTheHoldIsDelivered() {
-        let policy = Policy.fixture { $0.holdMax = .seconds(60) }
+        let policy = Policy.fixture {
+            $0.holdMax = .seconds(60)
+            $0.budget?.whenSpent = .deliver
+        }
         let (id, actions) = bench.park(unavailable, delay: .seconds(61), policy: policy, retryAfter: .seconds(61))
         #expect(actions == [.deliverResponse(id, .holdMax)])
         #expect(bench.entry(id) == nil)
@@ -94,7 +97,7 @@ struct StatusBudgetTests {
     @Test mutating func clientThatAcceptsTicketsWaitsBeyondTheHold() {
         let (id, actions) = bench.park(
             unavailable, delay: .seconds(61), policy: .fixture { $0.holdMax = .seconds(60) }, retryAfter: .seconds(61), wantsTicket: true)
-        #expect(actions == [.dropResponse(id), .watched()])
+        #expect(actions == [.dropResponse(id), .announce(PendingBench.origin, .paused(["test"]))])
     }
 
     // MARK: The budget
@@ -153,7 +156,7 @@ struct StatusBudgetTests {
     @Test mutating func failuresUseNoBudget() {
         for _ in 0..<9 { _ = bench.parked(.reset, policy: policy(minimum: 1)) }
         #expect(bench.set.count == 9)
-        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.budgets.isEmpty == true)
+        #expect(bench.set.schedule.origins.states[PendingBench.origin]?.pacings.isEmpty == true)
     }
 
     @Test mutating func refusedRequestUsesNoBudget() {
@@ -206,7 +209,7 @@ struct StatusBudgetTests {
     @Test mutating func tokenOfACancelledRetryIsReturned() {
         _ = bench.parked(.reset)
         let unbounded = policy(ratio: 1, minimum: 0)
-        func tokens() -> Int? { bench.set.schedule.origins.states[PendingBench.origin]?.budgets["test"]?.tokenCount }
+        func tokens() -> Int? { bench.set.schedule.origins.states[PendingBench.origin]?.pacings["test"]?.budget?.tokenCount }
         guard case .deliverResponse = bench.park(unavailable, policy: unbounded).1.first else {
             Issue.record("there is no token yet")
             return

@@ -112,7 +112,7 @@ extension EndToEnd {
             let other = try await scene.submit("/echo")
             #expect(other != ticket)
             let waiting = try scene.layover.command("retry", "--all", "--wait").start()
-            try await scene.layover.waitForPending { $0.waitingCount == 1 }
+            try await scene.layover.waitForPending { $0.data.first?.willGo == "modeEnds" }
             try await scene.layover.command("auto").succeed()
             let delivered = await waiting.result(within: .seconds(20))
             #expect(delivered.status == 0 && delivered.output.contains("delivered"), "\(delivered)")

@@ -38,6 +38,15 @@ extension EndToEnd {
             #expect(herd.applied == 3 && herd.doubled == 0 && herd.longest >= 1)
         }
 
+        /// 47 to 57 of 60 clients were handed the 503.
+        @Test(arguments: ["ratelimited", "sidecar"])
+        func nobodyIsHandedThe503OfABusyServer(policy: String) async throws {
+            let port = try ReservedPort()
+            let herd = try await Herd.run(try await layover(policy), port: port, "--clients 60 --refusals 2 --status 503")
+            #expect(herd.statuses == ["200": 60])
+            #expect(herd.applied == 60 && herd.doubled == 0 && herd.longest < 25)
+        }
+
         @Test func unavailableServerThatMayHaveActedIsNotAskedTwiceForAPOST() async throws {
             let port = try ReservedPort()
             let herd = try await Herd.run(

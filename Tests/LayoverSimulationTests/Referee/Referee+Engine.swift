@@ -24,7 +24,7 @@ extension Referee {
         windowsStartAtOne(pending)
         shortHoldsHaveFrequentCanaries(pending)
         incidentsMatchTheirEntries(pending)
-        budgetsAreBalanced(pending)
+        checkPauses(started, pending)
         exchangesMatchTheirEntries(pending)
         look(pending, started: started)
     }
@@ -239,21 +239,6 @@ extension Referee {
             breach(
                 "incidentsMatchTheirEntries",
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
-        }
-    }
-
-    private func budgetsAreBalanced(_ pending: PendingSet) {
-        for (origin, line) in pending.schedule.origins.states {
-            for (policy, budget) in line.budgets {
-                let count = pending.entries.values.count {
-                    $0.origin == origin && $0.policy.name == policy && $0.grant == .minimum
-                }
-                if budget.minimumInUse != count {
-                    breach(
-                        "budgetsAreBalanced",
-                        "\(origin) \(policy): \(budget.minimumInUse) in use, really \(count)")
-                }
-            }
         }
     }
 

@@ -26,6 +26,8 @@ final class Referee {
 
     var seen: [EntryID: Seen] = [:]
     var gates: [Origin: SeenGate] = [:]
+    /// Pauses as they stood at the last look, by origin and policy.
+    var pauses: [Origin: [String: StatusPacing.Pause]] = [:]
     /// Since when gates are shut.
     var shutAt: [Origin: Timestamp] = [:]
     var gone: Set<EntryID> = []

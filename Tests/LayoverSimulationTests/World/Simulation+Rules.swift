@@ -52,7 +52,8 @@ extension Simulation {
         case "limited":
             policy.retryOn = [.connectivity, .status(503), .status(429)]
             policy.delay = DelaySchedule(.constant(.seconds(2)))
-            policy.budget = Policy.Budget(ratio: 0.1, minimum: Int.random(in: 0...2, using: &generator))
+            policy.budget = Policy.Budget(
+                ratio: 0.1, minimum: Int.random(in: 0...2, using: &generator), whenSpent: chance(50) ? .wait : .deliver)
         case "patient":
             policy.wakeOnReachable = false
             policy.delay = DelaySchedule(.list([.seconds(1), .seconds(5), .seconds(15)]))

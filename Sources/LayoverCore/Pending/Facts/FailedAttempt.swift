@@ -9,8 +9,8 @@ struct FailedAttempt {
     /// The attempt was made before its request joined.
     func apply(toNew entry: Entry, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator) {
         schedule.learn(
-            from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isFromCanary: false, now: now,
-            using: &generator)
+            from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
+            isFromCanary: false, now: now, using: &generator)
         settle(entry.id, by: parking, in: &schedule)
     }
 
@@ -26,6 +26,7 @@ struct FailedAttempt {
             entry.automaticLeft = tally.automaticLeft
             // The acknowledgement of a person is for one attempt, but for one that the store did not let begin.
             if !wasStoppedByStore { entry.isForced = false }
+            entry.owesBudget = false
         }
         guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
         let startsAnew = attempt.isAbandoned && failure.evidence == .neverSent
@@ -33,7 +34,7 @@ struct FailedAttempt {
         let isOurs = startsAnew || parking.rule == .store && failure.evidence == .neverSent
         if !isOurs {
             schedule.learn(
-                from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate,
+                from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
                 isFromCanary: attempt.isCanary, now: now, using: &generator)
         }
         schedule.entries[id]?.amend { entry in
@@ -56,6 +57,9 @@ struct FailedAttempt {
         schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
     }
 
+    /// Whether the response has paused the origin for the policy of its request.
+    private func isPaused(_ entry: Entry) -> Bool { entry.policy.pausesOrigins && parking.retryAfter ?? .zero > .zero }
+
     /// What becomes of a verdict that was given under a policy that is not in force any more.
     ///
     /// - Returns: Nil where the response in hand is delivered after all.
@@ -76,10 +80,12 @@ struct FailedAttempt {
     private func paysForStatus(_ id: EntryID, _ parking: Verdict.Parking, in schedule: inout Schedule) -> Bool {
         schedule.giveGrantBack(id, wasMade: true)
         guard failure.evidence == .answered, var entry = schedule.entries[id] else { return true }
+        schedule.origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) }
         // Its time is over, but a response is better than none.
         let isOver = schedule.isDraining && entry.ticket == nil || entry.expiresAt <= now
-        let refusal = isOver ? .limit : schedule.payForStatus(&entry, parking, now: now)
+        let refusal = isOver ? .limit : schedule.applyStatus(to: &entry, parking, now: now)
         schedule.entries[id]?.grant = entry.grant
+        schedule.entries[id]?.owesBudget = entry.owesBudget
         if let refusal { deliverResponse(id, refusal, in: &schedule) }
         return refusal == nil
     }

@@ -26,6 +26,7 @@ struct JoiningEntry {
     func admitFresh(_ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
         let isShut = schedule.origins.isShut(entry.origin)
+        let isKept = schedule.origins[entry.origin].keeps(entry, now: now)
         if schedule.blocker(of: entry) != nil {
             schedule.block(id, isAskedFor: false)
         } else if schedule.isDraining || !entry.hasGoodCredentials(at: now) {
@@ -33,13 +34,13 @@ struct JoiningEntry {
             schedule.place(id, now: now)
         } else if schedule.mode != .offline, !isShut {
             // No client waits for the response to a ticket, so it takes its turn like a replay.
-            if entry.ticket == nil {
+            if entry.ticket == nil, !isKept {
                 schedule.start(id, by: .arrival, now: now)
             } else {
                 schedule.makeEligible(id, by: .arrival)
             }
         } else if schedule.mode != .offline, schedule.origins[entry.origin].underWay == 0,
-            !schedule.pauses.isPausedByStore(entry)
+            !schedule.pauses.isPausedByStore(entry), !isKept
         {
             // Whatever its delay, and a captive portal or not: it is a first attempt.
             schedule.start(id, by: .canary, now: now)

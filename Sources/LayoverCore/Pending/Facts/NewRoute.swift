@@ -14,7 +14,11 @@ struct NewRoute {
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         if let expiresAt = schedule.entries[id]?.expiresAt { schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
-        if entry.state == .waiting, entry.eligibleBy == nil { schedule.place(id, now: now) }
+        if entry.state == .waiting {
+            // The pauses and the budget of another policy do not keep it.
+            if let trigger = entry.eligibleBy { schedule.makeEligibleAgain(id, by: trigger) } else { schedule.place(id, now: now) }
+            schedule.toDispatch.insert(entry.origin)
+        }
         // So is whether its lane waits for it while it is undecided.
         if let lane = entry.lane { schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
         schedule.laneChanged(entry.lane, now: now)

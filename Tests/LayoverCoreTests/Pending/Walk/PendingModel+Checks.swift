@@ -71,7 +71,7 @@ extension PendingModel {
     /// What the budget has given is in the hands of live entries, and of nobody else.
     private func checkBudgets(_ set: PendingSet, _ place: Comment) {
         for (origin, line) in set.schedule.origins.states {
-            for (name, budget) in line.budgets {
+            for (name, budget) in line.pacings.compactMapValues(\.budget) {
                 let inUse = set.entries.values.count {
                     $0.origin == origin && $0.policy.name == name && $0.grant == .minimum
                 }

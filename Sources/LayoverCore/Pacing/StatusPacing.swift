@@ -1,0 +1,172 @@
+import Retry
+
+/// What the statuses of one origin mean for the requests of one policy: until when none of them goes, how many go at once
+/// after that, and how many may be asked for again.
+///
+/// A status that is retried and says when to come back (`Retry-After`) begins a pause. Until its end nothing goes by itself,
+/// requests included that were never tried; then one goes as the canary. Its response lets eight go at once, and each response
+/// after it one more. A status that does not say when costs the retry budget. What a pause or the budget keeps back waits in
+/// `kept`, in its order.
+/// Contract: section 2, "A busy origin is paused".
+struct StatusPacing: Sendable {
+    /// Tells a pause from others of the same origin.
+    struct PauseNumber: Sendable, Hashable {
+        fileprivate var value: UInt32 = 0
+        static let none = PauseNumber()
+        var next: PauseNumber { PauseNumber(value: value &+ 1) }
+    }
+
+    /// A time that the origin asked for, and the careful beginning after it.
+    struct Pause: Sendable {
+        let number: PauseNumber
+        /// Until when nothing goes by itself.
+        fileprivate(set) var end: Timestamp
+        /// How many attempts may be under way at once after the end.
+        fileprivate(set) var window = 1
+        /// Attempts under way that began in this pause.
+        fileprivate(set) var underWay = 0
+    }
+
+    /// Live entries of the policy, whatever their state.
+    private(set) var entryCount = 0
+    private(set) var pause: Pause?
+    /// What status retries may still cost. Nil until the first of them.
+    private(set) var budget: RetryBudget?
+    /// Entries whose turn has come and which a pause or the budget keeps back.
+    private var kept = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
+    private let windowMax: Int
+
+    init(windowMax: Int) { self.windowMax = windowMax }
+
+    var keptCount: Int { kept.count }
+    /// Whether it says nothing that is not known without it.
+    var isIdle: Bool { entryCount == 0 && pause == nil && budget == nil }
+
+    mutating func joined() { entryCount += 1 }
+    mutating func left() { entryCount = max(0, entryCount - 1) }
+
+    // MARK: Pauses
+
+    /// The origin asks to be left alone until a time.
+    ///
+    /// Attempts that began before say nothing of how the origin is after it, so one that is asked for when the last is over is a
+    /// new one.
+    ///
+    /// - Parameter number: That of the pause if a new one begins.
+    mutating func pause(until end: Timestamp, number: PauseNumber, now: Timestamp) {
+        if var pause, now < pause.end {
+            pause.end = max(pause.end, end)
+            self.pause = pause
+        } else {
+            pause = Pause(number: number, end: end)
+        }
+    }
+
+    /// How many the response to a canary lets go at once. Default: 8.
+    private static let widthAfterCanary = 8
+
+    /// Ends the pause once its window is as wide as that of the origin, or nothing waits for it.
+    ///
+    /// - Returns: Whether one has ended.
+    private mutating func endPause(now: Timestamp) -> Bool {
+        guard let pause, pause.end <= now, pause.window >= windowMax || entryCount == 0 else { return false }
+        self.pause = nil
+        return true
+    }
+
+    /// Whether a pause keeps an entry from its turn.
+    ///
+    /// A client that cannot wait until the end of the pause is passed on, and gets what the origin says.
+    func isPaused(_ entry: Entry, now: Timestamp) -> Bool {
+        guard let pause, entry.canWait(until: pause.end) else { return false }
+        // mutant: hammered-pause
+        if now < pause.end { return pause.underWay > 0 || !entry.isAttemptAskedFor }
+        // mutant: pause-flood
+        return pause.underWay >= pause.window
+    }
+
+    // MARK: Keeping back
+
+    /// Whether an entry has to wait although its turn has come.
+    func keeps(_ entry: Entry, now: Timestamp) -> Bool { isPaused(entry, now: now) || lacksBudget(for: entry) }
+
+    /// Whether the retry of a status has to wait until others have ended.
+    func lacksBudget(for entry: Entry) -> Bool {
+        guard entry.owesBudget, !entry.isAttemptAskedFor, let bound = entry.policy.budget else { return false }
+        // mutant: boundless
+        return (budget?.availableCount ?? bound.minimum) <= 0
+    }
+
+    mutating func keep(_ place: EntryPlace, order: OriginState.DispatchOrder) { kept.push(place, key: order) }
+
+    /// Takes out as many as may go now, in their order. A pause that is over ends.
+    mutating func takeKept(now: Timestamp, isCurrent: (EntryPlace) -> Bool) -> [EntryPlace] {
+        var places: [EntryPlace] = []
+        let room = endPause(now: now) ? kept.count : room(now: now)
+        while places.count < room, let (_, place) = kept.popFirst() {
+            if isCurrent(place) { places.append(place) }
+        }
+        return places
+    }
+
+    private func room(now: Timestamp) -> Int {
+        guard let first = kept.first else { return 0 }
+        // Without a pause only the budget keeps anything.
+        guard let pause else { return budget?.availableCount ?? kept.count }
+        // Only one that a person asked for goes before the end.
+        if now < pause.end { return pause.underWay == 0 && first.key.isAskedFor ? 1 : 0 }
+        return max(0, pause.window - pause.underWay)
+    }
+
+    mutating func dropStale(isCurrent: (EntryPlace) -> Bool) { kept.removeAll { !isCurrent($1) } }
+
+    // MARK: Attempts
+
+    /// - Returns: The pause that the attempt counts in.
+    mutating func started() -> PauseNumber {
+        pause?.underWay += 1
+        return pause?.number ?? .none
+    }
+
+    mutating func stopped(_ number: PauseNumber) {
+        if pause?.number == number { pause?.underWay -= 1 }
+    }
+
+    /// An attempt that began in the pause got a response that is delivered. If a person asked for it before the end, the
+    /// origin is well sooner than it said.
+    mutating func answered(_ number: PauseNumber, now: Timestamp) {
+        guard var pause, pause.number == number else { return }
+        pause.end = min(pause.end, now)
+        pause.window = min(windowMax, pause.window == 1 ? Self.widthAfterCanary : pause.window + 1)
+        self.pause = pause
+    }
+
+    /// An attempt that began in the pause got a status once more that is retried.
+    mutating func wentWrong(_ number: PauseNumber) {
+        guard let pause, pause.number == number else { return }
+        self.pause?.window = max(1, pause.window / 2)
+    }
+
+    // MARK: The budget
+
+    /// Pays for the retry of a status.
+    ///
+    /// - Returns: False if the retry must not be made. The grant is nil where nothing bounds it.
+    mutating func pay(_ bound: Policy.Budget?) -> (isPaid: Bool, grant: RetryBudget.Grant?) {
+        guard let bound else { return (true, nil) }
+        openBudget(bound)
+        let grant = budget?.retryRequested()
+        return (grant != nil, grant)
+    }
+
+    /// Requests that begin from now on add to the budget.
+    mutating func openBudget(_ bound: Policy.Budget) {
+        if budget == nil { budget = RetryBudget(ratio: bound.ratio, minimum: bound.minimum) }
+    }
+
+    mutating func end(_ grant: RetryBudget.Grant, wasMade: Bool) {
+        if wasMade { budget?.retryEnded(grant) } else { budget?.retryAbandoned(grant) }
+    }
+
+    mutating func operationStarted() { budget?.operationStarted() }
+}
