@@ -5,6 +5,7 @@
     /made            makes something: 201 with its Location, /made/7, and the facts about it as JSON
     /made/…          answers what arrived, as JSON
     /closing         the same, and closes the connection after it
+    /cut             reads the request and closes the connection without a word
     /large/N         N bytes of a fixed pattern
     /stalled/N       promises N bytes, sends 64 KiB, logs `stalled`, and sends no more
     /sink            reads a body with small reads and a small buffer, answers its length and hash
@@ -62,6 +63,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.git(path)
         chunks = [] if path.startswith("/made") else None
         length, digest = self.read_body(keep=chunks)
+        if path == "/cut":
+            self.close_connection = True
+            return
         if path == "/made":
             return self.send_json({"id": 7, "owner": {"name": "Æ & \"Co\""}}, 201, Location="/made/7", ETag='"v1"')
         if path in ("/echo", "/sink", "/closing") or path.startswith("/made/"):

@@ -36,6 +36,8 @@ package struct EntryDocument: Codable, Sendable {
     package var response: ResponseDocument?
     /// When the attempt that a person asked for is made; left out where no one asked.
     package var willGo: String?
+    /// The request that has to be done before it: of its lane, or one that it depends on; left out where there is none.
+    package var waitingOn: String?
 }
 
 /// A response without its fields and its body.
@@ -66,7 +68,8 @@ extension EntryDocument {
             actions: entry.actions.map(\.rawValue),
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
             supersededBy: entry.supersededBy.map(view.shown),
-            response: entry.deliveredStatus.map { ResponseDocument(status: $0) }, willGo: entry.willGo?.rawValue)
+            response: entry.deliveredStatus.map { ResponseDocument(status: $0) }, willGo: entry.willGo?.rawValue,
+            waitingOn: entry.waitingOn.map(view.shown))
     }
 }
 

@@ -8,6 +8,8 @@ package struct IncidentDocument: Codable, Sendable {
     }
 
     package var id: String
+    /// `outage` or `decision`.
+    package var kind: String
     /// `network` or `origin`.
     package var scope: String
     /// As a URL without a path; `host:port` where it was a tunnel. Null for the network.
@@ -30,7 +32,7 @@ extension IncidentDocument {
             case .origin(let origin): ("origin", origin.description)
             }
         self.init(
-            id: incident.id.description, scope: scope, origin: origin,
+            id: incident.id.description, kind: incident.kind.rawValue, scope: scope, origin: origin,
             cause: incident.cause.map { Cause(kind: $0.kind.rawValue, phase: $0.phase.rawValue) },
             since: wall.text(of: incident.since), waiting: incident.waiting,
             automaticLeft: incident.automaticLeft,

@@ -74,13 +74,29 @@ struct MetricsPage {
         page.add("entries_parked_total", .counter, "Requests parked.", status.totals.parkedCount)
         page.add("replays_total", .counter, "Attempts to send a parked request.", status.totals.replayCount)
         page.add(
-            "parking_refused_total", .counter, "Requests not parked because of a limit.", status.totals.refusedCount)
+            "parking_refused_total", .counter, "Requests not parked because of a limit.", by: "limit",
+            status.totals.refusedCounts.sorted { $0.key < $1.key }.map { ($0.key, Double($0.value)) })
+        page.add(
+            "retries_refused_total", .counter, "Responses with a retried status that were delivered, by the rule.", by: "rule",
+            Self.refusals.map { ($0.rawValue, Double(status.totals.deliveredCounts[$0] ?? 0)) })
+        page.add(
+            "commands_total", .counter, "Commands of people and programs, one for each request.", by: "command",
+            EntryCommand.allCases.map { ($0.rawValue, Double(status.totals.commandCounts[$0] ?? 0)) })
+        page.add(
+            "oldest_undecided_seconds", .gauge, "Longest time that a request has waited for a decision; 0 if none does.",
+            status.oldestUndecidedAge?.inSeconds ?? 0)
+        page.add(
+            "entry_seconds", "Time from parking to the end, by final state.", by: "state",
+            EntryState.allCases.filter(\.isFinal).map { ($0.rawValue, status.totals.lives[$0] ?? Histogram()) })
         page.add(
             "entries_ended_total", .counter, "Parked requests that ended, by final state.", by: "state",
             EntryState.allCases.filter(\.isFinal).map {
                 ($0.rawValue, Double(status.totals.endedCounts[$0] ?? 0))
             })
     }
+
+    /// The rules by which the set hands out a response that would be asked for again.
+    private static let refusals: [Verdict.DeliverReason] = [.budget, .holdMax, .limit, .notRepeatable]
 
     private func addTickets(to page: inout PrometheusText) {
         guard let store else { return }

@@ -52,6 +52,13 @@ extension Problem {
         404, "unknown-incident", title: "Unknown incident",
         detail: "No open incident has this id.")
 
+    static func conflict(_ command: EntryCommand, _ incident: Incident) -> Problem {
+        Problem(
+            409, "conflict", title: "Wrong state",
+            detail: "No request of this incident can be sent by \(command.rawValue): the server may have processed each of them. Decide "
+                + "about each with force or cancel.")
+    }
+
     static func conflict(_ command: EntryCommand, _ entry: Entry?) -> Problem {
         let state = entry?.state ?? .cancelled
         let advice =

@@ -31,6 +31,7 @@ extension AdminRoutes {
         let before = try await incident(context)
         let (outcome, after) = await engine.command(command, incident: before.id, reason: order.reason)
         if case .unsaved(let failure) = outcome { throw Problem.unsaved(failure) }
+        if outcome == .conflict { throw Problem.conflict(command, before) }
         guard outcome == .done else { throw Problem.unknownIncident }
         guard let after else { return try json(IncidentDocument(before, wall: wall).closed) }
         return try json(IncidentDocument(after, wall: wall))

@@ -31,12 +31,14 @@ struct StandingText {
         case .network: network
         case .origin: sentences("Waits until \(entry.origin) is reachable.", nextTry)
         case .turn: "The concurrency limit of \(entry.origin) is reached."
-        case .lane: "Waits for earlier requests in lane \(entry.shownLane ?? "")."
+        case .lane: sentences("Waits for earlier requests in lane \(entry.shownLane ?? "").", blocker)
         case .parent: "Waits for tickets that it depends on: \(parents)."
         case .pause: pause
         case .time, nil: sentences("Waits for the next attempt.", lastFailure, nextTry)
         }
     }
+
+    private var blocker: String? { entry.waitingOn.map { "The first of them is \(view.shown($0))." } }
 
     private var pause: String {
         guard let at = entry.nextAttemptAt else {

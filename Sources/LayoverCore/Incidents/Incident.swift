@@ -1,8 +1,16 @@
-/// One outage as people see it: everything that waits because of the same trouble.
+/// One trouble as people see it: everything that waits because of the same outage, or everything of one origin that a person has
+/// to decide about.
 ///
-/// Opened by the first entry that is parked, joined by the rest, closed when none is left. What it shows
-/// beside its members is derived from them when it is read.
+/// Opened by the first entry, joined by the rest, closed when none is left. What it shows beside its members is derived from
+/// them when it is read.
 package struct Incident: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Something is away. Entries whose attempts are used up stay in it.
+        case outage
+        /// A person has to decide: it may have been applied, was rejected, or lacks something it needs.
+        case decision
+    }
+
     /// What is away.
     package enum Scope: Sendable, Hashable {
         /// The network as a whole, or an admin said so.
@@ -17,6 +25,7 @@ package struct Incident: Sendable, Hashable {
     }
 
     package let id: IncidentID
+    package let kind: Kind
     package let scope: Scope
     package let since: Timestamp
     /// Nil while there was no attempt: the gate was shut, or an admin said offline.
@@ -31,8 +40,11 @@ package struct Incident: Sendable, Hashable {
     /// Whether nothing goes on without a person.
     package internal(set) var manualOnly: Bool
 
+    /// Whether one of them can be retried; `force` is said for each entry.
+    var canRetry = true
+
     /// The commands that are allowed now.
-    package var actions: [EntryCommand] { waiting > 0 ? [.retry, .cancel] : [] }
+    package var actions: [EntryCommand] { waiting == 0 ? [] : canRetry ? [.retry, .cancel] : [.cancel] }
 }
 
 /// The events of incidents, by their names on the event stream.

@@ -1,9 +1,17 @@
 /// The open incidents and their members.
 struct Incidents: Sendable {
+    /// What an incident is about. There is one incident for each.
+    struct Topic: Sendable, Hashable {
+        var kind: Incident.Kind
+        var scope: Incident.Scope
+    }
+
     /// An incident and its members.
     struct IncidentState: Sendable {
         let id: IncidentID
+        let kind: Incident.Kind
         let scope: Incident.Scope
+        var topic: Topic { Topic(kind: kind, scope: scope) }
         fileprivate(set) var since: Timestamp
         fileprivate(set) var cause: Incident.Cause?
         fileprivate(set) var members: Set<EntryID> = []
@@ -15,9 +23,13 @@ struct Incidents: Sendable {
     }
 
     private(set) var states: [IncidentID: IncidentState] = [:]
-    private(set) var idByScope: [Incident.Scope: IncidentID] = [:]
+    private(set) var idByTopic: [Topic: IncidentID] = [:]
+    /// Source of ids.
+    private var generator: SplitMix64
     /// Those that the fact at hand has opened.
     private var opened: [IncidentID] = []
+
+    init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
     var count: Int { states.count }
     subscript(id: IncidentID) -> IncidentState? { states[id] }
@@ -27,13 +39,12 @@ struct Incidents: Sendable {
     /// - Parameter since: When its outage began, where that is known to have been before now.
     /// - Returns: The incident of the new member.
     mutating func join(
-        _ entry: Entry, _ scope: Incident.Scope, since: Timestamp?, now: Timestamp,
-        using generator: inout some RandomNumberGenerator
+        _ entry: Entry, _ topic: Topic, since: Timestamp?, now: Timestamp
     ) -> IncidentID {
-        let id = idByScope[scope] ?? IncidentID(using: &generator)
+        let id = idByTopic[topic] ?? IncidentID(using: &generator)
         if states[id] == nil {
-            states[id] = IncidentState(id: id, scope: scope, since: since ?? now)
-            idByScope[scope] = id
+            states[id] = IncidentState(id: id, kind: topic.kind, scope: topic.scope, since: since ?? now)
+            idByTopic[topic] = id
             opened.append(id)
         }
         if let since, let known = states[id]?.since { states[id]?.since = min(known, since) }
@@ -52,7 +63,7 @@ struct Incidents: Sendable {
     mutating func leave(_ member: EntryID, _ id: IncidentID) -> IncidentState? {
         guard states[id]?.members.remove(member) != nil, let state = states[id], state.members.isEmpty else { return nil }
         states[id] = nil
-        idByScope[state.scope] = nil
+        idByTopic[state.topic] = nil
         guard let index = opened.firstIndex(of: id) else { return state }
         opened.remove(at: index)
         return nil
@@ -95,8 +106,8 @@ struct Incidents: Sendable {
 
     /// An origin answers: entries that wait for it have new attempts.
     mutating func originOpened(_ origin: Origin) {
-        for id in [idByScope[.origin(origin)], idByScope[.network]] {
-            if let id { states[id]?.isExhausted = false }
+        for scope in [Incident.Scope.origin(origin), .network] {
+            if let id = idByTopic[Topic(kind: .outage, scope: scope)] { states[id]?.isExhausted = false }
         }
     }
 }
@@ -107,12 +118,14 @@ extension Incident {
     /// - Parameter entry: A live entry, with what it waits for.
     init(_ state: Incidents.IncidentState, _ entry: (EntryID) -> Entry?) {
         self.init(
-            id: state.id, scope: state.scope, since: state.since, cause: state.cause,
-            waiting: state.members.count, automaticLeft: 0, nextAttemptAt: nil, manualOnly: true)
+            id: state.id, kind: state.kind, scope: state.scope, since: state.since, cause: state.cause,
+            waiting: state.members.count, automaticLeft: 0, nextAttemptAt: nil, manualOnly: true, canRetry: state.kind == .outage)
         // The first that asks does so for all of that rule, so the fewest that one of them has left is what is left.
         var leftBeforeAsking: Int?
         for id in state.members {
-            guard let entry = entry(id), entry.state == .waiting || entry.state == .attempting else { continue }
+            guard let entry = entry(id) else { continue }
+            canRetry = canRetry || entry.actions.contains(.retry)
+            guard entry.state == .waiting || entry.state == .attempting else { continue }
             manualOnly = false
             if let at = entry.nextAttemptAt { nextAttemptAt = min(nextAttemptAt ?? at, at) }
             if let left = entry.automaticLeft {

@@ -12,6 +12,9 @@ struct Lanes: Sendable {
         return state.front != id
     }
 
+    /// The entry that all others of a lane wait for: the one that is under way, or the front.
+    func first(of lane: String) -> EntryID? { states[lane].flatMap { $0.underWay ?? $0.front } }
+
     /// Whether a request of another kind than PUT came after a sequence.
     func hasOther(after sequence: Int, in lane: String?) -> Bool {
         lane.flatMap { states[$0] }.map { $0.lastOtherSequence >= sequence } ?? false

@@ -88,6 +88,8 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var waitingFor: WaitReason?
     /// When the attempt that a person asked for is made.
     package internal(set) var willGo: WillGo?
+    /// The entry that has to be done before it.
+    @Boxed package internal(set) var waitingOn: EntryID?
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?

@@ -17,7 +17,7 @@ extension PendingSet {
             }
             let joining = JoiningEntry(entry, now: now)
             joining.join(after: new.failure, &set.schedule)
-            set.schedule.joinIncident(new.id, of: new.parking, now: now, using: &generator)
+            set.schedule.joinIncident(new.id, of: new.parking, now: now)
             PutCoalescing(id: new.id, now: now).joined(supersedes: new.parking.asks == nil, &set.schedule)
             if let failure = new.failure {
                 FailedAttempt(failure: failure, parking: new.parking, now: now)

@@ -46,7 +46,7 @@ extension PendingSet {
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil, now: Timestamp
     ) -> (EntryCommandResult, [PendingAction]) {
         guard let incident = schedule.incidents[id] else { return (.unknown, []) }
-        guard command == .retry || command == .cancel else { return (.conflict, []) }
+        guard schedule.view(of: incident, now: now).actions.contains(command) else { return (.conflict, []) }
         let members = incident.members.sorted(by: schedule.isBefore)
         return (.done, commanded(command, each: members, reason: reason, now: now).1)
     }

@@ -17,11 +17,12 @@ package struct PendingSet: Sendable {
     var schedule: Schedule
     var admission: Admission
 
-    package init(limits: PendingLimits = .init(), naming: EntryNaming = .plain) {
+    /// - Parameter seed: Of the ids of incidents.
+    package init(limits: PendingLimits = .init(), naming: EntryNaming = .plain, seed: UInt64 = 1) {
         self.limits = limits
         self.naming = naming
         admission = Admission(limits)
-        schedule = Schedule(limits)
+        schedule = Schedule(limits, seed: seed)
     }
 
     // MARK: Views
@@ -59,6 +60,12 @@ package struct PendingSet: Sendable {
     package var counts: [EntryState: Int] {
         let counted = entries.stateCounts
         return Dictionary(uniqueKeysWithValues: EntryState.live.map { ($0, counted[$0] ?? 0) })
+    }
+
+    /// Since when the request waits for a person that has done so longest; nil where none does.
+    package var undecidedSince: Timestamp? {
+        guard counts[.undecided] ?? 0 > 0 else { return nil }
+        return entries.values.lazy.filter { $0.state == .undecided }.map { max($0.parkedAt, $0.lastFailureAt ?? $0.parkedAt) }.min()
     }
 
     /// The entry as it stands at a moment, live or remembered; nil if there is none.

@@ -11,7 +11,7 @@ struct Schedule: Sendable {
     var origins: Origins
     var lanes = Lanes()
     var dependencies = Dependencies()
-    var incidents = Incidents()
+    var incidents: Incidents
     var pauses = Pauses()
     var puts = LatestPuts()
     var timers = DueTimers()
@@ -28,7 +28,8 @@ struct Schedule: Sendable {
     /// Origins of which the loops may have to know something else.
     var toAnnounce: Set<Origin> = []
 
-    init(_ limits: PendingLimits) {
+    init(_ limits: PendingLimits, seed: UInt64) {
+        incidents = Incidents(seed: seed)
         history = EntryHistory(countMax: limits.rememberedCountMax)
         origins = Origins(limits)
     }
@@ -69,8 +70,18 @@ struct Schedule: Sendable {
     func described(_ entry: Entry, now: Timestamp) -> Entry {
         var entry = entry
         (entry.waitingFor, entry.nextAttemptAt) = entry.state == .waiting ? wait(of: entry, now: now) : (nil, nil)
+        entry.waitingOn = waitingOn(entry)
         entry.willGo = willGo(entry, now: now)
         return entry
+    }
+
+    /// The entry that has to be done before this one: the front of its lane, or the first of its parents.
+    private func waitingOn(_ entry: Entry) -> EntryID? {
+        switch entry.waitingFor {
+        case .lane: entry.lane.flatMap { lanes.first(of: $0) }
+        case .parent: dependencies.parentsLeft[entry.id]?.min(by: isBefore)
+        case .time, .network, .origin, .turn, .pause, nil: nil
+        }
     }
 
     func view(of incident: Incidents.IncidentState, now: Timestamp) -> Incident {
@@ -120,8 +131,7 @@ struct Schedule: Sendable {
             entry.fullState = state
             entry.placement &+= 1
         }
-        // It waits for a person, not in an outage; one that is out of attempts was left without them by its outage.
-        if case .undecided(let why) = state, why != .exhausted { leaveIncident(of: id, now: now) }
+        moveToIncident(of: state, from: entry, now: now)
         if !wasUnderWay { touchIncident(entries[id]?.incident, now: now) } else { originChanged(entry.origin) }
         guard let lane = entry.lane else { return }
         if isUnderWay { return lanes.attemptStarted(id, lane) }
@@ -260,27 +270,32 @@ struct Schedule: Sendable {
 
     // MARK: Incidents
 
+    /// What waits for a person waits in no outage; but one that is out of attempts was left without them by its outage, and stays.
+    private mutating func moveToIncident(of state: Entry.State, from before: Entry, now: Timestamp) {
+        var asks = false
+        if case .undecided(let why) = state { asks = why != .exhausted }
+        if asks || before.why.map({ $0 != .exhausted }) == true { leaveIncident(of: before.id, now: now) }
+        if asks { joinIncident(before.id, .decision, now: now) }
+    }
+
     /// Changes of an incident are gathered this long before they are reported, so that an outage of ten thousand
     /// requests is not ten thousand times ten thousand reports. Default: 250 ms.
     private static let incidentGathering: Duration = .milliseconds(250)
 
     /// - Parameter since: When its outage began, where that is known to have been before now.
-    mutating func joinIncident(
-        _ id: EntryID, since: Timestamp? = nil, now: Timestamp, using generator: inout some RandomNumberGenerator
-    ) {
+    mutating func joinIncident(_ id: EntryID, _ kind: Incident.Kind = .outage, since: Timestamp? = nil, now: Timestamp) {
         guard let entry = entries[id], entry.incident == nil else { return }
-        let scope: Incident.Scope = mode == .offline || isNetworkAway ? .network : .origin(entry.origin)
-        let incident = incidents.join(entry, scope, since: since, now: now, using: &generator)
+        let isOfNetwork = kind == .outage && (mode == .offline || isNetworkAway)
+        let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : .origin(entry.origin))
+        let incident = incidents.join(entry, topic, since: since, now: now)
         entries[id]?.incident = incident
         touchIncident(incident, now: now)
     }
 
-    mutating func joinIncident(
-        _ id: EntryID, of parking: Verdict.Parking, now: Timestamp, using generator: inout some RandomNumberGenerator
-    ) {
+    mutating func joinIncident(_ id: EntryID, of parking: Verdict.Parking, now: Timestamp) {
         // Nothing is away where the work may have been done: that is a question, not an outage.
         if parking.asks == .maybeApplied { return leaveIncident(of: id, now: now) }
-        joinIncident(id, now: now, using: &generator)
+        joinIncident(id, now: now)
         touchIncident(entries[id]?.incident, now: now)
     }
 

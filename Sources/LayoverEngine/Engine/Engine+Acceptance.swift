@@ -52,7 +52,7 @@ extension Engine {
         switch pending.admitTicket() {
         case .admitted(let number): sequence = number
         case .refused(let limit, let value):
-            totals.refusedCount += 1
+            refused(limit, value)
             return exchange.acceptance(.refused(limit: limit, value: value))
         case .draining: return exchange.acceptance(.draining)
         }

@@ -48,6 +48,7 @@ extension Engine {
         let now = clock.now()
         let (result, actions) = pending.commanded(
             command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
+        if result == .done { totals.commandCounts[command, default: 0] += 1 }
         perform(actions)
         finishFact()
         return result
@@ -58,7 +59,7 @@ extension Engine {
             uptime: clock.now() - startedAt, reachability: reachability.view, counts: pending.counts,
             heldCount: pending.heldCount, limits: pending.limits, totals: totals,
             shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount,
-            lastReload: lastReload)
+            oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
     }
 
     // MARK: Incidents
@@ -84,7 +85,9 @@ extension Engine {
     func apply(
         _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
     ) -> (EntryCommandResult, changed: [EntryID]) {
+        let count = pending.incident(id, now: clock.now())?.waiting ?? 0
         let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: clock.now())
+        if result == .done { totals.commandCounts[command, default: 0] += count }
         perform(actions)
         let changed = saves.touched
         finishFact()
@@ -149,6 +152,7 @@ extension Engine {
 
     /// Ends what waits and parks nothing any more. Attempts under way go on.
     package func drain() {
+        reportDrain()
         perform(pending.drained(now: clock.now()))
         finishFact()
     }

@@ -106,12 +106,13 @@ extension Engine {
             case .end(let id, let end):
                 exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):
-                totals.refusedCount += 1
+                refused(limit, value)
                 exchanges.removeValue(forKey: id)?.refuse(limit: limit, value: value)
             case .dropResponse(let id):
                 exchanges[id]?.dropResponse()
                 if pending.isTicketAtRest(id) { exchanges[id] = nil }
             case .deliverResponse(let id, let reason):
+                totals.deliveredCounts[reason, default: 0] += 1
                 if pending.isLive(id) {
                     exchanges[id]?.deliverResponse(reason)
                 } else {
@@ -167,27 +168,6 @@ extension Engine {
             let result = await prober.probe()
             if number == probeNumber { handle(.probed(result)) }
         }
-    }
-
-    private func report(_ kind: EntryEventKind, _ id: EntryID) {
-        guard let entry = pending.entry(id, now: clock.now()) else { return }
-        totals.count(kind, entry)
-        // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
-        if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
-        events.append(.entry(kind, entry))
-        logger.debug(
-            "entry", metadata: [
-                "event": "\(kind.rawValue)", "exchange": "\(naming.shown(id))", "origin": "\(entry.origin)",
-                "state": "\(entry.state)",
-            ])
-    }
-
-    private func report(_ kind: IncidentEventKind, _ incident: Incident) {
-        if kind == .opened { totals.incidentCount += 1 }
-        events.append(.incident(kind, incident))
-        logger.debug(
-            "incident",
-            metadata: ["event": "\(kind.rawValue)", "incident": "\(incident.id)", "waiting": "\(incident.waiting)"])
     }
 
     private func retryAfter(for id: EntryID) -> Duration? {

@@ -42,7 +42,7 @@ extension Engine {
             case .refuse(let claim):
                 claimants.removeValue(forKey: claim)?.exchange?.keyDecided(.reused)
             case .refuseByLimit(let claim, let value):
-                totals.refusedCount += 1
+                refused("limits.heldClients", value)
                 claimants.removeValue(forKey: claim)?.exchange?.keyDecided(
                     .refused(limit: "limits.heldClients", value: value))
             case .share(let claim, let payload):

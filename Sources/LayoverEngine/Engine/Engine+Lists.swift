@@ -23,6 +23,7 @@ extension Engine {
     ) -> [EntryCommandResult] {
         let now = clock.now()
         let (results, actions) = pending.commanded(command, each: ids, reason: reason, now: now)
+        totals.commandCounts[command, default: 0] += results.count { $0 == .done }
         perform(actions)
         finishFact()
         return results

@@ -52,6 +52,8 @@ package actor Engine {
     var isSavingAgain = false
     var isRemovingOld = false
     var totals = EngineTotals()
+    /// When the log last told of a limit that was reached, by its name.
+    var limitsToldAt: [String: Timestamp] = [:]
     var lastReload: ReloadReport?
     private var timer: Scheduled<Void>?
     private var timerAt: Timestamp?
@@ -73,12 +75,14 @@ package actor Engine {
     ) {
         self.eventLoop = eventLoop
         self.clock = clock
+        var generator = generator
+        let seed = generator.next()
         self.generator = generator
         self.reachability = reachability
         self.store = store
         self.logger = logger
         self.naming = naming
-        pending = PendingSet(limits: limits, naming: naming)
+        pending = PendingSet(limits: limits, naming: naming, seed: seed)
         keys = KeyReservations(joinedCountMax: limits.heldClientCountMax)
         startedAt = clock.now()
         if store?.isOpen == false {

@@ -4,7 +4,15 @@ package import LayoverCore
 package struct EngineTotals: Sendable {
     package var parkedCount = 0
     package var replayCount = 0
-    package var refusedCount = 0
+    /// Requests that were not parked, by the limit.
+    package var refusedCounts: [String: Int] = [:]
+    package var refusedCount: Int { refusedCounts.values.reduce(0, +) }
+    /// Responses whose status is retried and that were delivered all the same, by the rule.
+    package var deliveredCounts: [Verdict.DeliverReason: Int] = [:]
+    /// Commands that were carried out, each for one entry.
+    package var commandCounts: [EntryCommand: Int] = [:]
+    /// How long entries were in the set, by their final state.
+    package var lives: [EntryState: Histogram] = [:]
     /// Tickets that were accepted.
     package var acceptedCount = 0
     /// Groups of changes, or requests, that the disk would not take.
@@ -18,7 +26,9 @@ package struct EngineTotals: Sendable {
         case .parked: parkedCount += 1
         case .attempted: replayCount += 1
         case .changed: break
-        case .ended: endedCounts[entry.state, default: 0] += 1
+        case .ended:
+            endedCounts[entry.state, default: 0] += 1
+            if let endedAt = entry.endedAt { lives[entry.state, default: Histogram()].add((endedAt - entry.parkedAt).inSeconds) }
         }
     }
 }

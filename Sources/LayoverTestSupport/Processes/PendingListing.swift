@@ -14,6 +14,7 @@ package struct PendingListing: Sendable, Codable {
         package var waitingFor: String?
         package var why: String?
         package var willGo: String?
+        package var waitingOn: String?
         package var method: String
         package var url: String
         package var attempts: Int

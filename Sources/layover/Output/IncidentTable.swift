@@ -9,7 +9,7 @@ struct IncidentTable {
     func lines(_ terminal: Terminal) -> [String] {
         guard !incidents.isEmpty else { return ["no open incidents"] }
         var table = Table([
-            .init(title: "ID"), .init(title: "UNREACHABLE", isFlexible: true),
+            .init(title: "ID"), .init(title: "KIND"), .init(title: "ORIGIN", isFlexible: true),
             .init(title: "WAITING", isRight: true), .init(title: "AGE", isRight: true),
             .init(title: "NEXT", isRight: true), .init(title: "LEFT", isRight: true), .init(title: "CAUSE"),
         ])
@@ -20,7 +20,7 @@ struct IncidentTable {
 
     private func cells(of incident: IncidentDocument, idCount: Int) -> [String] {
         [
-            String(incident.id.prefix(idCount)), incident.origin ?? incident.scope,
+            String(incident.id.prefix(idCount)), incident.kind, incident.origin ?? incident.scope,
             String(incident.waiting), TimeText.distance(incident.since, from: now),
             incident.manualOnly ? "manual" : TimeText.distance(incident.nextAttemptAt, from: now),
             incident.automaticLeft.map(String.init) ?? "-",

@@ -6,7 +6,7 @@ import Testing
 
 struct IncidentRoutesTests {
     private static let keys: Set<String> = [
-        "id", "scope", "origin", "cause", "since", "waiting", "automaticLeft", "nextAttemptAt", "manualOnly",
+        "id", "kind", "scope", "origin", "cause", "since", "waiting", "automaticLeft", "nextAttemptAt", "manualOnly",
         "actions",
     ]
 
@@ -53,11 +53,18 @@ struct IncidentRoutesTests {
         }
     }
 
-    @Test func noOutageIsAnEmptyList() async throws {
+    @Test func requestThatNeedsADecisionIsAnIncidentOfItsOwnKind() async throws {
         try await AdminHarness.with { harness async throws in
-            harness.parkUndecided(1)
             #expect(
                 try await harness.send("GET", "/v1/incidents").text == "{\"data\":[],\"nextCursor\":null}")
+            harness.parkUndecided(1)
+            let incident = try #require(try await harness.send("GET", "/v1/incidents").data.first)
+            #expect(incident["kind"] as? String == "decision" && incident["scope"] as? String == "origin")
+            #expect(incident["actions"] as? [String] == ["cancel"] && incident["waiting"] as? Int == 1)
+            let id = try #require(incident["id"] as? String)
+            #expect(try await harness.post("/v1/incidents/\(id)/retry").status == 409)
+            #expect(try await harness.post("/v1/incidents/\(id)/cancel").status == 200)
+            #expect(try await harness.send("GET", "/v1/incidents").data.isEmpty)
         }
     }
 

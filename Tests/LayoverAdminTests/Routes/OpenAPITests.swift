@@ -138,10 +138,10 @@ struct OpenAPITests {
                 #expect(required == properties.subtracting(optional), "\(schema)")
             }
             let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            try expect("Entry", held, optional: ["parents", "supersededBy", "response", "willGo"])
+            try expect("Entry", held, optional: ["parents", "supersededBy", "response", "willGo", "waitingOn"])
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json
-            try expect("Entry", entry, optional: ["parents", "supersededBy", "response", "willGo"])
+            try expect("Entry", entry, optional: ["parents", "supersededBy", "response", "willGo", "waitingOn"])
             try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json)
             try expect("Status", try await harness.send("GET", "/v1/status").json)
             try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)

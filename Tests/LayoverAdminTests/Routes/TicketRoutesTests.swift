@@ -53,6 +53,7 @@ struct TicketRoutesTests {
             }
             #expect(try await text(child).hasPrefix("Waits for tickets that it depends on: \(parent)."))
             #expect(try await text(behind).hasPrefix("Waits for earlier requests in lane one."))
+            #expect(try await text(behind).contains(" The first of them is "))
             #expect(try await text(behind).contains(" Expires at "))
             _ = try await harness.post("/v1/pending/\(parent)/cancel")
             #expect(try await text(child).hasPrefix("A ticket that it depends on was not delivered"))

@@ -40,8 +40,8 @@ struct DecisionCommandTests {
             let document = try await admin.client().send(AdminCall("/v1/incidents")).decoded(
                 IncidentListDocument.self)
             let lines = IncidentTable(incidents: document.data, now: Date()).lines(.plain)
-            #expect(lines[0].hasPrefix("ID            UNREACHABLE          WAITING"))
-            #expect(lines[1].hasPrefix("\(incident.id.description.prefix(12))  http://shop.example        2"))
+            #expect(lines[0].hasPrefix("ID            KIND    ORIGIN               WAITING"))
+            #expect(lines[1].hasPrefix("\(incident.id.description.prefix(12))  outage  http://shop.example        2"))
             #expect(lines[1].hasSuffix("connection_refused while connecting"))
             #expect(IncidentTable(incidents: [], now: Date()).lines(.plain) == ["no open incidents"])
             #expect(

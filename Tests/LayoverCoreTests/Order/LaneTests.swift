@@ -9,6 +9,8 @@ struct LaneTests {
         let ids = bench.lane(4)
         #expect(bench.states(ids) == [.attempting, .waiting, .waiting, .waiting])
         #expect(bench.reason(ids[1]) == .lane && bench.entry(ids[1])?.nextAttemptAt == nil)
+        #expect(bench.entry(ids[1])?.waitingOn == ids[0] && bench.entry(ids[3])?.waitingOn == ids[0])
+        #expect(bench.entry(ids[0])?.waitingOn == nil)
         for (one, next) in zip(ids, ids.dropFirst()) {
             #expect(bench.deliver(one).started == [next], "in the same fact")
         }

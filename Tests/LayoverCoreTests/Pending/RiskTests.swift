@@ -37,7 +37,7 @@ struct RiskTests {
         let id = ticket()
         #expect(bench.reroute(id, policy: .fixture()) == [])
         #expect(bench.why(id) == .maybeApplied)
-        #expect(bench.entry(id)?.incident == nil)
+        #expect(bench.set.incidents(now: bench.now).map(\.kind) == [.decision])
         #expect(bench.wait(.seconds(99)) == [])
         #expect(bench.command(.retry, id).0 == .conflict)
         let (result, actions) = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)

@@ -216,8 +216,9 @@ extension Referee {
         for entry in pending.entries.values {
             if let incident = entry.incident {
                 members[incident, default: []].insert(entry.id)
-                if entry.state == .undecided, entry.why == .maybeApplied {
-                    breach("incidentsMatchTheirEntries", "\(name(entry)) waits for a person, not in an outage")
+                let asks = entry.state == .undecided && entry.why != .exhausted
+                if (pending.schedule.incidents[incident]?.kind == .decision) != asks {
+                    breach("incidentsMatchTheirEntries", "\(name(entry)) waits in an incident of the wrong kind")
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError,
@@ -225,17 +226,17 @@ extension Referee {
             {
                 // One that a person forced joins when its attempt has failed.
                 breach("incidentsMatchTheirEntries", "\(name(entry)) waits in no incident")
-            } else if entry.why == .exhausted {
-                breach("incidentsMatchTheirEntries", "\(name(entry)) is out of attempts, in no incident")
+            } else if entry.state == .undecided {
+                breach("incidentsMatchTheirEntries", "\(name(entry)) asks a person, in no incident")
             }
         }
         for line in pending.schedule.incidents.states.values
         where line.members.isEmpty || line.members != members[line.id]
-            || pending.schedule.incidents.idByScope[line.scope] != line.id
+            || pending.schedule.incidents.idByTopic[line.topic] != line.id
         {
             breach("incidentsMatchTheirEntries", "\(line.scope) has \(line.members.count)")
         }
-        if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByScope.count {
+        if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByTopic.count {
             breach(
                 "incidentsMatchTheirEntries",
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")

@@ -49,7 +49,7 @@ struct FailedAttempt {
         if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
         if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
         guard schedule.entries[id] != nil else { return }
-        schedule.joinIncident(id, of: parking, now: now, using: &generator)
+        schedule.joinIncident(id, of: parking, now: now)
         // What a person asked for and we cut off is still asked for, whatever would follow by itself.
         if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
         guard startsAnew else { return }

@@ -15,7 +15,7 @@ struct RestoredTickets {
         for (record, _) in records { schedule.stopIfRisky(record.id, now: now) }
         for (record, _) in records { joinParents(record, &schedule) }
         // mutant: incident-forgotten
-        for (record, _) in records { rejoinIncident(record.id, &schedule, using: &generator) }
+        for (record, _) in records { rejoinIncident(record.id, &schedule) }
         for (record, _) in records { place(record, &schedule) }
     }
 
@@ -51,15 +51,16 @@ struct RestoredTickets {
     }
 
     /// A ticket of an earlier run waits on in the outage in which it waited then.
-    private func rejoinIncident(_ id: EntryID, _ schedule: inout Schedule, using generator: inout some RandomNumberGenerator) {
+    private func rejoinIncident(_ id: EntryID, _ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
         // One that was never tried asks because others of its outage did.
         let isOfOutage = entry.lastFailure?.shutsGate ?? (entry.why == .exhausted)
         switch entry.fullState {
         case .waiting where isOfOutage, .held where isOfOutage, .undecided(.exhausted): break
-        case .waiting, .held, .undecided, .attempting, .ended: return
+        case .undecided: return schedule.joinIncident(id, .decision, since: entry.lastFailureAt ?? entry.parkedAt, now: now)
+        case .waiting, .held, .attempting, .ended: return
         }
-        schedule.joinIncident(id, since: entry.outageBeganAt, now: now, using: &generator)
+        schedule.joinIncident(id, since: entry.outageBeganAt, now: now)
         if entry.why == .exhausted, isOfOutage, entry.policy.onExhausted == .ask {
             _ = schedule.incidents.exhaust(schedule.entries[id]?.incident)
         }

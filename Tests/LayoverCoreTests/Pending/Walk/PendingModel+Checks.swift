@@ -50,16 +50,19 @@ extension PendingModel {
     /// Everybody who waits is in the incident that it names, but for questions and for those who are answered.
     private func checkIncidents(_ set: PendingSet, _ place: Comment) {
         #expect(Set(set.schedule.incidents.states.keys) == incidents, "an incident was not told: \(place)")
-        #expect(Set(set.schedule.incidents.idByScope.values) == incidents, place)
+        #expect(Set(set.schedule.incidents.idByTopic.values) == incidents, place)
         for line in set.schedule.incidents.states.values {
-            #expect(!line.members.isEmpty && set.schedule.incidents.idByScope[line.scope] == line.id, place)
+            #expect(!line.members.isEmpty && set.schedule.incidents.idByTopic[line.topic] == line.id, place)
             let naming = set.entries.values.filter { $0.incident == line.id }.map(\.id)
             #expect(line.members == Set(naming), "membership: \(place)")
         }
         for entry in set.entries.values {
             switch (standing[entry.id], entry.why) {
-            case (.waiting, .maybeApplied), (.responding, _):
+            case (.responding, _):
                 #expect(entry.incident == nil, "a member for no reason: \(place)")
+            case (.waiting, .maybeApplied):
+                let kind = entry.incident.flatMap { set.schedule.incidents[$0] }?.kind
+                #expect(kind == .decision, "asks in no incident: \(place)")
             // A ticket is in an outage only if it has met it.
             case (.waiting, _) where !wasForced.contains(entry.id) && !tickets.contains(entry.id):
                 #expect(entry.incident != nil, "waits in no incident: \(place)")

@@ -1,0 +1,76 @@
+import LayoverCore
+import Logging
+
+/// What people are told: events, counts, and lines in the log. A line at `info` or above is written once for each incident, not for each
+/// request.
+extension Engine {
+    func report(_ kind: EntryEventKind, _ id: EntryID) {
+        guard let entry = pending.entry(id, now: clock.now()) else { return }
+        totals.count(kind, entry)
+        // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
+        if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
+        events.append(.entry(kind, entry))
+        logger.debug(
+            "entry", metadata: [
+                "event": "\(kind.rawValue)", "exchange": "\(naming.shown(id))", "origin": "\(entry.origin)",
+                "state": "\(entry.state)",
+            ])
+    }
+
+    func report(_ kind: IncidentEventKind, _ incident: Incident) {
+        if kind == .opened { totals.incidentCount += 1 }
+        events.append(.incident(kind, incident))
+        let level: Logger.Level =
+            switch kind {
+            case .opened: .warning
+            case .updated: .debug
+            case .closed: .info
+            }
+        logger.log(level: level, "\(incident.sentence(kind))", metadata: metadata(of: incident))
+    }
+
+    private func metadata(of incident: Incident) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["incident": "\(incident.id)", "kind": "\(incident.kind)", "waiting": "\(incident.waiting)"]
+        if case .origin(let origin) = incident.scope { metadata["origin"] = "\(origin)" }
+        if let cause = incident.cause { metadata["cause"] = "\(cause.kind.rawValue) while \(cause.phase.rawValue)" }
+        let age = clock.now() - incident.since
+        if age >= .seconds(1) { metadata["age"] = "\(age.components.seconds)s" }
+        return metadata
+    }
+
+    /// A request was not parked, or no ticket was made of it.
+    func refused(_ limit: String, _ value: Int) {
+        totals.refusedCounts[limit, default: 0] += 1
+        let now = clock.now()
+        if let last = limitsToldAt[limit], now - last < Self.limitToldInterval { return }
+        limitsToldAt[limit] = now
+        logger.warning("limit reached, requests are refused", metadata: ["limit": "\(limit)", "value": "\(value)"])
+    }
+
+    /// The log has one line for each limit in this time. Default: 1 minute.
+    private static let limitToldInterval: Duration = .seconds(60)
+
+    /// The proxy is being stopped.
+    func reportDrain() {
+        let counts = pending.counts
+        logger.info(
+            "draining: no new requests",
+            metadata: [
+                "waiting": "\(counts[.waiting] ?? 0)", "attempting": "\(counts[.attempting] ?? 0)", "held": "\(counts[.held] ?? 0)",
+                "undecided": "\(counts[.undecided] ?? 0)", "clients": "\(pending.heldCount)",
+            ])
+    }
+}
+
+extension Incident {
+    /// What has happened, for the log.
+    func sentence(_ event: IncidentEventKind) -> String {
+        switch (event, kind) {
+        case (.opened, .outage): "incident opened: requests wait"
+        case (.opened, .decision): "incident opened: requests need a decision"
+        case (.updated, _): "incident changed"
+        case (.closed, .outage): "incident closed: no request waits any more"
+        case (.closed, .decision): "incident closed: no request needs a decision any more"
+        }
+    }
+}
