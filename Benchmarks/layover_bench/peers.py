@@ -124,10 +124,14 @@ def start_layover(workshop, port, _, admin_port=None, settings=None, threads=1):
     configuration = {
         "proxy": {"listen": f"127.0.0.1:{port}", "threads": threads},
         "admin": {"listen": f"127.0.0.1:{admin_port}"},
+        "store": {"path": "layover.sqlite"},
     }
     configuration.update(settings or {})
     file = workshop.write("layover/config.json", json.dumps(configuration, indent=2))
-    process = workshop.start("layover", [workshop.layover, "run", "--config", file])
+    # The files of this run stay out of the folders of the user.
+    process = workshop.start(
+        "layover", [workshop.layover, "run", "--config", file],
+        {"RUNTIME_DIRECTORY": os.path.dirname(file)})
     process.admin_port = admin_port
     return process
 

@@ -120,7 +120,7 @@ import Testing
             #"{"proxy": {"listen": "unix:l.sock"}, "store": {"spool": "bodies"}, "tls": {"caFile": "/ca.pem"}}"#
         let settings = try load(text, named: name).settings
         #expect(settings.proxy.listen == .unix(path: prefix + "l.sock"))
-        #expect(settings.store.path == prefix + "layover.sqlite")
+        #expect(settings.store.file == prefix + "layover.sqlite")
         #expect(settings.store.folder == folder)
         #expect(settings.store.spoolFolder == prefix + "bodies")
         #expect(settings.tls.caFile == "/ca.pem")

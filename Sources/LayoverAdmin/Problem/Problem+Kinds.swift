@@ -157,8 +157,8 @@ extension Problem {
 
     static let bodyMasked = Problem(
         401, "body-masked", title: "Body is masked",
-        detail: "Bodies need a token. Without admin.token, it is in the file admin-token "
-            + "beside the store. Send it as 'Authorization: Bearer …'.")
+        detail: "Bodies need a token. Without admin.token, it is in the file admin-token in "
+            + "$RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR/layover, or beside the store. Send it as 'Authorization: Bearer …'.")
 
     static let bodyOnItsWay = Problem(
         409, "body-on-its-way", title: "Body is being moved",

@@ -1,7 +1,7 @@
 /// Decides which callers get bodies.
 ///
 /// With `admin.token` every caller here has sent it. Without one the rest of the API is open to every program on
-/// the machine, and bodies need the token that `run` writes beside the store, where only its own user can read it.
+/// the machine, and bodies need the token in the file `admin-token`, which only its own user can read.
 struct BodyGuard: Sendable {
     private let isOpen: Bool
     private let token: BearerToken?

@@ -7,8 +7,9 @@ extension Schema {
 
     static let storeKeys: [Key<Settings>] = [
         key(
-            "store.path", \.store.path, .path,
-            "Path of the ticket database. Its write-ahead log, lock and key file are beside it."),
+            "store.path", \.store.path, Codec.path.orNull,
+            "Path of the ticket database. null: `layover.sqlite` in `$STATE_DIRECTORY`, else in `$XDG_STATE_HOME/layover`, else in "
+                + "`~/.local/state/layover`. Its write-ahead log, lock and key file are beside it."),
         key(
             "store.url", \.store.url, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
             secrecy: .urlCredentials,

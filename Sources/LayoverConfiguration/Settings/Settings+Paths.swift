@@ -7,7 +7,8 @@ extension Settings {
         }
         proxy.tls.certificate = resolved(proxy.tls.certificate)
         proxy.tls.key = resolved(proxy.tls.key)
-        store.path = FilePath.resolve(store.path, in: folder)
+        store.path = resolved(store.path)
+        store.standardFolder = folder
         store.spool = resolved(store.spool)
         store.passwordFile = resolved(store.passwordFile)
         store.keyFile = resolved(store.keyFile)

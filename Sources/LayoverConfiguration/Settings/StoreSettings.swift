@@ -2,8 +2,11 @@ package import LayoverCore
 
 /// Where requests and bodies are kept.
 package struct StoreSettings: Sendable, Hashable {
-    /// The database. Default: layover.sqlite beside the configuration file.
-    package var path = "layover.sqlite"
+    /// The database. Nil: see `file`. Default: nil.
+    package var path: String?
+    /// The folder of the database where `path` is nil. Default: the folder of the configuration file, which `run` replaces by
+    /// that of the service or the user.
+    package var standardFolder = ""
     /// A PostgreSQL database that several instances share. Nil: the one at `path`. Default: nil.
     package var url: Secret?
     /// A file with the password for `url`. Default: nil.
@@ -17,8 +20,14 @@ package struct StoreSettings: Sendable, Hashable {
     /// How long ended tickets stay known, and their responses can be collected. Default: 7 days.
     package var history = Duration.days(7)
 
+    /// The name of a database whose path is not set.
+    package static let fileName = "layover.sqlite"
+
+    /// The database: `path`, or `fileName` in the standard folder.
+    package var file: String { path ?? FilePath.resolve(Self.fileName, in: standardFolder) }
+
     /// The folder of the database. Empty: the current folder.
-    package var folder: String { FilePath.folder(of: path) }
+    package var folder: String { FilePath.folder(of: file) }
 
     /// The folder of body files: `spool`, or the folder of that name beside the database.
     package var spoolFolder: String { spool ?? FilePath.resolve("spool", in: folder) }

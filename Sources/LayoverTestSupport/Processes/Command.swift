@@ -52,10 +52,14 @@ package struct Command: Sendable {
         return ["ip", "netns", "exec", namespace] + own
     }
 
-    var wholeEnvironment: [String: String] {
+    /// - Parameter folder: Where programs keep their state and look for their configuration, so that no test reads or writes
+    ///   a home folder.
+    func wholeEnvironment(stateIn folder: String) -> [String: String] {
         var result = ProcessInfo.processInfo.environment.filter { name, _ in
             !name.lowercased().hasSuffix("_proxy") && !name.hasPrefix("LAYOVER_")
+                && !["STATE_DIRECTORY", "RUNTIME_DIRECTORY"].contains(name)
         }
+        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"] { result[name] = "\(folder)/\(name)" }
         result["LC_ALL"] = "C.UTF-8"
         result[TestGuardian.mark.name] = TestGuardian.mark.value
         result.merge(environment) { _, new in new }

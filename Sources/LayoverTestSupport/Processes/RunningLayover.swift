@@ -70,8 +70,10 @@ package final class RunningLayover: Sendable {
             binary ?? Self.binary, "run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0",
             "--admin", "127.0.0.1:0", "--port-file", portFile,
         ]
+        // As a service manager does: everything that it keeps lies in the test's folder.
+        let folders = ["STATE_DIRECTORY": folder.url.path, "RUNTIME_DIRECTORY": folder.url.path]
         return try Command(words[0], Array(words.dropFirst()))
-            .with(environment).within(namespace).start(in: folder)
+            .with(folders).with(environment).within(namespace).start(in: folder)
     }
 
     /// The binary lies beside the test bundle; LAYOVER_BINARY names another one.

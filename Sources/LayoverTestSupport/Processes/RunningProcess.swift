@@ -19,7 +19,7 @@ package final class RunningProcess: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command.words
-        process.environment = command.wholeEnvironment
+        process.environment = command.wholeEnvironment(stateIn: folder.url.path)
         process.currentDirectoryURL = command.folder ?? folder.url
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try Self.emptyFile(folder.file("output"))

@@ -12,15 +12,19 @@ struct ConnectionOptions: ParsableArguments {
             """)
     var adminURL: String?
 
-    @Option(help: "The admin token. Default: LAYOVER_TOKEN.", transform: { Secret($0) })
+    @Option(
+        help: "The admin token. Default: LAYOVER_TOKEN, or the file \(AdminTokenFile.name) beside \(RunningPorts.name).",
+        transform: { Secret($0) })
     var token: Secret?
 
     func client(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> AdminClient {
-        let text = givenURL(environment) ?? foundPorts(environment: environment)?.adminURL ?? AdminAddress.standard
+        let found = foundPorts(environment: environment)
+        let text = givenURL(environment) ?? found?.adminURL ?? AdminAddress.standard
         return AdminClient(
-            address: try AdminAddress(text), token: token ?? environment.nonempty("LAYOVER_TOKEN").map { Secret($0) })
+            address: try AdminAddress(text),
+            token: token ?? environment.nonempty("LAYOVER_TOKEN").map { Secret($0) } ?? found?.token)
     }
 
     /// The ports of the instance that these options mean, as far as it runs on this machine and no URL is given.

@@ -36,13 +36,14 @@ struct Run: AsyncParsableCommand {
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .customLong("config"),
-        help: "Configuration file. Default: LAYOVER_CONFIG; without it, built-in defaults.")
+        help: """
+            Configuration file. Default: LAYOVER_CONFIG, $XDG_CONFIG_HOME/layover/config.json, /etc/layover/config.json; \
+            without them, built-in defaults.
+            """)
     var file: String?
 
     func layers(overrides: [String: String] = [:]) -> ConfigurationSource {
-        let environment = ProcessInfo.processInfo.environment
-        return ConfigurationSource(
-            file: file ?? environment["LAYOVER_CONFIG"], environment: environment, overrides: overrides)
+        ConfigurationSource(file: file, environment: ProcessInfo.processInfo.environment, overrides: overrides)
     }
 
     /// Reads all layers, or prints a line for each thing that is wrong and ends with exit code 1.

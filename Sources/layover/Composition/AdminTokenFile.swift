@@ -2,7 +2,8 @@ import Foundation
 import LayoverCore
 import LayoverText
 
-/// The file `admin-token` beside the store: it gives access to bodies if there is no `admin.token`.
+/// The file `admin-token` in the folder of the instance (`StateFolders.makeInstanceFolder`): it gives access to bodies if there is
+/// no `admin.token`.
 ///
 /// Made anew at each start, 0600.
 enum AdminTokenFile {
@@ -15,7 +16,7 @@ enum AdminTokenFile {
         return write(Array("\(token)\n".utf8), to: path(in: folder)) ? Secret(token) : nil
     }
 
-    /// Removes the file of an earlier run, if there is an `admin.token`.
+    /// Removes the file of an earlier run.
     static func remove(from folder: String) { unlink(path(in: folder)) }
 
     private static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + name }

@@ -35,7 +35,9 @@ struct Application {
         await parts.useCache(for: settings)
         try await parts.startProbing()
         let address = proxyAddress(server)
-        let adminOptions = adminOptions(logger)
+        let instanceFolder = makeInstanceFolder()
+        let instancePorts = InstancePortFile(folder: instanceFolder)
+        let adminOptions = adminOptions(folder: instanceFolder, logger)
         let (ports, portFound) = AsyncStream<Int>.makeStream()
         let admin = AdminService(
             options: adminOptions,
@@ -53,13 +55,14 @@ struct Application {
         let announcing = Task {
             for await port in ports {
                 try await begin(
-                    parts, server: server, address: address, adminHost: adminOptions.host, adminPort: port)
+                    parts, server: server, address: address, adminHost: adminOptions.host, adminPort: port,
+                    instancePorts: instancePorts)
                 break
             }
         }
         defer {
             announcing.cancel()
-            unlink(PortFile.path(in: settings.store.folder))
+            instancePorts.remove()
         }
         try await services.run()
     }
@@ -96,7 +99,19 @@ struct Application {
         ReachabilityMonitor(logger: parts.logger) { parts.engine.post($0) }
     }
 
-    private func adminOptions(_ logger: Logger) -> AdminOptions {
+    /// The folder of `admin-token` and `ports.json`, without those of an earlier run: its token opens nothing any more, and its
+    /// ports may be those of another program.
+    private func makeInstanceFolder() -> String {
+        let store = settings.store.folder
+        let folder = source.folders.makeInstanceFolder(store: store)
+        for place in [folder, store] {
+            AdminTokenFile.remove(from: place)
+            unlink(PortFile.path(in: place))
+        }
+        return folder
+    }
+
+    private func adminOptions(folder: String, _ logger: Logger) -> AdminOptions {
         var options = AdminOptions()
         if case .tcp(let host, let port) = settings.admin.listen {
             options.host = host
@@ -104,15 +119,12 @@ struct Application {
         }
         options.token = settings.admin.token
         options.allowedHosts = settings.admin.allowedHosts
-        guard options.token == nil else {
-            AdminTokenFile.remove(from: settings.store.folder)
-            return options
-        }
-        options.bodyToken = AdminTokenFile.make(in: settings.store.folder)
+        guard options.token == nil else { return options }
+        options.bodyToken = AdminTokenFile.make(in: folder)
         if options.bodyToken == nil {
             logger.warning(
                 "cannot write the admin token file; request and response bodies cannot be read",
-                metadata: ["file": "\(AdminTokenFile.name)", "folder": "\(settings.store.folder)"])
+                metadata: ["file": "\(AdminTokenFile.name)", "folder": "\(folder)"])
         }
         return options
     }
@@ -164,23 +176,23 @@ struct Application {
 
     /// Both ports are bound and tickets are restored: the first connection may come.
     private func begin(
-        _ parts: ProxyParts, server: ProxyServer, address: String, adminHost: String, adminPort: Int
+        _ parts: ProxyParts, server: ProxyServer, address: String, adminHost: String, adminPort: Int,
+        instancePorts: InstancePortFile
     ) async throws {
         if case .tcp(let host, _) = settings.admin.listen {
             parts.addressGuard.add(host: host, port: adminPort)
         }
         // Not before both of our addresses are refused as targets.
         try await server.accept()
-        if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
-        let ownFile = PortFile.path(in: settings.store.folder)
         do {
-            try PortFile.write(ownFile, proxy: server.localPort, admin: adminPort)
-            chmod(ownFile, 0o600)
+            try instancePorts.write(proxy: server.localPort, admin: adminPort)
         } catch {
             parts.logger.warning(
                 "cannot write the file of ports; commands need --admin-url unless the admin port is the default one",
-                metadata: ["file": "\(ownFile)"])
+                metadata: ["file": "\(instancePorts.path)"])
         }
+        // Last, so that a program that waits for it can use commands at once.
+        if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
         let admin = Self.reachable(adminHost)
         StandardOutput.write(
             """

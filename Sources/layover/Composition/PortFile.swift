@@ -1,13 +1,38 @@
 import Foundation
+import Synchronization
 
 /// Writes the ports in use for other programs: `{"proxy":port,"admin":port}`.
 enum PortFile {
     /// Writes the file atomically: a reader sees all of it.
     static func write(_ path: String, proxy: Int?, admin: Int) throws {
-        let text = "{\"proxy\":\(proxy.map(String.init) ?? "null"),\"admin\":\(admin)}\n"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        try text(proxy: proxy, admin: admin).write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    fileprivate static func text(proxy: Int?, admin: Int) -> String {
+        "{\"proxy\":\(proxy.map(String.init) ?? "null"),\"admin\":\(admin)}\n"
     }
 
     /// The file by which commands find the running proxy: beside the admin token, while the proxy runs.
     static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + RunningPorts.name }
+}
+
+/// The port file in the folder of the instance. Several instances of a user may share that folder; the file is that of the last
+/// one that was started.
+final class InstancePortFile: Sendable {
+    let path: String
+    private let written = Mutex<String?>(nil)
+
+    init(folder: String) { path = PortFile.path(in: folder) }
+
+    func write(proxy: Int?, admin: Int) throws {
+        try PortFile.write(path, proxy: proxy, admin: admin)
+        chmod(path, 0o600)
+        written.withLock { $0 = PortFile.text(proxy: proxy, admin: admin) }
+    }
+
+    /// Removes what this instance has written. The file of an instance that was started later stays.
+    func remove() {
+        let own = written.withLock { $0 }
+        if let own, own == (try? String(contentsOfFile: path, encoding: .utf8)) { unlink(path) }
+    }
 }

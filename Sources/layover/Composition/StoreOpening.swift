@@ -24,7 +24,7 @@ struct StoreOpening {
             case .full, .readOnly, .io:
                 logger.error(
                     "cannot open the store; tickets are refused until it opens",
-                    metadata: ["store": "\(settings.store.path)", "error": "\(error)"])
+                    metadata: ["store": "\(settings.store.file)", "error": "\(error)"])
                 return UnavailableStore(error)
             case .corrupt, .locked, .closed, .other:
                 StandardError.write("error: store.path: \(error.message)")

@@ -3,7 +3,7 @@ import LayoverStore
 
 extension StoreOptions {
     init(_ settings: StoreSettings) {
-        self.init(path: settings.path, spoolFolder: settings.spoolFolder)
+        self.init(path: settings.file, spoolFolder: settings.spoolFolder)
         encryptFields = settings.encryptFields
     }
 }

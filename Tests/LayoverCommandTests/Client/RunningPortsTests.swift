@@ -30,6 +30,17 @@ struct RunningPortsTests {
         #expect(found?.proxyURL == "http://127.0.0.1:1234")
     }
 
+    @Test func tokenIsReadBesideThePortsUnlessOneIsGiven() throws {
+        let environment = ["RUNTIME_DIRECTORY": folder.url.path]
+        #expect(try ConnectionOptions.parse([]).client(environment: environment).token == nil)
+        try folder.write("hush\n", to: "admin-token")
+        #expect(try ConnectionOptions.parse([]).client(environment: environment).token == "hush")
+        #expect(try ConnectionOptions.parse(["--token", "mine"]).client(environment: environment).token == "mine")
+        // It is no token of another instance.
+        let elsewhere = try ConnectionOptions.parse(["--admin-url", "http://127.0.0.1:1"])
+        #expect(try elsewhere.client(environment: environment).token == nil)
+    }
+
     @Test(arguments: ["", "{}", #"{"proxy":1,"admin":70000}"#, #"{"proxy":1,"admin":0}"#, "[]"])
     func unreadableFileIsIgnored(text: String) throws {
         try folder.write(text, to: "ports.json")
