@@ -145,6 +145,14 @@ import Testing
             "config.json: policies.a.budget.ratoi: unknown key (did you mean ratio?)."
         ),
         (
+            #"{"routes": {"a": {"methods": ["get"]}}}"#,
+            "config.json: routes.a.methods[0]: \"get\" matches no request, because method names are upper case (write GET)."
+        ),
+        (
+            #"{"routes": {"a": {"methods": ["GET", "Put"]}}}"#,
+            "config.json: routes.a.methods[1]: \"Put\" matches no request, because method names are upper case (write PUT)."
+        ),
+        (
             #"{"policies": {"a": {"budget": {"ratio": -0.1}}}}"#,
             "config.json: policies.a.budget.ratio: -0.1 is not between 0 and 1000."
         ),

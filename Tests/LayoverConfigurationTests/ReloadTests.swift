@@ -111,8 +111,8 @@ import Testing
 
     @Test func policiesAndRoutesThatComeOrGoAreNamedAsAWhole() throws {
         let found = try changes(
-            #"{"policies": {"a": {}}, "routes": {"old": {}, "same": {}}}"#,
-            #"{"policies": {"b": {}}, "routes": {"new.1": {}, "same": {}}}"#)
+            #"{"policies": {"a": {}}, "routes": {"old": {}, "same": {"host": "a.example"}}}"#,
+            #"{"policies": {"b": {}}, "routes": {"new.1": {}, "same": {"host": "a.example"}}}"#)
         #expect(found.atOnce == ["policies.a", "policies.b", "routes.new.1", "routes.old"])
         #expect(found.afterRestart == [])
     }

@@ -16,7 +16,7 @@ import Testing
     @Test func everyKeyReachesTheRoute() throws {
         let made = try route(
             """
-            {"host": "*.Example.com", "pathPrefix": "/v1/", "methods": ["GET", "get"], "policy": "slow",
+            {"host": "*.Example.com", "pathPrefix": "/v1/", "methods": ["GET", "PUT"], "policy": "slow",
              "upstream": "HTTPS://API.example.com:8443/base/", "setFields": {"B": "2", "A": ""}, "addFields": {"C": "3"},
              "removeFields": ["Cookie"], "async": false, "allowAddresses": ["169.254.169.254", "fd00::/8"],
              "key": "k-1._~", "timeouts": {"connect": "1s", "firstByte": "2s", "idle": "3s", "deadPeer": "4s"}}
@@ -24,7 +24,7 @@ import Testing
         var expected = Route(name: "r", policy: Policy(name: "slow"))
         expected.host = .below("example.com")
         expected.pathPrefix = "/v1/"
-        expected.methods = ["GET", "get"]
+        expected.methods = ["GET", "PUT"]
         expected.upstream = .init(
             origin: Origin(scheme: .https, host: "api.example.com", port: 8443), basePath: "/base")
         expected.setFields = [.init(name: "A", value: ""), .init(name: "B", value: "2")]
@@ -72,6 +72,37 @@ import Testing
         #expect(complaintsAbout("[::1]:8080", "{\(setting)}").isEmpty)
         #expect(complaintsAbout("unix:/run/l.sock", "{\(setting)}").isEmpty)
         #expect(complaintsAbout("0.0.0.0:8080", #"{"\#(fields)": {"Accept": "a", "Idempotency-Key": "~uuid~"}}"#).isEmpty)
+    }
+
+    @Test(arguments: [
+        (#""a": {"host": "A.example"}, "b": {"host": "a.example"}"#, #"host "a.example", pathPrefix "/""#),
+        (#""a": {}, "b": {"policy": "ask"}"#, #"host null, pathPrefix "/""#),
+        (
+            #""a": {"host": "*.b.example", "pathPrefix": "/v1", "upstream": "http://c.example"}, "b": {"host": "*.b.example", "pathPrefix": "/v1"}"#,
+            #"host "*.b.example", pathPrefix "/v1""#
+        ),
+        (
+            #""a": {"host": "a.example", "methods": ["PUT", "GET"]}, "b": {"host": "a.example", "methods": ["GET"]}"#,
+            #"host "a.example", pathPrefix "/", methods GET"#
+        ),
+    ])
+    func routesForTheSameRequestsAreRefused(routes: String, overlap: String) {
+        #expect(
+            complaints(#"{"routes": {\#(routes)}}"#) == [
+                "config.json: routes.b: matches the same requests as routes.a (\(overlap)); give them different hosts, path prefixes or "
+                    + "methods."
+            ])
+    }
+
+    @Test(arguments: [
+        #""a": {"host": "a.example"}, "b": {"host": "a.example", "pathPrefix": "/v1"}"#,
+        #""a": {"host": "a.example"}, "b": {"host": "*.a.example"}, "c": {}"#,
+        #""a": {"host": "a.example"}, "b": {"host": "a.example", "methods": ["GET"]}, "c": {"host": "a.example", "methods": ["PUT"]}"#,
+        // Each is reached by its own base URL only.
+        #""a": {"upstream": "http://a.example"}, "b": {"upstream": "http://b.example"}"#,
+    ])
+    func routesForDifferentRequestsAreAccepted(routes: String) {
+        #expect(complaints(#"{"routes": {\#(routes)}}"#) == [])
     }
 
     @Test(arguments: ["", "a/b", "a b", "a?b", "a%41", "\u{E9}"])

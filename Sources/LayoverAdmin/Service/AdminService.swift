@@ -68,6 +68,7 @@ package struct AdminService: Service {
     }
 
     private static func reason(of error: any Error) -> String {
+        if error is SocketAddressError.UnknownHost { return "the name of the host has no address" }
         guard let error = error as? IOError else { return "\(error)" }
         return switch error.errnoCode {
         case EADDRINUSE: "the address is already in use"

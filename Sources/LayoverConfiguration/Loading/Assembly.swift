@@ -50,6 +50,7 @@ struct Assembly {
             routes[name] = route
             checkPolicy(of: route, named: name)
         }
+        checkOverlaps()
     }
 
     private mutating func checkPolicy(of route: RouteSettings, named name: String) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The only place that reads the disk.
+/// The only place that reads files.
 enum ConfigurationFile {
     /// More is no configuration. 16 MiB.
     static let byteCountMax = 16 << 20

@@ -12,7 +12,7 @@ package enum ConfigurationLoader {
         file: String?, environment: [String: String] = [:], overrides: [String: String] = [:]
     ) throws(ConfigurationErrors) -> LoadedConfiguration {
         guard let file else {
-            return try load(text: nil, named: "", environment: environment, overrides: overrides)
+            return try withFiles(load(text: nil, named: "", environment: environment, overrides: overrides))
         }
         let bytes: [UInt8]
         do {
@@ -20,7 +20,17 @@ package enum ConfigurationLoader {
         } catch {
             throw ConfigurationErrors(errors: [error])
         }
-        return try load(text: bytes, named: file, environment: environment, overrides: overrides)
+        return try withFiles(load(text: bytes, named: file, environment: environment, overrides: overrides))
+    }
+
+    /// The same, if the files that it names can be used.
+    private static func withFiles(_ loaded: LoadedConfiguration) throws(ConfigurationErrors) -> LoadedConfiguration {
+        let path = "tls.caFile"
+        if let complaint = loaded.settings.tls.caFile.flatMap(CertificateFile.complaint) {
+            let source = loaded.sources[path] ?? .standard
+            throw ConfigurationErrors(errors: [ConfigurationError(source: source.description, path: path, message: complaint)])
+        }
+        return loaded
     }
 
     /// The same without a look at the disk.

@@ -6,7 +6,7 @@ extension Schema {
             "host", \.host, Codec.hostPattern.orNull,
             "`api.example.com`, or `*.example.com` for all subdomains. null: every host."),
         routeKey("pathPrefix", \.pathPrefix, pathPrefix, "Beginning of the paths that the route matches."),
-        routeKey("methods", \.methods, methods.orNull, "Methods that the route matches. null: every method."),
+        routeKey("methods", \.methods, methods.orNull, "Methods that the route matches, in upper case. null: every method."),
         routeKey("policy", \.policy, .nonEmpty("name"), "Name of the policy."),
         routeKey(
             "upstream", \.upstream, Codec.upstream.orNull, secrecy: .urlCredentials,
@@ -47,8 +47,18 @@ extension Schema {
             secrecy: .urlCredentials, "Parent proxy for this route. null: as `upstreamProxy.url`."),
     ]
 
-    private static let methods = Codec<String>.token("method").list
+    private static let methods = method.list
         .allowing({ !$0.isEmpty }, orElse: "lists no method (omit the key to match every method)")
+
+    /// Methods are case-sensitive (RFC 9110 section 9.1), and all registered ones are upper case: a route for `get` would match nothing.
+    private static let method = Codec<String>.plain("method") { (text) throws(Refusal) in
+        _ = try Codec<String>.token("method").read(.text(text))
+        guard text == text.uppercased() else {
+            let shown = JSONValue.text(text).excerpt
+            throw Refusal(message: "\(shown) matches no request, because method names are upper case (write \(text.uppercased()))")
+        }
+        return text
+    }
 
     private static let pathPrefix = Codec<String>.plain("path") { (text) throws(Refusal) in
         let isPath = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x3F && $0 != 0x23 }

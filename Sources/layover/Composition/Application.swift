@@ -75,7 +75,12 @@ struct Application {
             }
             return server
         } catch {
-            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            let reason =
+                switch error {
+                case let error as IOError: String(cString: strerror(error.errnoCode))
+                case is SocketAddressError.UnknownHost: "the name of the host has no address"
+                default: "\(error)"
+                }
             StandardError.write(
                 "error: proxy.listen: cannot listen on \(settings.proxy.listen): \(reason)")
             throw ExitCode(1)

@@ -1,3 +1,4 @@
+import Foundation
 import LayoverConfiguration
 import LayoverCore
 
@@ -26,6 +27,15 @@ struct ConfigurationSource: Sendable {
     func load() throws(ConfigurationErrors) -> LoadedConfiguration {
         let loaded = try ConfigurationLoader.load(
             file: file, environment: environment.mapValues(\.revealed), overrides: overrides)
-        return folders.place(loaded, isFileNamed: isFileNamed)
+        let placed = folders.place(loaded, isFileNamed: isFileNamed)
+        return ignoredFile.map { placed.warning("\($0) in the current folder is not read; name it with --config \($0).") } ?? placed
+    }
+
+    /// A file that somebody may take for the one that is read.
+    private var ignoredFile: String? {
+        let name = "config.json"
+        guard !isFileNamed, access(name, F_OK) == 0 else { return nil }
+        func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+        return file.map(resolved) == resolved(name) ? nil : name
     }
 }

@@ -66,6 +66,38 @@ extension EndToEnd {
             #expect(!FileManager.default.fileExists(atPath: ports))
         }
 
+        @Test(arguments: [
+            (#"{"routes":{"a":{"methods":["get"]}}}"#, "routes.a.methods[0]: \"get\""),
+            (#"{"tls":{"caFile":"missing.pem"}}"#, "tls.caFile: the file"),
+            (#"{"tls":{"caFile":"config.json"}}"#, "tls.caFile: the file"),
+            (#"{"routes":{"a":{"host":"a.example"},"b":{"host":"a.example"}}}"#, "routes.b: matches the same requests as routes.a"),
+        ])
+        func checkAndStartRefuseTheSameWithTheSameSentence(text: String, sentence: String) async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write(text, to: "config.json")
+            let check = try await Command(RunningLayover.binary, ["check-config", "--config", file]).run(within: .seconds(20))
+            let run = try await Command(
+                RunningLayover.binary,
+                ["run", "--config", file, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
+            ).run(within: .seconds(20))
+            #expect(check.status == 1 && run.status == 1, "\(check) \(run)")
+            #expect(check.errors == run.errors)
+            #expect(check.errors.hasPrefix("error: \(file): \(sentence)"), "\(check)")
+            #expect(check.errors.hasSuffix(".\n") && check.errors.split(separator: "\n").count == 1, "\(check)")
+        }
+
+        @Test func configurationInTheCurrentFolderThatIsNotReadIsTold() async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write("{}", to: "config.json")
+            var command = Command(RunningLayover.binary, ["check-config"])
+            command.folder = folder.url
+            let ignored = try await command.run()
+            #expect(
+                ignored.errors == "warning: config.json in the current folder is not read; name it with --config config.json.\n")
+            command.arguments += ["--config", file]
+            #expect(try await command.run().errors == "")
+        }
+
         @Test func configurationOfThisProjectIsValid() async throws {
             let file = URL(fileURLWithPath: Fixtures.path("../../config.json")).standardized.path
             let result = try await Command(RunningLayover.binary, ["check-config", "--config", file]).run()
