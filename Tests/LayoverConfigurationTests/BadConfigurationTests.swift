@@ -252,6 +252,14 @@ import Testing
             "config.json: proxy.publicURL: the URL must not contain a user name (clients can see it)."
         ),
         (
+            #"{"proxy": {"publicURL": "https://a.example/?x=1"}}"#,
+            "config.json: proxy.publicURL: the URL must not contain a query."
+        ),
+        (
+            #"{"proxy": {"publicURL": "ftp://a.example/"}}"#,
+            "config.json: proxy.publicURL: expected a URL that begins with http:// or https://."
+        ),
+        (
             #"{"routes": {"r": {"upstream": "https://me:secret@a.example"}}}"#,
             "config.json: routes.r.upstream: the URL must not contain a user name (set Authorization under setFields)."
         ),

@@ -20,10 +20,6 @@ import Testing
             #""routes": {"r": {"interceptFallback": true}}"#,
             "routes.r.interceptFallback: true is not in this version."
         ),
-        (
-            #""proxy": {"publicURL": "https://proxy.example/"}"#,
-            "proxy.publicURL: \"https://proxy.example/\" is not in this version."
-        ),
         (#""admin": {"viewToken": "hush"}"#, "admin.viewToken: not in this version."),
         (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),

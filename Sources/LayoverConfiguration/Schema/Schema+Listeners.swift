@@ -1,8 +1,11 @@
+import LayoverCore
+
 extension Schema {
     static let proxyKeys: [Key<Settings>] = [
         key(
-            "proxy.publicURL", \.proxy.publicURL, publicURL.orNull, available: .later,
-            "Base URL of ticket addresses. null: the address that the client used."),
+            "proxy.publicURL", \.proxy.publicURL, publicURL.orNull,
+            "URL by which clients reach the proxy, for the addresses of tickets. Its host is accepted like `proxy.allowedHosts`. "
+                + "null: the address that the client used."),
         key(
             "proxy.listen", \.proxy.listen, .listen(unixAllowed: true),
             "Address that clients connect to. Port 0 picks a free port; `unix:/path` is a Unix domain socket."),
@@ -52,11 +55,15 @@ extension Schema {
     ]
 
     /// Every client sees it in the address of its ticket.
-    private static let publicURL = Codec<String>.plain("URL", isSecret: true) { (text) throws(Refusal) in
-        guard try WebAddress.parse(text).userinfo == nil else {
+    private static let publicURL = Codec<ProxySettings.PublicURL>.text("URL", isSecret: true, write: \.base) {
+        (text) throws(Refusal) in
+        let url = try WebAddress.parse(text)
+        guard url.userinfo == nil else {
             throw Refusal(message: "the URL must not contain a user name (clients can see it)")
         }
-        return text
+        guard url.query == nil else { throw Refusal(message: "the URL must not contain a query") }
+        return ProxySettings.PublicURL(
+            origin: Origin(scheme: url.scheme, host: url.host, port: url.port), path: url.path)
     }
 
     /// A pseudonym of `Via` (RFC 9110 section 7.6.3) that is also a token of RFC 8941, for

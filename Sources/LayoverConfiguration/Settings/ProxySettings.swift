@@ -10,8 +10,23 @@ package struct ProxySettings: Sendable, Hashable {
         package var key: String?
     }
 
+    /// Where clients reach the proxy, behind a load balancer or outside a container.
+    package struct PublicURL: Sendable, Hashable {
+        package let origin: Origin
+        /// What a load balancer removes. Empty, or begins with a slash and does not end with one.
+        package let path: String
+
+        init(origin: Origin, path: String) {
+            self.origin = origin
+            self.path = String(path.reversed().drop { $0 == "/" }.reversed())
+        }
+
+        /// What stands before a path of the proxy's own.
+        package var base: String { origin.description + path }
+    }
+
     /// The base of the addresses of tickets. Nil: the address that the client used. Default: nil.
-    package var publicURL: String?
+    package var publicURL: PublicURL?
     /// Default: 127.0.0.1:8080.
     package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
     /// The name in `Via` and `Proxy-Status`: a token of at most 64 characters that begins with

@@ -163,8 +163,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
     }
 
-    /// What stands before a path of ours, for this client: where it reached us.
+    /// What stands before a path of ours, for this client: the public URL, or where it reached us.
     func ownBase(for head: RequestHead) -> String {
+        if let base = loop.rules.publicBase { return base }
         if case .origin = head.target, let range = head.hostRange { return "http://" + head.fields.string(range) }
         return reachedAt?.base ?? ""
     }

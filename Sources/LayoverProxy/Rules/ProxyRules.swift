@@ -9,6 +9,8 @@ package struct ProxyRules: Sendable {
     /// Identity in `Via`, made once per installation; only exactly this one means a loop.
     package var viaIdentity = "layover"
     package var routes = RouteTable()
+    /// What stands before the path of a ticket in its address, the scheme included. Nil: where the client reached us. Default: nil.
+    package var publicBase: String?
     /// Hosts by which a client may address the proxy itself, lower case, without port.
     package var allowedHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
     /// Ports to which clients that are not on loopback may CONNECT. Default: 443, 8443, 22.

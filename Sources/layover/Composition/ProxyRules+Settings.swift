@@ -12,6 +12,11 @@ extension ProxyRules {
         viaIdentity = "\(settings.proxy.identity)-\(installation)"
         routes = settings.routes
         allowedHosts = Set(settings.proxy.allowedHosts.map(Self.bare))
+        if let publicURL = settings.proxy.publicURL {
+            publicBase = publicURL.base
+            // Clients that follow the address of their ticket name this host.
+            allowedHosts.insert(publicURL.origin.host)
+        }
         connectPorts = Set(settings.proxy.connectPorts)
         framing.headByteCountMax = settings.limits.headerBytes
         body.inMemoryMax = settings.limits.bodyInMemory

@@ -313,6 +313,21 @@ struct AcceptanceTests {
         }
     }
 
+    @Test(arguments: ["POST http://o.test/ HTTP/1.1\r\nHost: o.test", "POST /v1 HTTP/1.1\r\nHost: api.local:8080"])
+    func locationBeginsWithThePublicURL(head: String) async throws {
+        try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore(), rules: { rules in
+            var route = Route(name: "api", policy: .standard)
+            route.host = .exact("api.local")
+            rules.routes = RouteTable(routes: [route])
+            rules.publicBase = "https://proxy.example/base"
+        }) { proxy in
+            let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async\r\n\r\n")
+            let answer = try await client.answer()
+            let id = try #require(answer.ticket)
+            #expect(answer["Location"] == "https://proxy.example/base/.layover/tickets/\(id)")
+        }
+    }
+
     @Test func drainingProxyAcceptsNoTickets() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async"))
