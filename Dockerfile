@@ -1,4 +1,4 @@
-# Layover in a container. What the two stages do is in scripts/, which `make` uses too.
+# Layover in a container. What the stages do is in scripts/, which `make` uses too.
 
 FROM swift:6.3-bookworm AS build
 WORKDIR /source
@@ -11,12 +11,20 @@ COPY Sources Sources
 COPY Tests Tests
 RUN scripts/build-release.sh && install -D --strip .build/release/layover /out/layover
 
-FROM debian:bookworm-slim
-COPY scripts/container/install-runtime.sh /tmp/install-runtime.sh
-RUN /tmp/install-runtime.sh && rm /tmp/install-runtime.sh
+FROM debian:bookworm-slim AS root
+COPY scripts/container/install-runtime.sh scripts/container/minimal-root.sh /tmp/
+RUN /tmp/install-runtime.sh
 COPY --from=build /out/layover /usr/local/bin/layover
+RUN /tmp/minimal-root.sh /root-of-image
+
+# Only what runs. The rest of Debian, its package manager included, stays in the stage before.
+FROM scratch
+COPY --from=root /root-of-image /
+# Not every tool keeps the owner of what it copies from a stage.
+COPY --from=root --chown=10001:10001 /root-of-image/data /data
 COPY config.json /etc/layover/config.json
 
+ENV PATH=/usr/local/bin:/usr/bin
 USER layover
 WORKDIR /data
 VOLUME /data

@@ -4,15 +4,15 @@ import LayoverEngine
 /// Every error of the admin API.
 extension Problem {
     static func malformedBody(_ detail: String) -> Problem {
-        Problem(400, "malformed-body", title: "Malformed body", detail: detail)
+        Problem(400, "malformed_body", title: "Malformed body", detail: detail)
     }
 
     static func badParameter(_ detail: String) -> Problem {
-        Problem(400, "bad-parameter", title: "Bad query parameter", detail: detail)
+        Problem(400, "bad_parameter", title: "Bad query parameter", detail: detail)
     }
 
     static func badRequest(_ detail: String) -> Problem {
-        Problem(400, "bad-request", title: "Bad request", detail: detail)
+        Problem(400, "bad_request", title: "Bad request", detail: detail)
     }
 
     static let unreadable = Problem(
@@ -26,30 +26,30 @@ extension Problem {
         detail: "The admin token is missing or wrong. Send it as 'Authorization: Bearer …'.")
 
     static let foreignHost = Problem(
-        403, "foreign-host", title: "Foreign host",
+        403, "foreign_host", title: "Foreign host",
         detail: "The host of the request is not in admin.allowedHosts.")
 
     static let foreignOrigin = Problem(
-        403, "foreign-origin", title: "Foreign origin",
+        403, "foreign_origin", title: "Foreign origin",
         detail: "The request comes from a page of another site.")
 
     static let notFound = Problem(
-        404, "not-found", title: "Not found", detail: "No resource has this path.")
+        404, "not_found", title: "Not found", detail: "No resource has this path.")
 
     static let unknownEntry = Problem(
-        404, "unknown-entry", title: "Unknown entry",
+        404, "unknown_entry", title: "Unknown entry",
         detail: "No request has this id.")
 
     static func methodNotAllowed(_ allowed: [String]) -> Problem {
         var problem = Problem(
-            405, "method-not-allowed", title: "Method not allowed",
+            405, "method_not_allowed", title: "Method not allowed",
             detail: "Allowed methods: \(allowed.joined(separator: ", ")).")
         problem.allowedMethods = allowed
         return problem
     }
 
     static let unknownIncident = Problem(
-        404, "unknown-incident", title: "Unknown incident",
+        404, "unknown_incident", title: "Unknown incident",
         detail: "No open incident has this id.")
 
     static func conflict(_ command: EntryCommand, _ incident: Incident) -> Problem {
@@ -99,12 +99,12 @@ extension Problem {
 
     static func bodyTooLarge(_ limit: Int) -> Problem {
         Problem(
-            413, "body-too-large", title: "Body too large",
+            413, "body_too_large", title: "Body too large",
             detail: "The body exceeds \(limit) bytes.")
     }
 
     static let notJSON = Problem(
-        415, "unsupported-media-type", title: "Unsupported media type",
+        415, "unsupported_media_type", title: "Unsupported media type",
         detail: "The Content-Type must be application/json.")
 
     static let acknowledge = Problem(
@@ -156,20 +156,20 @@ extension Problem {
     // MARK: Bodies
 
     static let bodyMasked = Problem(
-        401, "body-masked", title: "Body is masked",
+        401, "body_masked", title: "Body is masked",
         detail: "Bodies need a token. Without admin.token, it is in the file admin-token in "
             + "$RUNTIME_DIRECTORY, in $XDG_RUNTIME_DIR/layover, or beside the store. Send it as 'Authorization: Bearer …'.")
 
     static let bodyOnItsWay = Problem(
-        409, "body-on-its-way", title: "Body is being moved",
+        409, "body_on_its_way", title: "Body is being moved",
         detail: "The body is being written to disk or read from it. Try again shortly.")
 
     static let bodyNotKept = Problem(
-        410, "body-not-kept", title: "Body was not stored",
+        410, "body_not_kept", title: "Body was not stored",
         detail: "The body exceeds a limit, could not be read, or was passed on without being stored because it is sent only once.")
 
     static let bodyGone = Problem(
-        410, "body-gone", title: "Body was deleted",
+        410, "body_gone", title: "Body was deleted",
         detail: "The request has ended, and its body was deleted.")
 
     // MARK: Responses
@@ -182,14 +182,14 @@ extension Problem {
 
     static func noResponse(_ entry: Entry) -> Problem {
         Problem(
-            410, "no-answer", title: "No stored response",
+            410, "no_answer", title: "No stored response",
             detail: entry.ticket == nil
                 ? "Only the responses of tickets are stored. A response to this request went to its client."
                 : "The ticket is \(entry.state.rawValue), and no response is stored.")
     }
 
     static let responseNotKept = Problem(
-        410, "answer-not-kept", title: "Response was not stored",
+        410, "answer_not_kept", title: "Response was not stored",
         detail: "The origin answered, but its response body could not be stored.")
 
     // MARK: The process

@@ -80,7 +80,8 @@ struct Problem {
         if let evidence { members.append(#""evidence":"\#(evidence.rawValue)""#) }
         if let entry {
             members.append(#""entry":"\#(entry)""#)
-            members.append(#""instance":"/v1/pending/\#(entry)""#)
+            // No path: the client may not use the admin port, and the proxy port has no resource for an entry.
+            members.append(#""instance":"urn:layover:entry:\#(entry)""#)
         }
         return "{\(members.joined(separator: ","))}\n"
     }

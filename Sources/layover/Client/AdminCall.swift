@@ -45,6 +45,10 @@ struct AdminResponse: Sendable {
 
     /// The detail of a problem response.
     var failure: CommandFailure {
+        guard status != 401 else {
+            return CommandFailure(
+                code: .refused, message: "the admin token is missing or wrong; give it by --token or LAYOVER_TOKEN (401)")
+        }
         let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
         return CommandFailure(
             // 422: a wrong acknowledgement, or a configuration with errors.

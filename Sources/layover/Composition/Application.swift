@@ -205,7 +205,14 @@ struct Application {
               proxy  \(address)
               admin  http://\(admin):\(adminPort)
 
-              export http_proxy=\(address) https_proxy=\(address)
+            \(Self.hint(address))
             """)
+    }
+
+    /// How programs are pointed at it.
+    private static func hint(_ address: String) -> String {
+        address.hasPrefix("unix:")
+            ? "  Proxy variables cannot name a Unix socket; give it to the client in its own way."
+            : "  export http_proxy=\(address) https_proxy=\(address)"
     }
 }

@@ -30,7 +30,7 @@ struct RepeatedNameTests {
             harness.park(1)
             let answer = try await harness.post(path, body)
             #expect(answer.status == 400)
-            #expect(answer.json["kind"] as? String == "malformed-body")
+            #expect(answer.json["kind"] as? String == "malformed_body")
             #expect(answer.json["detail"] as? String == detail)
             #expect(try await harness.send("GET", "/v1/pending?state=held").ids.isEmpty)
         }

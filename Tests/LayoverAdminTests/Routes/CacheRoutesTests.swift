@@ -105,7 +105,7 @@ struct CacheRoutesTests {
         try await Self.with(MemoryCache([MemoryCache.facts(1)])) { harness in
             let answer = try await harness.send("GET", "/v1/cache?\(query)")
             #expect(answer.status == 400)
-            #expect(answer.json["kind"] as? String == "bad-parameter")
+            #expect(answer.json["kind"] as? String == "bad_parameter")
         }
     }
 
@@ -139,7 +139,7 @@ struct CacheRoutesTests {
         try await Self.with(cache) { harness in
             let answer = try await harness.post("/v1/cache/purge", body)
             #expect(answer.status == 400)
-            #expect(answer.json["kind"] as? String == "malformed-body")
+            #expect(answer.json["kind"] as? String == "malformed_body")
             #expect(cache.targets == ["/cart"])
         }
     }

@@ -25,89 +25,89 @@ struct ErrorTableTests {
     static let rows: [Row] = [
         // Framing of the body
         Row(
-            says: "malformed JSON", fields: isJSON, body: "{\"reason\":", status: 400, kind: "malformed-body"),
-        Row(says: "a list for an object", fields: isJSON, body: "[]", status: 400, kind: "malformed-body"),
+            says: "malformed JSON", fields: isJSON, body: "{\"reason\":", status: 400, kind: "malformed_body"),
+        Row(says: "a list for an object", fields: isJSON, body: "[]", status: 400, kind: "malformed_body"),
         Row(
             says: "a number for a text", fields: isJSON, body: "{\"reason\":1}", status: 400,
-            kind: "malformed-body"),
+            kind: "malformed_body"),
         Row(
             says: "unknown key", fields: isJSON, body: "{\"raeson\":\"x\"}", status: 400,
-            kind: "malformed-body"),
+            kind: "malformed_body"),
         Row(
             says: "endless reason", fields: isJSON,
             body: "{\"reason\":\"\(String(repeating: "x", count: 501))\"}", status: 400,
-            kind: "malformed-body"),
-        Row(says: "no content type", body: "{}", status: 415, kind: "unsupported-media-type"),
+            kind: "malformed_body"),
+        Row(says: "no content type", body: "{}", status: 415, kind: "unsupported_media_type"),
         Row(
             says: "a form", fields: ["Content-Type": "application/x-www-form-urlencoded"], body: "a=b",
-            status: 415, kind: "unsupported-media-type"),
+            status: 415, kind: "unsupported_media_type"),
         Row(
             says: "a form without a body", fields: ["Content-Type": "text/plain"], status: 415,
-            kind: "unsupported-media-type"),
+            kind: "unsupported_media_type"),
         Row(
             says: "a body too large", fields: isJSON, body: String(repeating: " ", count: 300_000),
-            status: 413, kind: "body-too-large"),
+            status: 413, kind: "body_too_large"),
         Row(
             says: "a body said to be too large",
             fields: ["Content-Type": "application/json", "Content-Length": "99999999"], status: 413,
-            kind: "body-too-large"),
+            kind: "body_too_large"),
         // Paths and methods
-        Row(says: "unknown path", method: "GET", path: "/v1/nowhere", status: 404, kind: "not-found"),
-        Row(says: "no dashboard", method: "GET", path: "/", status: 404, kind: "not-found"),
-        Row(says: "unknown command", path: "/v1/pending/\(known)/pause", status: 404, kind: "not-found"),
+        Row(says: "unknown path", method: "GET", path: "/v1/nowhere", status: 404, kind: "not_found"),
+        Row(says: "no dashboard", method: "GET", path: "/", status: 404, kind: "not_found"),
+        Row(says: "unknown command", path: "/v1/pending/\(known)/pause", status: 404, kind: "not_found"),
         Row(
             says: "force of many", path: "/v1/pending/force", fields: isJSON, body: "{\"all\":true}",
-            status: 405, kind: "method-not-allowed"),
+            status: 405, kind: "method_not_allowed"),
         Row(
             says: "GET of a reload that cannot be asked for", method: "GET", path: "/v1/reload", status: 404,
-            kind: "not-found"),
+            kind: "not_found"),
         Row(
-            says: "a reload that cannot be asked for", path: "/v1/reload", status: 404, kind: "not-found"),
+            says: "a reload that cannot be asked for", path: "/v1/reload", status: 404, kind: "not_found"),
         Row(
             says: "a configuration that is not shown", method: "GET", path: "/v1/config", status: 404,
-            kind: "not-found"),
+            kind: "not_found"),
         // Explain
         Row(
             says: "explain of an unknown entry", method: "GET", path: "/v1/pending/\(unknown)/explain",
-            status: 404, kind: "unknown-entry"),
+            status: 404, kind: "unknown_entry"),
         Row(
             says: "explain of what is no id", method: "GET", path: "/v1/pending/nonsense/explain",
-            status: 404, kind: "unknown-entry"),
+            status: 404, kind: "unknown_entry"),
         Row(
             says: "explain with a parameter", method: "GET", path: "/v1/pending/\(known)/explain?deep=1",
-            status: 400, kind: "bad-parameter"),
+            status: 400, kind: "bad_parameter"),
         Row(
             says: "POST of explain", path: "/v1/pending/\(known)/explain", status: 405,
-            kind: "method-not-allowed"),
+            kind: "method_not_allowed"),
         // Incidents
         Row(
             says: "unknown incident", method: "GET", path: "/v1/incidents/\(unknown)", status: 404,
-            kind: "unknown-incident"),
+            kind: "unknown_incident"),
         Row(
             says: "not an incident's id", method: "GET", path: "/v1/incidents/nonsense", status: 404,
-            kind: "unknown-incident"),
+            kind: "unknown_incident"),
         Row(
             says: "retry of an unknown incident", path: "/v1/incidents/\(unknown)/retry", status: 404,
-            kind: "unknown-incident"),
+            kind: "unknown_incident"),
         Row(
             says: "an entry's id for an incident's", path: "/v1/incidents/\(known)/cancel", status: 404,
-            kind: "unknown-incident"),
+            kind: "unknown_incident"),
         Row(
             says: "a malformed command for an incident", path: "/v1/incidents/\(unknown)/cancel",
-            fields: isJSON, body: "{", status: 400, kind: "malformed-body"),
+            fields: isJSON, body: "{", status: 400, kind: "malformed_body"),
         Row(
             says: "a form for an incident", path: "/v1/incidents/\(unknown)/cancel",
-            fields: ["Content-Type": "text/plain"], status: 415, kind: "unsupported-media-type"),
+            fields: ["Content-Type": "text/plain"], status: 415, kind: "unsupported_media_type"),
         Row(
             says: "hold of an incident", path: "/v1/incidents/\(unknown)/hold", status: 404,
-            kind: "not-found"),
+            kind: "not_found"),
         Row(
             says: "GET of a command for an incident", method: "GET", path: "/v1/incidents/\(unknown)/retry",
-            status: 405, kind: "method-not-allowed"),
-        Row(says: "POST of the incidents", path: "/v1/incidents", status: 405, kind: "method-not-allowed"),
+            status: 405, kind: "method_not_allowed"),
+        Row(says: "POST of the incidents", path: "/v1/incidents", status: 405, kind: "method_not_allowed"),
         Row(
             says: "incidents with a parameter", method: "GET", path: "/v1/incidents?limit=1", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         // Commands that its state does not take
         Row(
             says: "release of what is not held", path: "/v1/pending/\(known)/release", status: 409,
@@ -117,60 +117,60 @@ struct ErrorTableTests {
             body: "{\"acknowledge\":\"duplicate-risk\"}", status: 409, kind: "conflict"),
         Row(
             says: "a number as acknowledgement", path: "/v1/pending/\(known)/force", fields: isJSON,
-            body: "{\"acknowledge\":1}", status: 400, kind: "malformed-body"),
+            body: "{\"acknowledge\":1}", status: 400, kind: "malformed_body"),
         Row(
             says: "hold of another revision", path: "/v1/pending/\(known)/hold",
             fields: ["If-Match": "\"77\""], status: 412, kind: "stale"),
-        Row(says: "unknown id", path: "/v1/pending/\(unknown)/retry", status: 404, kind: "unknown-entry"),
-        Row(says: "not an id", path: "/v1/pending/nonsense/cancel", status: 404, kind: "unknown-entry"),
+        Row(says: "unknown id", path: "/v1/pending/\(unknown)/retry", status: 404, kind: "unknown_entry"),
+        Row(says: "not an id", path: "/v1/pending/nonsense/cancel", status: 404, kind: "unknown_entry"),
         Row(
             says: "unknown id asked for", method: "GET", path: "/v1/pending/\(unknown)", status: 404,
-            kind: "unknown-entry"),
-        Row(says: "GET of a command", method: "GET", status: 405, kind: "method-not-allowed"),
+            kind: "unknown_entry"),
+        Row(says: "GET of a command", method: "GET", status: 405, kind: "method_not_allowed"),
         Row(
             says: "GET of a command for many", method: "GET", path: "/v1/pending/retry", status: 405,
-            kind: "method-not-allowed"),
-        Row(says: "POST of a list", path: "/v1/pending", status: 405, kind: "method-not-allowed"),
+            kind: "method_not_allowed"),
+        Row(says: "POST of a list", path: "/v1/pending", status: 405, kind: "method_not_allowed"),
         Row(
             says: "DELETE of an entry", method: "DELETE", path: "/v1/pending/\(known)", status: 405,
-            kind: "method-not-allowed"),
-        Row(says: "POST of reachability", path: "/v1/reachability", status: 405, kind: "method-not-allowed"),
+            kind: "method_not_allowed"),
+        Row(says: "POST of reachability", path: "/v1/reachability", status: 405, kind: "method_not_allowed"),
         Row(
             says: "OPTIONS, as browsers ask before crossing sites", method: "OPTIONS", status: 405,
-            kind: "method-not-allowed"),
+            kind: "method_not_allowed"),
         // Browsers
-        Row(says: "a foreign Host", host: "rebind.example", status: 403, kind: "foreign-host"),
+        Row(says: "a foreign Host", host: "rebind.example", status: 403, kind: "foreign_host"),
         Row(
             says: "a foreign Host with our port", host: "rebind.example:8081", status: 403,
-            kind: "foreign-host"),
+            kind: "foreign_host"),
         Row(
             says: "a Host that begins like ours", host: "localhost.rebind.example", status: 403,
-            kind: "foreign-host"),
-        Row(says: "userinfo before the Host", host: "x@localhost", status: 403, kind: "foreign-host"),
-        Row(says: "no Host", host: nil, status: 403, kind: "foreign-host"),
-        Row(says: "two Hosts", fields: ["Host": "localhost"], status: 400, kind: "bad-request"),
+            kind: "foreign_host"),
+        Row(says: "userinfo before the Host", host: "x@localhost", status: 403, kind: "foreign_host"),
+        Row(says: "no Host", host: nil, status: 403, kind: "foreign_host"),
+        Row(says: "two Hosts", fields: ["Host": "localhost"], status: 400, kind: "bad_request"),
         Row(
             says: "a foreign Origin", fields: ["Origin": "http://evil.example"], status: 403,
-            kind: "foreign-origin"),
-        Row(says: "an opaque Origin", fields: ["Origin": "null"], status: 403, kind: "foreign-origin"),
+            kind: "foreign_origin"),
+        Row(says: "an opaque Origin", fields: ["Origin": "null"], status: 403, kind: "foreign_origin"),
         Row(
             says: "our host on another port as Origin", fields: ["Origin": "http://localhost:9999"],
-            status: 403, kind: "foreign-origin"),
+            status: 403, kind: "foreign_origin"),
         Row(
             says: "a foreign Origin that reads", method: "GET", path: "/v1/pending",
-            fields: ["Origin": "http://evil.example"], status: 403, kind: "foreign-origin"),
+            fields: ["Origin": "http://evil.example"], status: 403, kind: "foreign_origin"),
         Row(
             says: "a page of another site", fields: ["Sec-Fetch-Site": "cross-site"], status: 403,
-            kind: "foreign-origin"),
+            kind: "foreign_origin"),
         Row(
             says: "a page of a sister site", fields: ["Sec-Fetch-Site": "same-site"], status: 403,
-            kind: "foreign-origin"),
+            kind: "foreign_origin"),
         // States
         Row(says: "another revision", fields: ["If-Match": "\"77\""], status: 412, kind: "stale"),
         Row(says: "a weak revision", fields: ["If-Match": "W/\"1\""], status: 412, kind: "stale"),
         Row(
             says: "a revision of an unknown entry", path: "/v1/pending/\(unknown)/retry",
-            fields: ["If-Match": "\"1\""], status: 404, kind: "unknown-entry"),
+            fields: ["If-Match": "\"1\""], status: 404, kind: "unknown_entry"),
         // Changes of an entry
         change("nothing", "{}"), change("no body", nil),
         change("a list", "[]"), change("an unknown key", "{\"prioirty\":1}"),
@@ -192,111 +192,111 @@ struct ErrorTableTests {
         Row(
             says: "a change as a form", method: "PATCH", path: "/v1/pending/\(known)",
             fields: ["Content-Type": "text/plain"], body: "{\"priority\":1}", status: 415,
-            kind: "unsupported-media-type"),
+            kind: "unsupported_media_type"),
         Row(
             says: "a change of an unknown entry", method: "PATCH", path: "/v1/pending/\(unknown)", fields: isJSON,
-            body: "{\"priority\":1}", status: 404, kind: "unknown-entry"),
+            body: "{\"priority\":1}", status: 404, kind: "unknown_entry"),
         Row(
             says: "a change of what is no id", method: "PATCH", path: "/v1/pending/nonsense", fields: isJSON,
-            body: "{\"priority\":1}", status: 404, kind: "unknown-entry"),
+            body: "{\"priority\":1}", status: 404, kind: "unknown_entry"),
         Row(
             says: "a change of another revision", method: "PATCH", path: "/v1/pending/\(known)",
             fields: ["Content-Type": "application/json", "If-Match": "\"77\""], body: "{\"priority\":1}",
             status: 412, kind: "stale"),
         Row(
             says: "a change with a parameter", method: "PATCH", path: "/v1/pending/\(known)?priority=1",
-            fields: isJSON, body: "{\"priority\":1}", status: 400, kind: "bad-parameter"),
+            fields: isJSON, body: "{\"priority\":1}", status: 400, kind: "bad_parameter"),
         Row(
             says: "a change of all", method: "PATCH", path: "/v1/pending", fields: isJSON,
-            body: "{\"priority\":1}", status: 405, kind: "method-not-allowed"),
+            body: "{\"priority\":1}", status: 405, kind: "method_not_allowed"),
         // Bodies
         Row(
             says: "a body without the token", method: "GET", path: "/v1/pending/\(known)/request-body",
-            status: 401, kind: "body-masked"),
+            status: 401, kind: "body_masked"),
         Row(
             says: "a body with any token where there is none", method: "GET",
             path: "/v1/pending/\(known)/request-body", fields: ["Authorization": "Bearer "], status: 401,
-            kind: "body-masked"),
+            kind: "body_masked"),
         Row(
             says: "POST of a body", path: "/v1/pending/\(known)/request-body", status: 405,
-            kind: "method-not-allowed"),
+            kind: "method_not_allowed"),
         // Queries
         Row(
             says: "unknown parameter", method: "GET", path: "/v1/pending?stat=waiting", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "a parameter where there are none", method: "GET", path: "/v1/status?a=b", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "a parameter given twice", method: "GET", path: "/v1/pending?host=a&host=b", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "unknown state", method: "GET", path: "/v1/pending?state=waiting,asleep", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "unknown field to sort by", method: "GET", path: "/v1/pending?sort=colour", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
-            says: "limit zero", method: "GET", path: "/v1/pending?limit=0", status: 400, kind: "bad-parameter"
+            says: "limit zero", method: "GET", path: "/v1/pending?limit=0", status: 400, kind: "bad_parameter"
         ),
         Row(
             says: "limit too high", method: "GET", path: "/v1/pending?limit=1001", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "limit that is no number", method: "GET", path: "/v1/pending?limit=ten", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "a cursor nobody gave", method: "GET", path: "/v1/pending?cursor=abc", status: 400,
-            kind: "bad-parameter"),
+            kind: "bad_parameter"),
         Row(
             says: "a cursor of another order", method: "GET",
-            path: "/v1/pending?sort=host&cursor=parkedAt.n1.1", status: 400, kind: "bad-parameter"),
+            path: "/v1/pending?sort=host&cursor=parkedAt.n1.1", status: 400, kind: "bad_parameter"),
         Row(
-            says: "broken UTF-8", method: "GET", path: "/v1/pending?q=%FF", status: 400, kind: "bad-parameter"
+            says: "broken UTF-8", method: "GET", path: "/v1/pending?q=%FF", status: 400, kind: "bad_parameter"
         ),
         // Commands for many
         Row(
             says: "nothing selected", path: "/v1/pending/cancel", fields: isJSON, body: "{}", status: 400,
-            kind: "malformed-body"),
-        Row(says: "no body for many", path: "/v1/pending/cancel", status: 400, kind: "malformed-body"),
+            kind: "malformed_body"),
+        Row(says: "no body for many", path: "/v1/pending/cancel", status: 400, kind: "malformed_body"),
         Row(
             says: "all: false", path: "/v1/pending/cancel", fields: isJSON, body: "{\"all\":false}",
-            status: 400, kind: "malformed-body"),
+            status: 400, kind: "malformed_body"),
         Row(
             says: "two selections", path: "/v1/pending/cancel", fields: isJSON,
-            body: "{\"all\":true,\"ids\":[]}", status: 400, kind: "malformed-body"),
+            body: "{\"all\":true,\"ids\":[]}", status: 400, kind: "malformed_body"),
         Row(
             says: "an empty filter", path: "/v1/pending/cancel", fields: isJSON, body: "{\"filter\":{}}",
-            status: 400, kind: "malformed-body"),
+            status: 400, kind: "malformed_body"),
         Row(
             says: "a misspelt filter", path: "/v1/pending/cancel", fields: isJSON,
-            body: "{\"filter\":{\"hots\":\"x\"}}", status: 400, kind: "malformed-body"),
+            body: "{\"filter\":{\"hots\":\"x\"}}", status: 400, kind: "malformed_body"),
         Row(
             says: "a filter with an unknown state", path: "/v1/pending/cancel", fields: isJSON,
-            body: "{\"filter\":{\"state\":\"asleep\"}}", status: 400, kind: "bad-parameter"),
+            body: "{\"filter\":{\"state\":\"asleep\"}}", status: 400, kind: "bad_parameter"),
         Row(
             says: "too many ids", path: "/v1/pending/cancel", fields: isJSON,
             body: "{\"ids\":[\(Array(repeating: "\"a\"", count: 1001).joined(separator: ","))]}", status: 400,
-            kind: "malformed-body"),
+            kind: "malformed_body"),
         // Reachability
         Row(
             says: "unknown mode", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{\"mode\":\"away\"}", status: 400, kind: "malformed-body"),
+            body: "{\"mode\":\"away\"}", status: 400, kind: "malformed_body"),
         Row(
             says: "unknown hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{\"hint\":\"x\"}", status: 400, kind: "malformed-body"),
+            body: "{\"hint\":\"x\"}", status: 400, kind: "malformed_body"),
         Row(
             says: "mode and hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{\"mode\":\"auto\",\"hint\":\"changed\"}", status: 400, kind: "malformed-body"),
+            body: "{\"mode\":\"auto\",\"hint\":\"changed\"}", status: 400, kind: "malformed_body"),
         Row(
             says: "neither mode nor hint", method: "PUT", path: "/v1/reachability", fields: isJSON,
-            body: "{}", status: 400, kind: "malformed-body"),
+            body: "{}", status: 400, kind: "malformed_body"),
     ]
 
     private static func change(_ says: String, _ body: String?) -> Row {
         Row(
             says: "a change to \(says)", method: "PATCH", path: "/v1/pending/\(known)", fields: isJSON, body: body,
-            status: 400, kind: "malformed-body")
+            status: 400, kind: "malformed_body")
     }
 
     @Test(arguments: rows)

@@ -163,7 +163,7 @@ struct RequestBodyRoutesTests {
             let id = harness.park(1, body: HeldBody(body: body, fields: [:])).id
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(answer.status == 410)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:body-not-kept")
+            #expect(answer.json["type"] as? String == "urn:layover:problem:body_not_kept")
         }
     }
 
@@ -172,7 +172,7 @@ struct RequestBodyRoutesTests {
             let id = harness.park(1).id
             let answer = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(answer.status == 409)
-            #expect(answer.json["type"] as? String == "urn:layover:problem:body-on-its-way")
+            #expect(answer.json["type"] as? String == "urn:layover:problem:body_on_its_way")
         }
     }
 
@@ -184,7 +184,7 @@ struct RequestBodyRoutesTests {
             _ = try await harness.post("/v1/pending/\(id)/cancel")
             let gone = try await harness.send("GET", "/v1/pending/\(id)/request-body", fields: Self.shown)
             #expect(gone.status == 410)
-            #expect(gone.json["type"] as? String == "urn:layover:problem:body-gone")
+            #expect(gone.json["type"] as? String == "urn:layover:problem:body_gone")
             let unknown = "/v1/pending/\(AdminHarness.id(99))/request-body"
             #expect(try await harness.send("GET", unknown, fields: Self.shown).status == 404)
         }

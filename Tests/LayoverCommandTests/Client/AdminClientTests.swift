@@ -103,6 +103,16 @@ struct AdminClientTests {
         }
     }
 
+    @Test(arguments: [nil, "wrong"])
+    func refusalForTheTokenNamesTheOption(token: String?) async throws {
+        try await LiveAdmin.with(token: "right") { admin in
+            let client = AdminClient(address: try AdminAddress(admin.url), token: token.map { Secret($0) })
+            let failure = await #expect(throws: CommandFailure.self) { _ = try await client.send(AdminCall("/v1/status")) }
+            #expect(failure?.code == .refused)
+            #expect(failure?.message == "the admin token is missing or wrong; give it by --token or LAYOVER_TOKEN (401)")
+        }
+    }
+
     @Test func unambiguousPrefixOfAnIDIsEnough() async throws {
         try await LiveAdmin.with { admin in
             admin.park(0xa)

@@ -98,6 +98,22 @@ extension EndToEnd {
             #expect(try await command.run().errors == "")
         }
 
+        @Test func unixSocketIsNotPrintedAsAProxyVariable() async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write("{}", to: "config.json")
+            let socket = folder.file("s").path
+            let process = try Command(
+                RunningLayover.binary, ["run", "--config", file, "--listen", "unix:\(socket)", "--admin", "127.0.0.1:0"]
+            ).start(in: folder)
+            let printed = try await FolderWatch(folder.url).first("where it listens", within: .seconds(30)) {
+                process.hasEnded || process.output.contains("socket;") || process.output.contains("http_proxy") ? process.output : nil
+            }
+            #expect(printed.contains("proxy  unix:\(socket)"), "\(printed) \(process.errors)")
+            #expect(!printed.contains("http_proxy"), "\(printed)")
+            process.signal(SIGTERM)
+            #expect(await process.result().status == 0)
+        }
+
         @Test func configurationOfThisProjectIsValid() async throws {
             let file = URL(fileURLWithPath: Fixtures.path("../../config.json")).standardized.path
             let result = try await Command(RunningLayover.binary, ["check-config", "--config", file]).run()
