@@ -38,6 +38,8 @@ package struct EntryDocument: Codable, Sendable {
     package var willGo: String?
     /// The request that has to be done before it: of its lane, or one that it depends on; left out where there is none.
     package var waitingOn: String?
+    /// The newest command for it; left out where there is none.
+    package var lastCommand: CommandDocument?
 }
 
 /// A response without its fields and its body.
@@ -69,7 +71,8 @@ extension EntryDocument {
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
             supersededBy: entry.supersededBy.map(view.shown),
             response: entry.deliveredStatus.map { ResponseDocument(status: $0) }, willGo: entry.willGo?.rawValue,
-            waitingOn: entry.waitingOn.map(view.shown))
+            waitingOn: entry.waitingOn.map(view.shown),
+            lastCommand: entry.lastCommand.map { CommandDocument($0, wall) })
     }
 }
 
@@ -78,6 +81,25 @@ extension Entry {
     var deliveredStatus: Int? {
         guard state == .delivered else { return nil }
         return ticket?.status ?? attempts.records.last?.status
+    }
+}
+
+/// A command as it is kept with its entry.
+package struct CommandDocument: Codable, Sendable {
+    package var name: String
+    /// `admin`, `loopback` or `client`.
+    package var who: String
+    /// Address and port of the connection.
+    @OrNull package var from: String?
+    package var at: String
+    @OrNull package var reason: String?
+
+    init(_ command: CommandRecord, _ wall: WallTime) {
+        name = command.name.rawValue
+        who = command.author.who
+        _from = OrNull(wrappedValue: command.author.from)
+        at = wall.text(of: command.at)
+        _reason = OrNull(wrappedValue: command.reason)
     }
 }
 

@@ -7,6 +7,8 @@ package struct ExplainDocument: Codable, Sendable {
     package var attempts: [AttemptDocument]
     /// Attempts between the first and the newest that are not kept.
     package var droppedCount: Int
+    /// The newest command for it; left out where there is none.
+    package var lastCommand: CommandDocument?
     package var now: StandingDocument
 }
 
@@ -58,7 +60,7 @@ extension ExplainDocument {
             attempts: entry.attempts.records.map {
                 AttemptDocument($0, isTicket: entry.ticket != nil, wall: wall)
             },
-            droppedCount: entry.attempts.droppedCount,
+            droppedCount: entry.attempts.droppedCount, lastCommand: entry.lastCommand.map { CommandDocument($0, wall) },
             now: StandingDocument(entry, reachability: reachability, view))
     }
 }

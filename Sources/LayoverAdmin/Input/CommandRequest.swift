@@ -1,6 +1,6 @@
 /// The body of a command for one entry. It may be absent.
 struct CommandRequest: Decodable {
-    /// Longest reason, in characters.
+    /// Longest reason, in Unicode characters. It is kept with each request that the command is for. Default: 500.
     static let reasonCountMax = 500
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -28,7 +28,7 @@ extension KeyedDecodingContainer {
         if let reason, reason.unicodeScalars.count > CommandRequest.reasonCountMax {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: self,
-                debugDescription: "at most \(CommandRequest.reasonCountMax) characters.")
+                debugDescription: "A reason has at most \(CommandRequest.reasonCountMax) characters.")
         }
         return reason
     }

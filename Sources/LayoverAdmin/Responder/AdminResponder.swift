@@ -6,11 +6,11 @@ import NIOHTTP1
 
 /// Answers every request on the admin port: checks it, routes it, and turns errors into problems.
 struct AdminResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = AdminContext
 
     private let requestGuard: RequestGuard
     private let routes: RouteIndex
-    private let router: RouterResponder<BasicRequestContext>
+    private let router: RouterResponder<AdminContext>
 
     init(options: AdminOptions, sources: AdminSources) {
         requestGuard = RequestGuard(options: options)

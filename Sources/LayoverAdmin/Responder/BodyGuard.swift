@@ -1,3 +1,5 @@
+import LayoverCore
+
 /// Decides which callers get bodies.
 ///
 /// With `admin.token` every caller here has sent it. Without one the rest of the API is open to every program on
@@ -10,6 +12,9 @@ struct BodyGuard: Sendable {
         isOpen = options.token != nil
         token = options.bodyToken.map(BearerToken.init)
     }
+
+    /// What the token of a caller makes it. Without any token only this machine is admitted (`admin.listen`).
+    func name(ofCallerWith field: String?) -> String { admits(field) ? "admin" : CommandAuthor.loopback.who }
 
     func admits(_ field: String?) -> Bool { isOpen || token?.admits(field) ?? false }
 }

@@ -15,7 +15,7 @@ struct RouteIndex: Sendable {
 
     private let routes: [Route]
 
-    init(_ routes: [Router<BasicRequestContext>.RouteDescription]) {
+    init(_ routes: [Router<AdminContext>.RouteDescription]) {
         self.routes = routes.map { route in
             let segments = route.path.description.split(separator: "/")
             let isFixed = { (segment: Substring) in !segment.hasPrefix(":") && !segment.hasPrefix("{") }

@@ -5,7 +5,7 @@ import LayoverEngine
 /// Entries by the beginning of their ids. Only for reading: a command must name its entry in full.
 extension AdminRoutes {
     /// The entry whose id is in the path, or the only one whose shown id begins so.
-    func entryByPrefix(_ context: BasicRequestContext) async throws -> Entry {
+    func entryByPrefix(_ context: AdminContext) async throws -> Entry {
         guard let text = context.parameters.get("id"), let prefix = EntryIDPrefix(text) else {
             return try await entry(context)
         }

@@ -9,17 +9,17 @@ extension AdminRoutes {
     /// millisecond.
     private static let portionCount = 256
 
-    func performForMany(_ command: EntryCommand, _ request: Request) async throws -> Response {
+    func performForMany(_ command: EntryCommand, _ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard let order = try await input.document(BulkRequest.self, of: request) else {
             throw Problem.malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
         if let names = try order.namedIDs() {
-            return try json(await perform(command, named: names, order))
+            return try json(await perform(command, named: names, order, by: author(of: request, context)))
         }
         let ids = try order.selection().matched(in: await engine.liveEntries(), naming: engine.naming)
         guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [])) }
-        let outcomes = await perform(command, ids, reason: order.reason)
+        let outcomes = await perform(command, ids, by: author(of: request, context), reason: order.reason)
         if let failure = outcomes.lazy.compactMap(\.failure).first {
             throw Problem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
         }
@@ -44,7 +44,7 @@ extension AdminRoutes {
     }
 
     private func perform(
-        _ command: EntryCommand, named names: [String], _ order: BulkRequest
+        _ command: EntryCommand, named names: [String], _ order: BulkRequest, by author: CommandAuthor
     ) async -> BulkDocument {
         var meant: [String: EntryID] = [:]
         for name in names where meant[name] == nil {
@@ -53,7 +53,7 @@ extension AdminRoutes {
         let ids = names.compactMap { meant[$0] }
         let matched = Set(EntrySelection.ids(ids).matched(in: await engine.liveEntries())).count
         guard !order.isDryRun else { return BulkDocument(matched: matched, done: 0, results: []) }
-        let results = await perform(command, ids, reason: order.reason)
+        let results = await perform(command, ids, by: author, reason: order.reason)
         var outcomes = Dictionary(zip(ids, results)) { first, _ in first }
         // Tickets may have ended before all that is remembered.
         for (id, outcome) in outcomes where outcome == .unknown {
@@ -69,12 +69,12 @@ extension AdminRoutes {
     private func isKnown(_ id: EntryID) async -> Bool { (try? await engine.knownEntry(id)) != nil }
 
     private func perform(
-        _ command: EntryCommand, _ ids: [EntryID], reason: String?
+        _ command: EntryCommand, _ ids: [EntryID], by author: CommandAuthor, reason: String?
     ) async -> [CommandOutcome] {
         var results: [CommandOutcome] = []
         var rest = ids[...]
         while !rest.isEmpty {
-            results += await engine.command(command, each: rest.prefix(Self.portionCount), reason: reason)
+            results += await engine.command(command, each: rest.prefix(Self.portionCount), by: author, reason: reason)
             rest = rest.dropFirst(Self.portionCount)
         }
         return results

@@ -4,7 +4,7 @@ import LayoverEngine
 
 /// Responses kept for reading offline.
 extension AdminRoutes {
-    func addCacheRoutes(to router: Router<BasicRequestContext>) {
+    func addCacheRoutes(to router: Router<AdminContext>) {
         router.get("/v1/cache") { request, _ in try await listCache(request) }
         router.post("/v1/cache/purge") { request, _ in try await purgeCache(request) }
     }

@@ -4,7 +4,7 @@ import LayoverEngine
 
 /// The configuration: the values in force, and the reload.
 extension AdminRoutes {
-    func addConfigurationRoutes(to router: Router<BasicRequestContext>) {
+    func addConfigurationRoutes(to router: Router<AdminContext>) {
         if let configuration = sources.configuration {
             router.get("/v1/config") { request, _ in
                 try refuseParameters(request)

@@ -6,7 +6,7 @@ import LayoverEngine
 
 /// Incidents: outages, and everything that waits in them.
 extension AdminRoutes {
-    func addIncidentRoutes(to router: Router<BasicRequestContext>) {
+    func addIncidentRoutes(to router: Router<AdminContext>) {
         router.get("/v1/incidents") { request, _ in
             try refuseParameters(request)
             let data = await engine.incidents().map { IncidentDocument($0, wall: wall) }
@@ -24,12 +24,13 @@ extension AdminRoutes {
     }
 
     private func performForIncident(
-        _ command: EntryCommand, _ request: Request, _ context: BasicRequestContext
+        _ command: EntryCommand, _ request: Request, _ context: AdminContext
     ) async throws -> Response {
         try refuseParameters(request)
         let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
         let before = try await incident(context)
-        let (outcome, after) = await engine.command(command, incident: before.id, reason: order.reason)
+        let (outcome, after) = await engine.command(
+            command, incident: before.id, by: author(of: request, context), reason: order.reason)
         if case .unsaved(let failure) = outcome { throw Problem.unsaved(failure) }
         if outcome == .conflict { throw Problem.conflict(command, before) }
         guard outcome == .done else { throw Problem.unknownIncident }
@@ -38,7 +39,7 @@ extension AdminRoutes {
     }
 
     /// The open incident that the path names.
-    private func incident(_ context: BasicRequestContext) async throws -> Incident {
+    private func incident(_ context: AdminContext) async throws -> Incident {
         guard let id = context.parameters.get("id").flatMap({ IncidentID($0) }),
             let incident = await engine.incidents().first(where: { $0.id == id })
         else { throw Problem.unknownIncident }

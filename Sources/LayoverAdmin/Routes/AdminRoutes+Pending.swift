@@ -6,7 +6,7 @@ import LayoverEngine
 
 /// The pending set.
 extension AdminRoutes {
-    func addPendingRoutes(to router: Router<BasicRequestContext>) {
+    func addPendingRoutes(to router: Router<AdminContext>) {
         router.get("/v1/pending") { request, _ in try await list(request) }
         router.get("/v1/pending/{id}") { request, context in try await show(request, context) }
         router.patch("/v1/pending/{id}") { request, context in try await change(request, context) }
@@ -22,8 +22,8 @@ extension AdminRoutes {
         }
         // The risk of several requests cannot be acknowledged at once.
         for command in EntryCommand.allCases where command != .force {
-            router.post("/v1/pending/\(command.rawValue)") { request, _ in
-                try await performForMany(command, request)
+            router.post("/v1/pending/\(command.rawValue)") { request, context in
+                try await performForMany(command, request, context)
             }
         }
     }
@@ -53,12 +53,12 @@ extension AdminRoutes {
         return Response(status: .ok, headers: [.contentType: "application/jsonl"], body: body)
     }
 
-    private func show(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    private func show(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         return try answer(try await entryByPrefix(context), request)
     }
 
-    private func explain(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    private func explain(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         let entry = try await entry(context)
         return try json(
@@ -66,12 +66,12 @@ extension AdminRoutes {
     }
 
     /// The entry in the path: live, remembered, or a ticket that is still in the store.
-    func entry(_ context: BasicRequestContext) async throws -> Entry {
+    func entry(_ context: AdminContext) async throws -> Entry {
         guard let entry = try await known(try await entryID(context)) else { throw Problem.unknownEntry }
         return entry
     }
 
-    private func entryID(_ context: BasicRequestContext) async throws -> EntryID {
+    private func entryID(_ context: AdminContext) async throws -> EntryID {
         guard let text = context.parameters.get("id"),
             let id = try await entryID(text, where: { try await known($0) != nil })
         else { throw Problem.unknownEntry }
@@ -89,18 +89,19 @@ extension AdminRoutes {
     // MARK: Commands
 
     private func perform(
-        _ command: EntryCommand, _ request: Request, _ context: BasicRequestContext
+        _ command: EntryCommand, _ request: Request, _ context: AdminContext
     ) async throws -> Response {
         try refuseParameters(request)
         let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
         let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.command(
-            command, id, revision: revision, reason: order.reason, acknowledgement: order.acknowledgement)
+            command, id, revision: revision, by: author(of: request, context), reason: order.reason,
+            acknowledgement: order.acknowledgement)
         return try await answer(result, id, entry, request) { Problem.conflict(command, $0) }
     }
 
-    private func change(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    private func change(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard let order = try await input.document(PatchRequest.self, of: request) else {
             throw Problem.malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")

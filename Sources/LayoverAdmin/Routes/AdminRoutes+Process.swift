@@ -7,7 +7,7 @@ import NIOCore
 
 /// The process as a whole.
 extension AdminRoutes {
-    func addProcessRoutes(to router: Router<BasicRequestContext>) {
+    func addProcessRoutes(to router: Router<AdminContext>) {
         router.get("/livez") { _, _ in try json(HealthDocument(status: "alive")) }
         router.get("/readyz") { _, _ in try readiness() }
         router.get("/version") { _, _ in

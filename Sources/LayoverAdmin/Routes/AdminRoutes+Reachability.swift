@@ -5,7 +5,7 @@ import LayoverEngine
 
 /// The state of the network, and the mode that a person sets.
 extension AdminRoutes {
-    func addReachabilityRoutes(to router: Router<BasicRequestContext>) {
+    func addReachabilityRoutes(to router: Router<AdminContext>) {
         router.get("/v1/reachability") { request, _ in
             try refuseParameters(request)
             return try answer(await engine.reachabilityView())

@@ -8,7 +8,7 @@ import NIOCore
 
 /// Bodies: that of a live entry's request, as its client sent it, and that of a ticket's response, as it came.
 extension AdminRoutes {
-    func requestBody(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    func requestBody(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard bodyGuard.admits(request.headers[.authorization]) else { throw Problem.bodyMasked }
         let entry = try await entry(context)
@@ -18,7 +18,7 @@ extension AdminRoutes {
         return try await show(body, type: Self.shownFields(kept.fields)) { await problem(entry.id, .bodyNotKept) }
     }
 
-    func storedTicketResponse(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    func storedTicketResponse(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard bodyGuard.admits(request.headers[.authorization]) else { throw Problem.bodyMasked }
         let entry = try await entry(context)

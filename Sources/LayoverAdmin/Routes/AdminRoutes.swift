@@ -26,8 +26,8 @@ struct AdminRoutes: Sendable {
         run = String(UInt32.random(in: .min ... .max), radix: 36)
     }
 
-    func router() -> Router<BasicRequestContext> {
-        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+    func router() -> Router<AdminContext> {
+        let router = Router(context: AdminContext.self, options: .autoGenerateHeadEndpoints)
         addProcessRoutes(to: router)
         addPendingRoutes(to: router)
         addIncidentRoutes(to: router)
@@ -56,6 +56,11 @@ struct AdminRoutes: Sendable {
         if meant == id { return id }
         if try await isKnown(meant) { return meant }
         return try await isKnown(id) ? id : meant
+    }
+
+    /// Who gives a command.
+    func author(of request: Request, _ context: AdminContext) -> CommandAuthor {
+        CommandAuthor(who: bodyGuard.name(ofCallerWith: request.headers[.authorization]), from: context.peer)
     }
 
     // MARK: Responses

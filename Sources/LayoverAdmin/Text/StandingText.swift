@@ -14,8 +14,7 @@ struct StandingText {
         case .attempting: "Attempt \(entry.attemptCount + 1) is being sent to \(entry.origin)."
         case .held:
             sentences(
-                "Held by a person: release resumes automatic attempts, retry sends the request now.",
-                deadline)
+                "Held \(holder): release resumes automatic attempts, retry sends the request now.", reason(of: .hold), deadline)
         case .undecided: sentences(undecided, deadline)
         case .delivered: delivered
         case .cancelled: cancelled
@@ -109,17 +108,34 @@ struct StandingText {
     }
 
     private var cancelled: String {
-        if entry.attempts.records.last?.verdict == .fail(.preflight) {
-            return sentences("Cancelled by the preflight \(ending).", lastFailure)
-        }
-        if let obstacle = entry.adoptionObstacle {
-            return sentences(
+        switch entry.cancelCause {
+        case .command(let command): sentences("Cancelled \(ending), \(command.giver).", reason(of: .cancel))
+        case .preflight: sentences("Cancelled by the preflight \(ending).", lastFailure)
+        case .notAdopted(let obstacle):
+            sentences(
                 "Cancelled \(ending): the client disconnected, and the request cannot be sent later, because \(obstacle.clause).",
                 lastFailure)
+        case .superseded(let newer): "Replaced by a newer request \(ending): \(view.shown(newer))."
+        case .stopped: "Cancelled \(ending): the proxy stopped."
+        case .clientLeft: "Cancelled \(ending): the client disconnected."
+        case .unknown, nil: "Cancelled \(ending)."
         }
-        if let newer = entry.supersededBy { return "Replaced by a newer request \(ending): \(view.shown(newer))." }
-        return "Cancelled \(ending): by a person, because the client disconnected, or because the proxy stopped."
     }
+
+    // MARK: Commands
+
+    private var holder: String {
+        // A retry of a held request leaves it held, and is the newer command.
+        entry.lastCommand?.name == .hold ? entry.lastCommand?.giver ?? "" : "by a person"
+    }
+
+    /// What the person said who gave the last command; nil if that was another one.
+    private func reason(of command: EntryCommand) -> String? {
+        guard let last = entry.lastCommand, last.name == command, let reason = last.reason else { return nil }
+        return "Reason: \"\(reason)\"."
+    }
+
+    // MARK: How it came to that
 
     private var ending: String {
         guard let endedAt = entry.endedAt else { return "after \(attempts)" }
@@ -144,5 +160,13 @@ struct StandingText {
             case .againOnNewConnection, .park, .deliver, nil: nil
             }
         return sentences("Failed \(ending).", lastFailure, rule)
+    }
+}
+
+extension CommandRecord {
+    /// Who gave it, as a part of a sentence.
+    fileprivate var giver: String {
+        if author == .client { return "by its client" }
+        return "by a person (\(author.who)\(author.from.map { " from \($0)" } ?? ""))"
     }
 }

@@ -100,6 +100,8 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var ticket: TicketFacts?
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
+    /// Whether it was cancelled because the proxy was being stopped.
+    var wasStopped = false
     /// Why it does not go on although its client has left under `clientGone: adopt`.
     package internal(set) var adoptionObstacle: AdoptionObstacle?
 
@@ -204,7 +206,7 @@ extension Entry {
 
     /// About so many bytes of memory, for limits: what it holds in a row and the texts and attempts beside it.
     package var memoryByteCount: Int {
-        let texts = [url, lane, client.userAgent, lastFailure?.message].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        let texts = [url, lane, client.userAgent, lastFailure?.message, lastCommand?.reason].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         return MemoryLayout<Entry>.size + texts + attempts.records.count * (MemoryLayout<AttemptRecord>.stride + 128)
             + (ticket?.parents.count ?? 0) * MemoryLayout<EntryID>.stride
     }

@@ -8,15 +8,15 @@ extension PendingSet {
     ///   - revision: The revision the caller saw; nil when any will do.
     ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`; others need none.
     package mutating func commanded(
-        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
-        acknowledgement: String? = nil, now: Timestamp
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil, now: Timestamp
     ) -> (EntryCommandResult, [PendingAction]) {
         guard let entry = entries[id] else { return (missing(id), []) }
         if let revision, revision != entry.revision { return (.stale, []) }
         guard entry.actions.contains(command) else { return (.conflict, []) }
         // mutant: no-acknowledgement
         if command == .force, acknowledgement != EntryCommand.duplicateRisk { return (.unacknowledged, []) }
-        return (.done, gather(now: now) { command.apply(to: entry, reason: reason, &$0.schedule, now: now) })
+        return (.done, gather(now: now) { command.apply(to: entry, by: author, reason: reason, &$0.schedule, now: now) })
     }
 
     /// A person steers several entries, in the order given.
@@ -24,18 +24,19 @@ extension PendingSet {
     /// Those that cancelled ones make room for start when all of them are gone: otherwise each would start the
     /// next, only to have it cut off.
     package mutating func commanded(
-        _ command: EntryCommand, each ids: some Collection<EntryID>, reason: String? = nil, now: Timestamp
+        _ command: EntryCommand, each ids: some Collection<EntryID>, by author: CommandAuthor = .loopback, reason: String? = nil,
+        now: Timestamp
     ) -> ([EntryCommandResult], [PendingAction]) {
         guard command == .cancel else {
-            let done = ids.map { commanded(command, $0, reason: reason, now: now) }
+            let done = ids.map { commanded(command, $0, by: author, reason: reason, now: now) }
             return (done.map(\.0), done.flatMap(\.1))
         }
         var results: [EntryCommandResult] = []
         let actions = gather(now: now) { set in
             for id in ids {
-                let isLive = set.isLive(id)
-                results.append(isLive ? .done : set.missing(id))
-                if isLive { set.schedule.end(id, as: .cancelled, .cancelled(reason: reason), now: now) }
+                let entry = set.entries[id]
+                results.append(entry == nil ? set.missing(id) : .done)
+                if let entry { command.apply(to: entry, by: author, reason: reason, &set.schedule, now: now) }
             }
         }
         return (results, actions)
@@ -43,12 +44,13 @@ extension PendingSet {
 
     /// A person retries or gives up everything that waits in an incident.
     package mutating func commanded(
-        _ command: EntryCommand, incident id: IncidentID, reason: String? = nil, now: Timestamp
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil,
+        now: Timestamp
     ) -> (EntryCommandResult, [PendingAction]) {
         guard let incident = schedule.incidents[id] else { return (.unknown, []) }
         guard schedule.view(of: incident, now: now).actions.contains(command) else { return (.conflict, []) }
         let members = incident.members.sorted(by: schedule.isBefore)
-        return (.done, commanded(command, each: members, reason: reason, now: now).1)
+        return (.done, commanded(command, each: members, by: author, reason: reason, now: now).1)
     }
 
     /// A person changes the priority, the deadline or the lane of an entry.

@@ -22,6 +22,8 @@ package struct RequestStanding: Sendable, Hashable {
     package var attempts = AttemptLog()
     /// The newer request that took its place.
     @Boxed package var supersededBy: EntryID?
+    /// The newest command for it.
+    @Boxed package var lastCommand: CommandRecord?
     /// Whether a person stopped its automatic attempts; it stays so over attempts that a person asks for.
     package var isHeldBack = false
     /// Whether a person took the risk that it acts twice, and no attempt has come of that yet.
@@ -45,6 +47,7 @@ package struct RequestStanding: Sendable, Hashable {
         self.expiresAt = expiresAt
         _lastFailure = Boxed(wrappedValue: nil)
         _supersededBy = Boxed(wrappedValue: nil)
+        _lastCommand = Boxed(wrappedValue: nil)
     }
 }
 
@@ -79,6 +82,7 @@ extension StandingRequest {
     package var lastFailureAt: Timestamp? { get { standing.lastFailureAt } set { standing.lastFailureAt = newValue } }
     package var attempts: AttemptLog { get { standing.attempts } set { standing.attempts = newValue } }
     package var supersededBy: EntryID? { get { standing.supersededBy } set { standing.supersededBy = newValue } }
+    package var lastCommand: CommandRecord? { get { standing.lastCommand } set { standing.lastCommand = newValue } }
     package var isHeldBack: Bool { get { standing.isHeldBack } set { standing.isHeldBack = newValue } }
     package var isForced: Bool { get { standing.isForced } set { standing.isForced = newValue } }
     package var hasOwnDeadline: Bool { get { standing.hasOwnDeadline } set { standing.hasOwnDeadline = newValue } }

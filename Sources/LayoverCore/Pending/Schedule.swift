@@ -143,6 +143,7 @@ struct Schedule: Sendable {
 
     /// Ends an entry without its exchange, which is told why.
     mutating func end(_ id: EntryID, as state: EntryState, _ reason: EntryEnd, now: Timestamp) {
+        entries[id]?.wasStopped = reason == .draining
         transition(id, to: .ended(state), now: now)
         actions.append(.end(id, reason))
     }

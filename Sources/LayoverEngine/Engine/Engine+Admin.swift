@@ -1,4 +1,5 @@
 package import LayoverCore
+import Logging
 
 /// The calls of the admin API. All of them are answered from memory.
 extension Engine {
@@ -32,26 +33,38 @@ extension Engine {
     ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`.
     /// - Returns: The outcome, and the entry afterwards if there is one.
     package func command(
-        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
-        acknowledgement: String? = nil
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil
     ) async -> (CommandOutcome, Entry?) {
-        let result = apply(command, id, revision: revision, reason: reason, acknowledgement: acknowledgement)
+        let result = apply(
+            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement)
         let outcome = await outcome(result, of: id, command)
         return (outcome, pending.entry(id, now: clock.now()))
     }
 
     /// As `command`, without waiting for the disk.
     func apply(
-        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, reason: String? = nil,
-        acknowledgement: String? = nil
+        _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
+        reason: String? = nil, acknowledgement: String? = nil
     ) -> EntryCommandResult {
         let now = clock.now()
         let (result, actions) = pending.commanded(
-            command, id, revision: revision, reason: reason, acknowledgement: acknowledgement, now: now)
+            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, now: now)
         if result == .done { totals.commandCounts[command, default: 0] += 1 }
         perform(actions)
         finishFact()
+        if result == .done { log(command, by: author, reason: reason, ["exchange": "\(naming.shown(id))"]) }
         return result
+    }
+
+    /// One line for a command, however many requests it is for.
+    func log(_ command: EntryCommand, by author: CommandAuthor, reason: String?, _ target: Logger.Metadata) {
+        var metadata = target
+        metadata["command"] = "\(command.rawValue)"
+        metadata["who"] = "\(author.who)"
+        if let from = author.from { metadata["from"] = "\(from)" }
+        if let reason { metadata["reason"] = "\(reason)" }
+        logger.info("command", metadata: metadata)
     }
 
     package func status() -> EngineStatus {
@@ -71,9 +84,9 @@ extension Engine {
     ///
     /// - Returns: The outcome, and the incident afterwards if it is still open.
     package func command(
-        _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
     ) async -> (CommandOutcome, Incident?) {
-        let (result, ids) = apply(command, incident: id, reason: reason)
+        let (result, ids) = apply(command, incident: id, by: author, reason: reason)
         var outcome = CommandOutcome(result)
         for id in ids where await !waitUntilSaved(id) { outcome = .unsaved(savingFailure) }
         return (outcome, pending.incident(id, now: clock.now()))
@@ -83,14 +96,15 @@ extension Engine {
     ///
     /// - Returns: The outcome, and the tickets that it has changed.
     func apply(
-        _ command: EntryCommand, incident id: IncidentID, reason: String? = nil
+        _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
     ) -> (EntryCommandResult, changed: [EntryID]) {
         let count = pending.incident(id, now: clock.now())?.waiting ?? 0
-        let (result, actions) = pending.commanded(command, incident: id, reason: reason, now: clock.now())
+        let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: clock.now())
         if result == .done { totals.commandCounts[command, default: 0] += count }
         perform(actions)
         let changed = saves.touched
         finishFact()
+        if result == .done { log(command, by: author, reason: reason, ["incident": "\(id)"]) }
         return (result, changed)
     }
 

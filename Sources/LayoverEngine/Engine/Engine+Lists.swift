@@ -1,4 +1,5 @@
 package import LayoverCore
+import Logging
 
 /// Many entries at once.
 extension Engine {
@@ -8,9 +9,10 @@ extension Engine {
     /// Commands several entries, in the order given. Facts of the loops wait meanwhile, so callers with
     /// many entries pass them in portions.
     package func command(
-        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
     ) async -> [CommandOutcome] {
-        let results = apply(command, each: ids, reason: reason)
+        let results = apply(command, each: ids, by: author, reason: reason)
         var outcomes: [CommandOutcome] = []
         outcomes.reserveCapacity(results.count)
         for (id, result) in zip(ids, results) { outcomes.append(await outcome(result, of: id, command)) }
@@ -19,13 +21,16 @@ extension Engine {
 
     /// As `command`, without waiting for the disk.
     func apply(
-        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, reason: String?
+        _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
+        reason: String?
     ) -> [EntryCommandResult] {
         let now = clock.now()
-        let (results, actions) = pending.commanded(command, each: ids, reason: reason, now: now)
-        totals.commandCounts[command, default: 0] += results.count { $0 == .done }
+        let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
         perform(actions)
         finishFact()
+        let count = results.count { $0 == .done }
+        totals.commandCounts[command, default: 0] += count
+        if count > 0 { log(command, by: author, reason: reason, ["requests": "\(count)"]) }
         return results
     }
 }

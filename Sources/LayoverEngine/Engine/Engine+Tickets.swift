@@ -24,11 +24,7 @@ extension Engine {
     package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> Bool {
         guard let standing = try await ticket(id) else { return false }
         if !standing.record.state.isFinal {
-            let (result, actions) = pending.commanded(
-                .cancel, id, reason: "by its client", now: clock.now())
-            perform(actions)
-            finishFact()
-            if result == .done { return try await orFailure(id) }
+            if apply(.cancel, id, by: .client) == .done { return try await orFailure(id) }
         }
         save([(id, .dropResponse(id))])
         return try await orFailure(id)

@@ -48,6 +48,7 @@ extension TicketRow {
         record.unmeasured = unmeasured
         record.isAskedFor = isAskedFor
         record.excusedParents = try ids(row.bytes())
+        record.lastCommand = command(row.bytes())
         return record
     }
 
@@ -61,6 +62,12 @@ extension TicketRow {
             ids.append(id)
         }
         return ids
+    }
+
+    /// Only for people: a ticket without its last command is better than none.
+    private static func command(_ bytes: UnsafeRawBufferPointer) -> CommandRecord? {
+        var reader = ByteReader(bytes)
+        return try? reader.readCommand()
     }
 
     private static func failure(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> Failure? {

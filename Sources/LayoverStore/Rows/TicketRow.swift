@@ -12,6 +12,7 @@ enum TicketRow {
         "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "endedMeasured",
         "lastFailure", "lastFailureAt", "attempts", "status", "preconditions",
         "supersededBy", "isForced", "isAskedFor", "hasOwnDeadline", "hasOwnPriority", "excusedParents",
+        "lastCommand",
     ]
 
     static let insertion = """
@@ -88,6 +89,7 @@ enum TicketRow {
         binder.bind(record.hasOwnDeadline)
         binder.bind(record.hasOwnPriority)
         bind(record.excusedParents, to: &binder)
+        bind(record.lastCommand, to: &binder)
     }
 
     static func bindLateEvidence(_ record: TicketRecord, to binder: inout StatementBinder) {
@@ -107,6 +109,13 @@ enum TicketRow {
     private static func bind(_ attempts: AttemptLog, to binder: inout StatementBinder) {
         let bytes = AttemptLogBytes.encode(attempts)
         if bytes.isEmpty { binder.bindNull() } else { binder.bind(bytes) }
+    }
+
+    private static func bind(_ command: CommandRecord?, to binder: inout StatementBinder) {
+        guard let command else { return binder.bindNull() }
+        var writer = ByteWriter()
+        writer.write(command)
+        binder.bind(writer.bytes)
     }
 
     private static func bind(_ failure: Failure?, to binder: inout StatementBinder) {

@@ -4,7 +4,7 @@ import GRDB
 /// its request and its response, which may be big, in tables of their own, read only when they are needed.
 ///
 /// The CHECKs repeat the invariants of the states, so that no bug of Layover gets to the disk. Times are
-/// nanoseconds since 1970. `lastFailure` and `attempts` are in the form of `ByteWriter`, `parents` are ids one after
+/// nanoseconds since 1970. `lastFailure`, `attempts` and `lastCommand` are in the form of `ByteWriter`, `parents` are ids one after
 /// another. The fields and trailers of a request are the lines of its `RequestFields`, those of an answer end with CRLF.
 /// Secret field values are not in them but in `sealed` (see `FieldSealing`).
 enum StoreSchema {
@@ -39,6 +39,9 @@ enum StoreSchema {
         }
         migrator.registerMigration("8") { db in
             try EmptyValues.renew(in: db)
+        }
+        migrator.registerMigration("9") { db in
+            try db.execute(sql: "ALTER TABLE ticket ADD COLUMN lastCommand BLOB CHECK (length(lastCommand) > 0)")
         }
         return migrator
     }

@@ -54,7 +54,7 @@ struct EntrySelectionOptions: ParsableArguments {
     @Flag(help: "Print one JSON object per line.") var json = false
     @Option(help: "All requests to this host.") var host: String?
     @Flag(help: "All requests.") var all = false
-    @Option(help: "Reason, for the record.") var reason: String?
+    @Option(help: "Reason; kept with the request and shown by show and explain.") var reason: String?
     @Argument(help: "Ids, or unambiguous prefixes of ids.") var ids: [String] = []
 
     func check() throws {

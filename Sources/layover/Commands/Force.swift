@@ -19,7 +19,7 @@ struct Force: AsyncParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false
     @Option(help: "Must be \(EntryCommand.duplicateRisk).") var acknowledge: String
-    @Option(help: "Reason, for the record.") var reason: String?
+    @Option(help: "Reason; kept with the request and shown by show and explain.") var reason: String?
     @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
     func run() async throws {

@@ -63,7 +63,7 @@ struct IncidentOrder: ParsableArguments {
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false
-    @Option(help: "Reason, for the record.") var reason: String?
+    @Option(help: "Reason; kept with the request and shown by show and explain.") var reason: String?
     @Argument(help: "An id, or an unambiguous prefix of it.") var id: String
 
     func run(_ command: String) async throws {

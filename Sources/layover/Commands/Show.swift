@@ -48,6 +48,10 @@ struct Show: AsyncParsableCommand {
         facts.add(
             "body", "\(entry.requestBytes) bytes" + (entry.bodyReplayable ? "" : ", cannot be sent again"))
         facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))
+        if let command = entry.lastCommand {
+            facts.add("last command", CommandText.line(command))
+            facts.add("", command.reason)
+        }
         facts.add("commands", entry.actions.isEmpty ? "none" : entry.actions.joined(separator: " "))
         return facts.lines
     }

@@ -26,6 +26,9 @@ struct Timeline {
             }
             index += 1
         }
+        if let command = document.lastCommand {
+            lines.append("last command: \(CommandText.line(command))" + (command.reason.map { ": \($0)" } ?? ""))
+        }
         return (lines + ["now   \(document.now.text)"]).map(Terminal.safe)
     }
 

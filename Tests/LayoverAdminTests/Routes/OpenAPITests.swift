@@ -138,11 +138,14 @@ struct OpenAPITests {
                 #expect(required == properties.subtracting(optional), "\(schema)")
             }
             let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            try expect("Entry", held, optional: ["parents", "supersededBy", "response", "willGo", "waitingOn"])
+            let optional: Set = ["parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand"]
+            try expect("Entry", held, optional: optional)
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json
-            try expect("Entry", entry, optional: ["parents", "supersededBy", "response", "willGo", "waitingOn"])
-            try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json)
+            try expect("Entry", entry, optional: optional)
+            try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json, optional: ["lastCommand"])
+            let commanded = try await harness.post("/v1/pending/\(AdminHarness.id(3))/hold", "{\"reason\":\"lunch\"}").json
+            try expect("Command", commanded["lastCommand"] as? [String: Any])
             try expect("Status", try await harness.send("GET", "/v1/status").json)
             try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
             try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)

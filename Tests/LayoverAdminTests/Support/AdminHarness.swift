@@ -123,7 +123,7 @@ struct AdminHarness {
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
         let source = ApplicationRequestContextSource(
             channel: EmbeddedChannel(), logger: Logger(label: "test"))
-        return try await responder.respond(to: request, context: BasicRequestContext(source: source))
+        return try await responder.respond(to: request, context: AdminContext(source: source))
     }
 }
 

@@ -59,6 +59,22 @@ struct DecisionCommandTests {
         }
     }
 
+    @Test func lastCommandIsShown() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.park(0xa)
+            try await run(["hold", "a", "--reason", "lunch", "--admin-url", admin.url])
+            let client = try admin.client()
+            let entry = try await client.send(AdminCall("/v1/pending/\(id)")).decoded(EntryDocument.self)
+            let lines = Show.lines(entry, now: Date())
+            let line = try #require(lines.firstIndex { $0.hasPrefix("last command") })
+            #expect(lines[line].contains("hold by loopback from 127.0.0.1:"))
+            #expect(lines[line + 1].trimmingCharacters(in: .whitespaces) == "lunch")
+            let explained = try await client.send(AdminCall("/v1/pending/\(id)/explain")).decoded(ExplainDocument.self)
+            let timeline = Timeline(document: explained).lines
+            #expect(timeline.contains { $0.hasPrefix("last command: hold by loopback from 127.0.0.1:") && $0.hasSuffix(": lunch") })
+        }
+    }
+
     @Test func explainIsATimeline() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.parkUndecided(0xa)

@@ -1,7 +1,8 @@
 extension EntryCommand {
     /// Does to an entry what a person asks for. The entry allows it.
-    func apply(to entry: Entry, reason: String?, _ schedule: inout Schedule, now: Timestamp) {
+    func apply(to entry: Entry, by author: CommandAuthor, reason: String?, _ schedule: inout Schedule, now: Timestamp) {
         let id = entry.id
+        schedule.entries[id]?.lastCommand = CommandRecord(name: self, author: author, at: now, reason: reason)
         switch self {
         case .retry: retry(entry, isForced: entry.isForced, &schedule, now: now)
         case .force: retry(entry, isForced: true, &schedule, now: now)

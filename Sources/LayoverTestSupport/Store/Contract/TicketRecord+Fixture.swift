@@ -53,6 +53,8 @@ extension TicketRecord {
         record.lastFailureAt = Timestamp(nanoseconds: .min)
         record.request.preconditions = "if-match: \"1\""
         record.attempts = .fixture
+        record.lastCommand = CommandRecord(
+            name: .force, author: .init(who: "admin", from: "[::1]:9"), at: Timestamp(nanoseconds: -7), reason: "schon gebucht \u{1F682}")
         return record
     }
 }

@@ -1,0 +1,19 @@
+import Hummingbird
+import NIOCore
+
+/// What is known of a request to the admin port besides the request itself.
+struct AdminContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// Address and port of its sender; nil where they are not known.
+    let peer: String?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        peer = source.channel.remoteAddress.flatMap(Self.text)
+    }
+
+    private static func text(_ address: SocketAddress) -> String? {
+        guard let host = address.ipAddress, let port = address.port else { return nil }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
