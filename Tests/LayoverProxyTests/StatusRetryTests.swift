@@ -153,7 +153,7 @@ struct StatusRetryTests {
             try await proxy.nextAttempt().respond(503, ["Content-Length: 4"], body: "away")
             let entry = try await proxy.entry(.undecided)
             #expect(entry.why == .exhausted)
-            #expect(entry.actions == [.retry, .cancel])
+            #expect(entry.actions == [.retry, .cancel, .settle])
             try await proxy.advance(by: .seconds(100))
             #expect(proxy.upstream.startedCount == 1, "no automatic attempt any more")
             _ = await proxy.engine.command(.retry, entry.id)

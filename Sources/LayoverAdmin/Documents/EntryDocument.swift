@@ -38,6 +38,8 @@ package struct EntryDocument: Codable, Sendable {
     package var willGo: String?
     /// The request that has to be done before it: of its lane, or one that it depends on; left out where there is none.
     package var waitingOn: String?
+    /// Who said that the origin has processed it; left out unless it was delivered by the word of a person.
+    package var settledBy: SettlementDocument?
     /// The newest command for it; left out where there is none.
     package var lastCommand: CommandDocument?
 }
@@ -72,14 +74,15 @@ extension EntryDocument {
             supersededBy: entry.supersededBy.map(view.shown),
             response: entry.deliveredStatus.map { ResponseDocument(status: $0) }, willGo: entry.willGo?.rawValue,
             waitingOn: entry.waitingOn.map(view.shown),
+            settledBy: entry.settledBy.map { SettlementDocument($0, wall) },
             lastCommand: entry.lastCommand.map { CommandDocument($0, wall) })
     }
 }
 
 extension Entry {
-    /// The status of the response that was delivered; nil if there was none.
+    /// The status of the response that was delivered; nil if there was none, or if it is only known from a person.
     var deliveredStatus: Int? {
-        guard state == .delivered else { return nil }
+        guard state == .delivered, settledBy == nil else { return nil }
         return ticket?.status ?? attempts.records.last?.status
     }
 }
@@ -100,6 +103,24 @@ package struct CommandDocument: Codable, Sendable {
         _from = OrNull(wrappedValue: command.author.from)
         at = wall.text(of: command.at)
         _reason = OrNull(wrappedValue: command.reason)
+    }
+}
+
+/// The word of a person that the origin has processed a request.
+package struct SettlementDocument: Codable, Sendable {
+    package var who: String
+    @OrNull package var from: String?
+    package var at: String
+    /// The status that the origin is said to have answered with.
+    @OrNull package var status: Int?
+    @OrNull package var note: String?
+
+    init(_ settlement: Settlement, _ wall: WallTime) {
+        who = settlement.author.who
+        _from = OrNull(wrappedValue: settlement.author.from)
+        at = wall.text(of: settlement.at)
+        _status = OrNull(wrappedValue: settlement.outcome.status)
+        _note = OrNull(wrappedValue: settlement.outcome.note)
     }
 }
 

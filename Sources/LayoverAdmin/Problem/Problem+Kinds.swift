@@ -181,7 +181,12 @@ extension Problem {
     }
 
     static func noResponse(_ entry: Entry) -> Problem {
-        Problem(
+        if entry.settledBy != nil {
+            return Problem(
+                410, "settled", title: "No response",
+                detail: "A person settled the request: the server has processed it, and its response is not known.")
+        }
+        return Problem(
             410, "no_answer", title: "No stored response",
             detail: entry.ticket == nil
                 ? "Only the responses of tickets are stored. A response to this request went to its client."

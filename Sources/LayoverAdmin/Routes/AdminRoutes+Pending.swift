@@ -15,13 +15,13 @@ extension AdminRoutes {
             try await requestBody(request, context)
         }
         router.get("/v1/pending/{id}/response") { request, context in try await storedTicketResponse(request, context) }
-        for command in EntryCommand.allCases {
+        for command in EntryCommand.allCases where command != .settle {
             router.post("/v1/pending/{id}/\(command.rawValue)") { request, context in
                 try await perform(command, request, context)
             }
         }
-        // The risk of several requests cannot be acknowledged at once.
-        for command in EntryCommand.allCases where command != .force {
+        router.post("/v1/pending/{id}/settle") { request, context in try await settle(request, context) }
+        for command in EntryCommand.ofMany {
             router.post("/v1/pending/\(command.rawValue)") { request, context in
                 try await performForMany(command, request, context)
             }
@@ -99,6 +99,16 @@ extension AdminRoutes {
             command, id, revision: revision, by: author(of: request, context), reason: order.reason,
             acknowledgement: order.acknowledgement)
         return try await answer(result, id, entry, request) { Problem.conflict(command, $0) }
+    }
+
+    private func settle(_ request: Request, _ context: AdminContext) async throws -> Response {
+        try refuseParameters(request)
+        let order = try await input.document(SettleRequest.self, of: request) ?? SettleRequest()
+        let id = try await entryID(context)
+        let revision = try await revision(of: id, admittedBy: request)
+        let (result, entry) = await engine.command(
+            .settle, id, revision: revision, by: author(of: request, context), reason: order.reason, settled: order.outcome)
+        return try await answer(result, id, entry, request) { Problem.conflict(.settle, $0) }
     }
 
     private func change(_ request: Request, _ context: AdminContext) async throws -> Response {

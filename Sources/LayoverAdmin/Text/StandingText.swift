@@ -67,7 +67,7 @@ struct StandingText {
     private var undecided: String {
         switch entry.why {
         case .maybeApplied:
-            "The server may have processed the request, so it is not resent automatically. Decide with force or cancel."
+            "The server may have processed the request, so it is not resent automatically. Decide with force, cancel or settle."
         case .exhausted:
             // The entries of an outage share its automatic attempts, which the first ones have used up.
             (entry.automaticLeft ?? 0) > 0
@@ -98,6 +98,12 @@ struct StandingText {
     // MARK: Ended
 
     private var delivered: String {
+        if let settled = entry.settledBy {
+            let status = settled.outcome.status.map { " with status \($0)" } ?? ""
+            return sentences(
+                "Settled \(ending), \(settled.author.text): the server has processed the request\(status).",
+                settled.outcome.note.map { "Note: \"\($0)\"." }, reason(of: .settle))
+        }
         let response = entry.deliveredStatus.map { "response (\($0))" } ?? "response"
         guard entry.ticket != nil else { return "The client got the \(response) \(ending)." }
         guard entry.attempts.records.last?.brokeOff == true else {
@@ -109,7 +115,7 @@ struct StandingText {
 
     private var cancelled: String {
         switch entry.cancelCause {
-        case .command(let command): sentences("Cancelled \(ending), \(command.giver).", reason(of: .cancel))
+        case .command(let command): sentences("Cancelled \(ending), \(command.author.text).", reason(of: .cancel))
         case .preflight: sentences("Cancelled by the preflight \(ending).", lastFailure)
         case .notAdopted(let obstacle):
             sentences(
@@ -126,7 +132,7 @@ struct StandingText {
 
     private var holder: String {
         // A retry of a held request leaves it held, and is the newer command.
-        entry.lastCommand?.name == .hold ? entry.lastCommand?.giver ?? "" : "by a person"
+        entry.lastCommand.flatMap { $0.name == .hold ? $0.author.text : nil } ?? "by a person"
     }
 
     /// What the person said who gave the last command; nil if that was another one.
@@ -163,10 +169,10 @@ struct StandingText {
     }
 }
 
-extension CommandRecord {
-    /// Who gave it, as a part of a sentence.
-    fileprivate var giver: String {
-        if author == .client { return "by its client" }
-        return "by a person (\(author.who)\(author.from.map { " from \($0)" } ?? ""))"
+extension CommandAuthor {
+    /// As a part of a sentence.
+    fileprivate var text: String {
+        if self == .client { return "by its client" }
+        return "by a person (\(who)\(from.map { " from \($0)" } ?? ""))"
     }
 }

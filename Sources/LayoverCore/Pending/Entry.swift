@@ -195,18 +195,19 @@ extension Entry {
     /// The commands that are allowed now.
     package var actions: [EntryCommand] {
         switch fullState {
-        case .waiting: [.retry, .cancel, .hold]
+        case .waiting: [.retry, .cancel, .hold, .settle]
         case .attempting: [.cancel]
-        case .held: [.retry, .cancel, .release]
+        case .held: [.retry, .cancel, .release, .settle]
         // mutant: retry-is-force
-        case .undecided(let why): why == .maybeApplied ? [.force, .cancel] : [.retry, .cancel]
+        case .undecided(let why): why == .maybeApplied ? [.force, .cancel, .settle] : [.retry, .cancel, .settle]
         case .ended: []
         }
     }
 
     /// About so many bytes of memory, for limits: what it holds in a row and the texts and attempts beside it.
     package var memoryByteCount: Int {
-        let texts = [url, lane, client.userAgent, lastFailure?.message, lastCommand?.reason].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        let texts = [url, lane, client.userAgent, lastFailure?.message, lastCommand?.reason, settledBy?.outcome.note]
+            .reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         return MemoryLayout<Entry>.size + texts + attempts.records.count * (MemoryLayout<AttemptRecord>.stride + 128)
             + (ticket?.parents.count ?? 0) * MemoryLayout<EntryID>.stride
     }

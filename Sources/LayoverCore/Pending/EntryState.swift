@@ -1,14 +1,14 @@
 /// Where an entry of the pending set stands.
 package enum EntryState: String, Sendable, Hashable, CaseIterable {
-    /// Will be sent when what it waits for comes. Exits: attempting, held, undecided, cancelled, expired, failed.
+    /// Will be sent when what it waits for comes. Exits: attempting, held, undecided, delivered, cancelled, expired, failed.
     case waiting
     /// An attempt is being made. Exits: waiting, held, undecided, delivered, cancelled, expired, failed.
     case attempting
-    /// A person stopped its automatic attempts. Exits: waiting, attempting, undecided, cancelled, expired.
+    /// A person stopped its automatic attempts. Exits: waiting, attempting, undecided, delivered, cancelled, expired.
     case held
-    /// A person has to decide; `why` says what. Exits: waiting, attempting, cancelled, expired.
+    /// A person has to decide; `why` says what. Exits: waiting, attempting, delivered, cancelled, expired.
     case undecided
-    /// The client got its response. Final.
+    /// The client got its response, or a person said that the origin has processed the request. Final.
     case delivered
     /// The client left, or a person gave it up. Final.
     case cancelled
@@ -58,6 +58,13 @@ package enum EntryCommand: String, Sendable, Hashable, CaseIterable {
     case release
     /// Resend a request that may have been applied. The caller acknowledges that it may act twice.
     case force
+
+    /// The origin has processed it, as the caller knows: it ends delivered, without a response.
+    case settle
+
+    /// Those for many entries at once. The risk of several requests cannot be acknowledged at once, nor can their outcome be
+    /// known at once.
+    package static let ofMany: [EntryCommand] = [.retry, .cancel, .hold, .release]
 
     /// The words that acknowledge the risk of `force`.
     package static let duplicateRisk = "duplicate-risk"

@@ -30,6 +30,8 @@ package enum PendingAction: Sendable, Hashable {
 package enum EntryEnd: Sendable, Hashable {
     /// By a person, whose words these are.
     case cancelled(reason: String?)
+    /// A person said that the origin has processed it; its response is not known.
+    case settled(note: String?)
     /// A newer request to the same URL took its place before a byte of it was sent.
     case superseded(by: EntryID)
     /// The client waited `holdMax`, or the entry lived `lifetime`.

@@ -7,16 +7,20 @@ extension PendingSet {
     /// - Parameters:
     ///   - revision: The revision the caller saw; nil when any will do.
     ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`; others need none.
+    ///   - outcome: What is known of the outcome, for `settle`.
     package mutating func commanded(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
-        reason: String? = nil, acknowledgement: String? = nil, now: Timestamp
+        reason: String? = nil, acknowledgement: String? = nil, outcome: Settlement.Outcome = .init(), now: Timestamp
     ) -> (EntryCommandResult, [PendingAction]) {
         guard let entry = entries[id] else { return (missing(id), []) }
         if let revision, revision != entry.revision { return (.stale, []) }
         guard entry.actions.contains(command) else { return (.conflict, []) }
         // mutant: no-acknowledgement
         if command == .force, acknowledgement != EntryCommand.duplicateRisk { return (.unacknowledged, []) }
-        return (.done, gather(now: now) { command.apply(to: entry, by: author, reason: reason, &$0.schedule, now: now) })
+        let actions = gather(now: now) {
+            command.apply(to: entry, by: author, reason: reason, outcome: outcome, &$0.schedule, now: now)
+        }
+        return (.done, actions)
     }
 
     /// A person steers several entries, in the order given.

@@ -22,6 +22,8 @@ package struct RequestStanding: Sendable, Hashable {
     package var attempts = AttemptLog()
     /// The newer request that took its place.
     @Boxed package var supersededBy: EntryID?
+    /// Who said that the origin has it; nil unless it was delivered by the word of a person.
+    @Boxed package var settledBy: Settlement?
     /// The newest command for it.
     @Boxed package var lastCommand: CommandRecord?
     /// Whether a person stopped its automatic attempts; it stays so over attempts that a person asks for.
@@ -47,6 +49,7 @@ package struct RequestStanding: Sendable, Hashable {
         self.expiresAt = expiresAt
         _lastFailure = Boxed(wrappedValue: nil)
         _supersededBy = Boxed(wrappedValue: nil)
+        _settledBy = Boxed(wrappedValue: nil)
         _lastCommand = Boxed(wrappedValue: nil)
     }
 }
@@ -82,6 +85,7 @@ extension StandingRequest {
     package var lastFailureAt: Timestamp? { get { standing.lastFailureAt } set { standing.lastFailureAt = newValue } }
     package var attempts: AttemptLog { get { standing.attempts } set { standing.attempts = newValue } }
     package var supersededBy: EntryID? { get { standing.supersededBy } set { standing.supersededBy = newValue } }
+    package var settledBy: Settlement? { get { standing.settledBy } set { standing.settledBy = newValue } }
     package var lastCommand: CommandRecord? { get { standing.lastCommand } set { standing.lastCommand = newValue } }
     package var isHeldBack: Bool { get { standing.isHeldBack } set { standing.isHeldBack = newValue } }
     package var isForced: Bool { get { standing.isForced } set { standing.isForced = newValue } }

@@ -59,6 +59,7 @@ package struct TicketRecord: StandingRequest, Sendable, Hashable {
         record.ticket.notAfter = ticket.notAfter.map(moved)
         record.endedAt = endedAt.map(moved)
         record.lastFailureAt = lastFailureAt.map(moved)
+        if let settledBy { record.settledBy?.at = moved(settledBy.at) }
         if let command = lastCommand { record.lastCommand?.at = moved(command.at) }
         record.attempts = attempts.shifted(by: clock.offset)
         return record

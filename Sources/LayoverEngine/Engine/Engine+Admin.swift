@@ -31,13 +31,14 @@ extension Engine {
     /// - Parameters:
     ///   - revision: What the caller saw (`If-Match`); nil when any will do.
     ///   - acknowledgement: `EntryCommand.duplicateRisk` for `force`.
+    ///   - settled: What is known of the outcome, for `settle`.
     /// - Returns: The outcome, and the entry afterwards if there is one.
     package func command(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
-        reason: String? = nil, acknowledgement: String? = nil
+        reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) async -> (CommandOutcome, Entry?) {
         let result = apply(
-            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement)
+            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, settled: settled)
         let outcome = await outcome(result, of: id, command)
         return (outcome, pending.entry(id, now: clock.now()))
     }
@@ -45,11 +46,12 @@ extension Engine {
     /// As `command`, without waiting for the disk.
     func apply(
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
-        reason: String? = nil, acknowledgement: String? = nil
+        reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) -> EntryCommandResult {
         let now = clock.now()
         let (result, actions) = pending.commanded(
-            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, now: now)
+            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
+            now: now)
         if result == .done { totals.commandCounts[command, default: 0] += 1 }
         perform(actions)
         finishFact()

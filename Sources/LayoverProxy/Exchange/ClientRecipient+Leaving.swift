@@ -118,9 +118,9 @@ extension ClientRecipient {
         }
         problem.entry = id.map(loop.engine.naming.shown)
         problem.recall(exchange.machine.rules.counts)
-        // No Retry-After for cancelled requests, nor for those that may have been applied.
+        // No Retry-After for cancelled and settled requests, nor for those that may have been applied.
         switch end {
-        case .cancelled, .superseded, .maybeApplied: break
+        case .cancelled, .settled, .superseded, .maybeApplied: break
         case .expired: problem.retryAfter = retryAfter
         case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
         }

@@ -46,6 +46,8 @@ extension Problem {
             problem = Problem(
                 status: 503, kind: "cancelled", detail: "The request was cancelled by an admin\(words).",
                 error: .httpRequestDenied)
+        case .settled(let note):
+            return settled(note)
         case .expired:
             problem = Problem(
                 status: 504, kind: "expired",
@@ -64,6 +66,18 @@ extension Problem {
         }
         problem.phase = lastFailure?.phase
         problem.evidence = lastFailure?.evidence ?? .neverSent
+        return problem
+    }
+
+    /// A person knows that the origin has processed the request; the client must not send it again, and cannot be given its
+    /// response.
+    private static func settled(_ note: String?) -> Problem {
+        var problem = Problem(
+            status: 502, kind: "settled",
+            detail: "A person recorded that the server has processed the request. Its response is not known"
+                + (note.map { ": \($0)" } ?? "."),
+            error: .proxyInternalResponse)
+        problem.evidence = .maybeApplied
         return problem
     }
 

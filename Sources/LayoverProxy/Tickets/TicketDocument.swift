@@ -15,7 +15,7 @@ struct TicketDocument {
 
     var json: String {
         let record = standing?.record
-        let members: [(String, String)] = [
+        var members: [(String, String)] = [
             ("id", quoted(id.description)),
             ("state", quoted((record?.state ?? .waiting).rawValue)),
             ("waitingFor", standing?.waitingFor.map { quoted($0.rawValue) } ?? "null"),
@@ -27,6 +27,7 @@ struct TicketDocument {
             ("lastFailure", failure(record?.lastFailure)),
             ("response", responseJSON),
         ]
+        if let settled = record?.settledBy { members.append(("settledBy", json(of: settled))) }
         return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}\n"
     }
 
@@ -48,6 +49,14 @@ struct TicketDocument {
             }
         }
         return names.map { "\(quoted($0)):\(quoted(values[$0] ?? ""))" }.joined(separator: ",")
+    }
+
+    private func json(of settled: Settlement) -> String {
+        let members = [
+            ("who", quoted(settled.author.who)), ("from", settled.author.from.map(quoted) ?? "null"), ("at", time(settled.at)),
+            ("note", settled.outcome.note.map(quoted) ?? "null"), ("status", settled.outcome.status.map(String.init) ?? "null"),
+        ]
+        return "{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}"
     }
 
     private func failure(_ failure: Failure?) -> String {

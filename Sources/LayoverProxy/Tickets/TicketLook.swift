@@ -66,9 +66,16 @@ extension Problem {
             retryAfter = .seconds(seconds)
         } else if state == .delivered, !isSaved {
             self.init(
-                status: 409, kind: "pending", detail: "The response has arrived but is not stored yet.",
+                status: 409, kind: "pending",
+                detail: standing.record.settledBy == nil
+                    ? "The response has arrived but is not stored yet." : "The end of the ticket is not stored yet.",
                 error: .proxyInternalError)
             retryAfter = .seconds(seconds)
+        } else if standing.record.settledBy != nil {
+            self.init(
+                status: 410, kind: "settled",
+                detail: "A person settled the ticket: the server has processed the request, and its response is not known.",
+                error: .proxyInternalResponse)
         } else if standing.record.supersededBy != nil {
             // Not which one: its id is the key to a ticket whose client may be another.
             self.init(

@@ -62,13 +62,16 @@ struct TicketReading: Sendable {
             }
         }
         var responses: [String: ParentResponse] = [:]
+        var settled: Set<String> = []
         for parent in replay.ticket.parents {
-            responses[parent.description] = try await response(of: parent, upTo: tokens.responseByteCountMax)
+            guard let record = try await store.record(of: parent) else { continue }
+            if record.settledBy != nil { settled.insert(parent.description) }
+            responses[parent.description] = try await response(of: record, upTo: tokens.responseByteCountMax)
         }
         let whole = TokenRequest(target: stored.target, fields: stored.fields, body: body)
         do throws(TokenError) {
             let result = try Substitution(
-                values: TokenValues(parents: responses, uuid: nil), origin: stored.origin.description
+                values: TokenValues(parents: responses, settled: settled, uuid: nil), origin: stored.origin.description
             ).applied(to: whole)
             var ready = stored
             ready.target = result.target
@@ -83,13 +86,12 @@ struct TicketReading: Sendable {
     }
 
     private func response(
-        of parent: EntryID, upTo byteCountMax: Int
+        of record: TicketRecord, upTo byteCountMax: Int
     ) async throws(StoreFailure) -> ParentResponse? {
-        guard let record = try await store.record(of: parent) else { return nil }
         guard record.state.isFinal else {
-            throw StoreFailure(.other, "The response of ticket \(parent) is not stored yet.")
+            throw StoreFailure(.other, "The response of ticket \(record.id) is not stored yet.")
         }
-        guard let response = try await store.response(of: parent) else { return nil }
+        guard let response = try await store.response(of: record.id) else { return nil }
         var body: ByteBuffer?
         if !response.isBodyLost { body = try await bytes(of: response.body, upTo: byteCountMax) }
         var parent = ParentResponse(status: response.status, fields: response.fields, requestURL: record.url, body: body)

@@ -49,6 +49,7 @@ extension TicketRow {
         record.isAskedFor = isAskedFor
         record.excusedParents = try ids(row.bytes())
         record.lastCommand = command(row.bytes())
+        record.settledBy = try settlement(row.bytes())
         return record
     }
 
@@ -68,6 +69,12 @@ extension TicketRow {
     private static func command(_ bytes: UnsafeRawBufferPointer) -> CommandRecord? {
         var reader = ByteReader(bytes)
         return try? reader.readCommand()
+    }
+
+    private static func settlement(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> Settlement? {
+        guard !bytes.isEmpty else { return nil }
+        var reader = ByteReader(bytes)
+        do { return try reader.readSettlement() } catch { throw .malformedRow }
     }
 
     private static func failure(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> Failure? {

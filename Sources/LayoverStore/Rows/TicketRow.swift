@@ -12,7 +12,7 @@ enum TicketRow {
         "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "endedMeasured",
         "lastFailure", "lastFailureAt", "attempts", "status", "preconditions",
         "supersededBy", "isForced", "isAskedFor", "hasOwnDeadline", "hasOwnPriority", "excusedParents",
-        "lastCommand",
+        "lastCommand", "settledBy",
     ]
 
     static let insertion = """
@@ -90,6 +90,7 @@ enum TicketRow {
         binder.bind(record.hasOwnPriority)
         bind(record.excusedParents, to: &binder)
         bind(record.lastCommand, to: &binder)
+        bind(record.settledBy, to: &binder)
     }
 
     static func bindLateEvidence(_ record: TicketRecord, to binder: inout StatementBinder) {
@@ -115,6 +116,13 @@ enum TicketRow {
         guard let command else { return binder.bindNull() }
         var writer = ByteWriter()
         writer.write(command)
+        binder.bind(writer.bytes)
+    }
+
+    private static func bind(_ settlement: Settlement?, to binder: inout StatementBinder) {
+        guard let settlement else { return binder.bindNull() }
+        var writer = ByteWriter()
+        writer.write(settlement)
         binder.bind(writer.bytes)
     }
 

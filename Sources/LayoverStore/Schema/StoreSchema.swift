@@ -4,8 +4,8 @@ import GRDB
 /// its request and its response, which may be big, in tables of their own, read only when they are needed.
 ///
 /// The CHECKs repeat the invariants of the states, so that no bug of Layover gets to the disk. Times are
-/// nanoseconds since 1970. `lastFailure`, `attempts` and `lastCommand` are in the form of `ByteWriter`, `parents` are ids one after
-/// another. The fields and trailers of a request are the lines of its `RequestFields`, those of an answer end with CRLF.
+/// nanoseconds since 1970. `lastFailure`, `attempts`, `lastCommand` and `settledBy` are in the form of `ByteWriter`, `parents`
+/// are ids one after another. The fields and trailers of a request are the lines of its `RequestFields`, those of an answer end with CRLF.
 /// Secret field values are not in them but in `sealed` (see `FieldSealing`).
 enum StoreSchema {
     /// Marks the file as ours (`PRAGMA application_id`): "Layo".
@@ -42,6 +42,9 @@ enum StoreSchema {
         }
         migrator.registerMigration("9") { db in
             try db.execute(sql: "ALTER TABLE ticket ADD COLUMN lastCommand BLOB CHECK (length(lastCommand) > 0)")
+        }
+        migrator.registerMigration("10") { db in
+            try db.execute(sql: settlement)
         }
         return migrator
     }
@@ -182,6 +185,12 @@ enum StoreSchema {
         ALTER TABLE ticket ADD COLUMN excusedParents BLOB
             CHECK (length(excusedParents) > 0 AND length(excusedParents) % 16 = 0);
         UPDATE ticket SET hasOwnDeadline = 1, hasOwnPriority = 1 WHERE endedAt IS NULL;
+        """
+
+    /// Who settled a ticket. Tickets that ended before version 10 were settled by nobody.
+    private static let settlement = """
+        ALTER TABLE ticket ADD COLUMN settledBy BLOB
+            CHECK (settledBy IS NULL OR length(settledBy) > 0 AND state = 'delivered');
         """
 
     /// The bytes of bodies that lie in rows, so that a start can add them up without reading the bodies.

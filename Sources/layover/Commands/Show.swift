@@ -48,6 +48,11 @@ struct Show: AsyncParsableCommand {
         facts.add(
             "body", "\(entry.requestBytes) bytes" + (entry.bodyReplayable ? "" : ", cannot be sent again"))
         facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))
+        if let settled = entry.settledBy {
+            let status = settled.status.map { ", status \($0)" } ?? ""
+            facts.add("settled by", settled.who + (settled.from.map { " from \($0)" } ?? "") + " at \(settled.at)\(status)")
+            facts.add("", settled.note)
+        }
         if let command = entry.lastCommand {
             facts.add("last command", CommandText.line(command))
             facts.add("", command.reason)

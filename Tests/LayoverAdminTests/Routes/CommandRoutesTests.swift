@@ -15,7 +15,7 @@ struct CommandRoutesTests {
             let held = try await harness.post("/v1/pending/\(id)/hold")
             #expect(held.status == 200)
             #expect(held.json["state"] as? String == "held")
-            #expect(held.json["actions"] as? [String] == ["retry", "cancel", "release"])
+            #expect(held.json["actions"] as? [String] == ["retry", "cancel", "release", "settle"])
             let counts = try await harness.send("GET", "/v1/pending").json["counts"] as? [String: Int]
             #expect(counts?["held"] == 1)
             #expect(try await harness.post("/v1/pending/\(id)/hold").status == 409)
@@ -52,7 +52,7 @@ struct CommandRoutesTests {
             let entry = try await harness.send("GET", "/v1/pending/\(id)").json
             #expect(entry["state"] as? String == "undecided")
             #expect(entry["why"] as? String == "maybeApplied")
-            #expect(entry["actions"] as? [String] == ["force", "cancel"])
+            #expect(entry["actions"] as? [String] == ["force", "cancel", "settle"])
             let found = try await harness.send("GET", "/v1/pending?state=undecided").ids
             #expect(found == [id.description])
 

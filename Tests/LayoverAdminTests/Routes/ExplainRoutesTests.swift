@@ -161,7 +161,7 @@ struct ExplainRoutesTests {
             #expect(attempting["until"] is NSNull)
             let undecided = try await now(harness, harness.parkUndecided(2).id)
             #expect(undecided["why"] as? String == "maybeApplied")
-            #expect((undecided["text"] as? String)?.contains("with force or cancel") == true)
+            #expect((undecided["text"] as? String)?.contains("with force, cancel or settle") == true)
         }
     }
 

@@ -82,6 +82,9 @@ struct OpenAPITests {
         ("POST", "/v1/pending/{id}/hold", "{\"reason\":null,\"acknowledge\":null}", true),
         ("POST", "/v1/pending/{id}/hold", "{\"reason\":\"\(String(repeating: "e\u{301}", count: 250))\"}", true),
         ("POST", "/v1/pending/{id}/hold", "{\"reason\":\"\(String(repeating: "e\u{301}", count: 251))\"}", false),
+        ("POST", "/v1/pending/{id}/settle", "{\"status\":null,\"note\":null,\"reason\":null}", true),
+        ("POST", "/v1/pending/{id}/settle", "{\"status\":599}", true), ("POST", "/v1/pending/{id}/settle", "{\"status\":199}", false),
+        ("POST", "/v1/pending/{id}/settle", "{\"status\":\"201\"}", false), ("POST", "/v1/pending/{id}/settle", "{\"acknowledge\":\"x\"}", false),
         ("PATCH", "/v1/pending/{id}", "{\"expiresAt\":\"9999-12-31T23:59:59Z\"}", true),
         ("PATCH", "/v1/pending/{id}", "{\"lane\":null}", true), ("PATCH", "/v1/pending/{id}", "{}", false),
         ("PATCH", "/v1/pending/{id}", "{\"lane\":\"\(String(repeating: "ü", count: 200))\"}", true),
@@ -138,7 +141,7 @@ struct OpenAPITests {
                 #expect(required == properties.subtracting(optional), "\(schema)")
             }
             let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            let optional: Set = ["parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand"]
+            let optional: Set = ["parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy"]
             try expect("Entry", held, optional: optional)
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json

@@ -24,7 +24,7 @@ struct PendingRoutesTests {
             #expect(entry.json["url"] as? String == "http://shop.example/cart?token=***&page=2")
             #expect(entry.json["createdAt"] as? String == "2026-01-01T00:00:04.000Z")
             #expect(entry.json["parkedAt"] as? String == "2026-01-01T00:00:05.000Z")
-            #expect(entry.json["actions"] as? [String] == ["retry", "cancel", "hold"])
+            #expect(entry.json["actions"] as? [String] == ["retry", "cancel", "hold", "settle"])
             #expect((entry.json["incident"] as? String)?.count == 32)
             let failure = entry.json["lastFailure"] as? [String: Any] ?? [:]
             #expect(

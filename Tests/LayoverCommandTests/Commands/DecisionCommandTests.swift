@@ -33,6 +33,27 @@ struct DecisionCommandTests {
         }
     }
 
+    @Test func requestsAreSettled() async throws {
+        try await LiveAdmin.with { admin in
+            let ids = [admin.parkUndecided(0xa), admin.park(0xb)]
+            try await run(["settle", "a", "b", "--status", "201", "--note", "in the books", "--admin-url", admin.url])
+            for id in ids {
+                let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(EntryDocument.self)
+                #expect(entry.state == "delivered" && entry.settledBy?.note == "in the books")
+                let lines = Show.lines(entry, now: Date())
+                #expect(lines.contains { $0.hasPrefix("settled by ") && $0.hasSuffix(", status 201") })
+            }
+            // One that is refused stops no other.
+            let other = admin.park(0xc)
+            await #expect {
+                try await run(["settle", "a", "c", "--admin-url", admin.url])
+            } throws: {
+                Layover.report($0) == 3
+            }
+            #expect(await admin.engine.entry(other)?.state == .delivered)
+        }
+    }
+
     @Test func incidentsAreListedRetriedAndCancelled() async throws {
         try await LiveAdmin.with { admin in
             let ids = [admin.park(0xa), admin.park(0xb)]
@@ -135,7 +156,7 @@ struct DecisionCommandTests {
             let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(
                 EntryDocument.self)
             #expect(Show.lines(entry, now: Date()).contains("state         undecided: maybeApplied"))
-            #expect(Show.lines(entry, now: Date()).contains("commands      force cancel"))
+            #expect(Show.lines(entry, now: Date()).contains("commands      force cancel settle"))
             let waiting = admin.park(0xb)
             let other = try await admin.client().send(AdminCall("/v1/pending/\(waiting)")).decoded(
                 EntryDocument.self)

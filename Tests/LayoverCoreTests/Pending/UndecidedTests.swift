@@ -114,9 +114,9 @@ struct UndecidedTests {
 
     /// The commands of the contract's section 3, by state.
     private static let allowed: [(String, Set<EntryCommand>)] = [
-        ("waiting", [.retry, .cancel, .hold]), ("attempting", [.cancel]),
-        ("held", [.retry, .cancel, .release]), ("exhausted", [.retry, .cancel]),
-        ("maybeApplied", [.force, .cancel]), ("delivered", []), ("cancelled", []), ("expired", []), ("failed", []),
+        ("waiting", [.retry, .cancel, .hold, .settle]), ("attempting", [.cancel]),
+        ("held", [.retry, .cancel, .release, .settle]), ("exhausted", [.retry, .cancel, .settle]),
+        ("maybeApplied", [.force, .cancel, .settle]), ("delivered", []), ("cancelled", []), ("expired", []), ("failed", []),
     ]
 
     private mutating func entry(_ standing: String) -> EntryID {

@@ -100,7 +100,7 @@ private struct EntryTrial {
         }),
         ("retry", command(.retry)), ("cancel", command(.cancel)), ("hold", command(.hold)),
         ("release", command(.release)), ("force", command(.force)),
-        ("force, acknowledged", command(.force, EntryCommand.duplicateRisk)),
+        ("force, acknowledged", command(.force, EntryCommand.duplicateRisk)), ("settle", command(.settle)),
         ("mode offline", { bench, _ in bench.mode(.offline) }),
         ("portal", { bench, _ in bench.portal(true) }),
         ("rerouted", { $0.reroute($1, route: "new", policy: .fixture { $0.holdMax = .seconds(90) }) }),
@@ -143,6 +143,7 @@ private struct EntryTrial {
         case .abandonConnecting: "abandon if connecting"
         case .abortAttempt: "abort the attempt"
         case .end(_, .cancelled): "end: cancelled"
+        case .end(_, .settled): "end: settled"
         case .end(_, .superseded): "end: superseded"
         case .end(_, .expired): "end: expired"
         case .end(_, .draining): "end: draining"

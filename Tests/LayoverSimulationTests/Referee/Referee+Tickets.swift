@@ -61,6 +61,20 @@ extension Referee {
         Task { tell.value(await engine.waitUntilSaved(id)) }
     }
 
+    /// A person settled an entry: told so once that is on disk, or at once where no disk has it.
+    func settled(_ entry: Entry) {
+        guard let truth = simulation.truth(of: entry), let engine = simulation.engine else { return }
+        truth.isSettled = true
+        guard entry.ticket != nil, !entry.isBeingStored else {
+            // Its client may make the same request once more.
+            truth.isSettleTold = !truth.hasTwins && entry.ticket == nil
+            return
+        }
+        let id = entry.id
+        let tell = Unchecked { (isSaved: Bool) in if isSaved { truth.isSettleTold = true } }
+        Task { tell.value(await engine.waitUntilSaved(id)) }
+    }
+
     /// A person has retried an entry: told so once that is on disk.
     func retried(_ entry: Entry) {
         guard entry.ticket != nil, !entry.isBeingStored, let truth = simulation.truth(of: entry),
@@ -76,6 +90,10 @@ extension Referee {
 
     func nothingCancelledIsSent(_ attempt: SimulatedAttempt) {
         if attempt.isTooLate { breach("nothingCancelledIsSent", attempt.name) }
+    }
+
+    func nothingSettledStartsAgain(_ attempt: SimulatedAttempt) {
+        if attempt.truth.isSettleTold { breach("nothingSettledStartsAgain", attempt.name) }
     }
 
     // MARK: What the disk takes
@@ -127,7 +145,7 @@ extension Referee {
             if !row.record.state.isFinal, simulation.engine.assumeIsolated({ $0.isSaved(id) }) {
                 breach("everyTicketEnds", "r\(truth.number) is \(row.record.state.rawValue) on disk")
             }
-            if row.record.state == .delivered, !truth.hasHead {
+            if row.record.state == .delivered, !truth.hasHead, row.record.settledBy == nil {
                 breach("deliveredTicketsHaveAResponse", "r\(truth.number) was never answered")
             }
             ticketsEndForAReason(truth, row.record)
@@ -182,7 +200,7 @@ extension Referee {
         simulation.count("children")
         for parent in truth.order.after where !truth.excusedParents.contains(parent.number) {
             let state = standing(of: parent)
-            if state != .delivered || !parent.hasHead {
+            if state != .delivered || !parent.hasHead && !parent.isSettled {
                 breach(
                     "childrenFollowTheirParents",
                     "\(attempt.name) goes, r\(parent.number) is \(state?.rawValue ?? "lost")")

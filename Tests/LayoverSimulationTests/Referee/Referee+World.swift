@@ -14,6 +14,7 @@ extension Referee {
         if let exchange = attempt.attempt.receiver as? Exchange { note(exchange, truth) }
         childrenFollowTheirParents(attempt)
         oneAttemptAtATime(attempt)
+        nothingSettledStartsAgain(attempt)
         automaticAttemptsAreLimited(attempt)
     }
 

@@ -90,6 +90,7 @@ final class Referee {
             heldBack.insert(entry.id)
             asked.remove(entry.id)
             simulation.truth(of: entry)?.retryTold = nil
+        case .settle: settled(entry)
         case .cancel:
             simulation.truth(of: entry)?.isCancelAsked = true
             cancelled(entry)

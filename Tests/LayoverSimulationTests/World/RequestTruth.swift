@@ -36,6 +36,10 @@ final class RequestTruth {
     var ticket: EntryID?
     /// Whether a person cancelled it, or its client gave it up.
     var isCancelAsked = false
+    /// Whether a person settled it: the origin has it, they said.
+    var isSettled = false
+    /// Whether a person was told that it is settled.
+    var isSettleTold = false
     /// Whether somebody was told that its ticket is cancelled, or dropped.
     var isCancelTold = false
     /// Whether an upstream has begun to answer it.

@@ -28,11 +28,11 @@ extension Simulation {
         // People look at what asks for them first.
         if let asking = entries.first(where: { $0.why == .maybeApplied }), chance(60) {
             return give(
-                [.force, .force, .force, .retry, .cancel].randomElement(using: &generator) ?? .force,
+                [.force, .force, .force, .retry, .cancel, .settle].randomElement(using: &generator) ?? .force,
                 to: asking)
         }
         guard let entry = entries.randomElement(using: &generator) else { return }
-        let weighed: [EntryCommand] = [.retry, .retry, .cancel, .hold, .release, .release, .force, .force]
+        let weighed: [EntryCommand] = [.retry, .retry, .cancel, .hold, .release, .release, .force, .force, .settle]
         give(weighed.randomElement(using: &generator) ?? .retry, to: entry)
     }
 

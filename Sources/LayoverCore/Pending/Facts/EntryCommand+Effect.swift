@@ -1,6 +1,11 @@
 extension EntryCommand {
     /// Does to an entry what a person asks for. The entry allows it.
-    func apply(to entry: Entry, by author: CommandAuthor, reason: String?, _ schedule: inout Schedule, now: Timestamp) {
+    ///
+    /// - Parameter outcome: What the person knows who settles it; other commands need none.
+    func apply(
+        to entry: Entry, by author: CommandAuthor, reason: String?, outcome: Settlement.Outcome = .init(),
+        _ schedule: inout Schedule, now: Timestamp
+    ) {
         let id = entry.id
         schedule.entries[id]?.lastCommand = CommandRecord(name: self, author: author, at: now, reason: reason)
         switch self {
@@ -8,6 +13,10 @@ extension EntryCommand {
         case .force: retry(entry, isForced: true, &schedule, now: now)
         // Final at once, an attempt in flight included: the loop aborts it.
         case .cancel: schedule.end(id, as: .cancelled, .cancelled(reason: reason), now: now)
+        case .settle:
+            schedule.entries[id]?.settledBy = Settlement(author: author, at: now, outcome: outcome)
+            // mutant: settled-and-sent
+            schedule.end(id, as: .delivered, .settled(note: outcome.note), now: now)
         case .hold:
             schedule.entries[id]?.isHeldBack = true
             schedule.transition(id, to: .held, now: now)

@@ -5,12 +5,17 @@ import NIOCore
 package struct TokenValues: Sendable {
     /// The responses to the parents, by ticket id. Nil: tokens of tickets are left as they are.
     package var parents: [String: ParentResponse]?
+    /// Parents that have no response, because a person said that they are delivered.
+    package var settled: Set<String>
     /// The same for all attempts of one request. Nil: `~uuid~` is left as it is.
     package var uuid: String?
     package var limits: TokenLimits
 
-    package init(parents: [String: ParentResponse]?, uuid: String?, limits: TokenLimits = .init()) {
+    package init(
+        parents: [String: ParentResponse]?, settled: Set<String> = [], uuid: String?, limits: TokenLimits = .init()
+    ) {
         self.parents = parents
+        self.settled = settled
         self.uuid = uuid
         self.limits = limits
     }
@@ -45,6 +50,10 @@ package struct TokenValues: Sendable {
     }
 
     private func parentResponse(_ id: String) throws(TokenError) -> ParentResponse {
+        if settled.contains(id) {
+            throw TokenError(
+                .missing, "Ticket \(id) was settled by a person, so its response is not known and provides no values.")
+        }
         guard let response = parents?[id] else {
             throw TokenError(.missing, "The response of ticket \(id) is not available.")
         }

@@ -29,6 +29,25 @@ extension PendingStoreContract {
                 try require(try await store.record(of: .fixture(1))?.supersededBy, is: .fixture(2))
             }
         },
+        Check(name: "a settled ticket says who knew it, as long as it is kept") { room in
+            let word = Settlement(
+                author: .init(who: "admin", from: "[::1]:9"), at: Timestamp(nanoseconds: -7),
+                outcome: .init(status: 201, note: "schon gebucht \u{1F682}"))
+            try await room.withStore { store in
+                for number in 1...2 { _ = try await store.apply(.insert(.fixture(number), .fixture(), nil)) }
+                var settled = TicketRecord.fixture(1, revision: 2, state: .delivered)
+                settled.settledBy = word
+                try require(try await store.apply(.update(settled)), is: .done)
+                settled = TicketRecord.fixture(2, revision: 2, state: .delivered)
+                settled.settledBy = Settlement(author: .loopback, at: word.at, outcome: .init())
+                try require(try await store.apply(.update(settled)), is: .done)
+            }
+            try await room.withStore { store in
+                try require(try await store.record(of: .fixture(1))?.settledBy, is: word)
+                try require(try await store.record(of: .fixture(2))?.settledBy?.outcome, is: .init())
+                try require(try store.live(), is: [])
+            }
+        },
         Check(name: "a live ticket can become anything, a final one nothing") { room in
             try await room.withStore { store in
                 var number = 0

@@ -199,6 +199,7 @@ struct PendingWalk {
         if result == .done {
             model.meant = [id]
             if command == .force { model.wasForced.insert(id) }
+            if command == .settle { model.delivered.insert(id) }
             if command == .retry, entry.why == .parentFailed { model.wasReleased.insert(id) }
         }
         take(actions)

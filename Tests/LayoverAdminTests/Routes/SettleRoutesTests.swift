@@ -1,0 +1,62 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverAdmin
+
+/// The command `settle`. Issue 12, number 7.
+struct SettleRoutesTests {
+    private static let body = "{\"status\":201,\"note\":\"in the books\",\"reason\":\"asked the shop\"}"
+
+    @Test func settledEntrySaysWhoKnewIt() async throws {
+        try await AdminHarness.with { harness async throws in
+            let (id, exchange) = harness.parkUndecided(1)
+            let answer = try await harness.post("/v1/pending/\(id)/settle", Self.body)
+            #expect(answer.status == 200)
+            #expect(answer.json["state"] as? String == "delivered")
+            #expect(answer.json["response"] == nil, "a person's word is no response")
+            let settled = answer.json["settledBy"] as? [String: Any] ?? [:]
+            #expect(Set(settled.keys) == ["who", "from", "at", "status", "note"])
+            #expect(settled["who"] as? String == "loopback" && settled["status"] as? Int == 201)
+            #expect(settled["note"] as? String == "in the books")
+            #expect((answer.json["lastCommand"] as? [String: Any])?["reason"] as? String == "asked the shop")
+            #expect(exchange.calls == [.end(.settled(note: "in the books"))])
+            let now = try await harness.send("GET", "/v1/pending/\(id)/explain").json["now"] as? [String: Any]
+            #expect(
+                now?["text"] as? String
+                    == "Settled at 2026-01-01T00:00:05.000Z, after 1 attempt and 0.0 s of waiting, by a person (loopback): "
+                    + "the server has processed the request with status 201. Note: \"in the books\". Reason: \"asked the shop\".")
+            #expect(try await harness.post("/v1/pending/\(id)/settle").status == 409)
+        }
+    }
+
+    @Test func entryUnderWayIsAConflict() async throws {
+        try await AdminHarness.with { harness async throws in
+            let id = harness.park(1).id
+            #expect(try await harness.post("/v1/pending/\(id)/retry").json["state"] as? String == "attempting")
+            #expect(try await harness.post("/v1/pending/\(id)/settle", Self.body).status == 409)
+            #expect(try await harness.post("/v1/pending/\(AdminHarness.id(9))/settle").status == 404)
+        }
+    }
+
+    @Test func severalAreNotSettledAtOnce() async throws {
+        try await AdminHarness.with { harness async throws in
+            #expect(try await harness.post("/v1/pending/settle", "{\"all\":true}").status == 405)
+        }
+    }
+
+    @Test func settledTicketHasNoResponse() async throws {
+        var options = AdminOptions()
+        options.bodyToken = "key"
+        let store = MemoryStore(on: MemoryDisk())
+        try await AdminHarness.with(options: options, store: store) { harness async throws in
+            try await harness.engine.restore(from: store, bootID: "", routes: RouteTable())
+            let id = try await harness.accept(1)
+            _ = try await harness.post("/v1/pending/\(id)/settle", Self.body)
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/response", fields: ["Authorization": "Bearer key"])
+            #expect(answer.status == 410)
+            #expect(answer.json["type"] as? String == "urn:layover:problem:settled")
+        }
+    }
+}
