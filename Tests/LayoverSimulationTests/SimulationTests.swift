@@ -64,7 +64,7 @@ import Testing
         let kinds = [
             "attempts", "replays", "answers", "own answers", "broken answers", "forced sendings", "retry",
             "cancel",
-            "hold", "release", "force", "settle",
+            "hold", "release", "force", "settle", "abort",
             "tickets", "repetitions", "shared answers", "questions", "children", "lane starts", "deaths", "crash points", "stops", "rescued",
             "delivered tickets", "cancelled tickets", "failed tickets", "deaths after a reload", "not adopted",
             "broken after its client left", "superseded", "words taken back",

@@ -39,6 +39,7 @@ struct CancelTests {
         let rig = try UpstreamRig()
         let record = rig.start(rig.request("GET", port: origin.port))
         #expect(await received.happened())
+        #expect(record.attempt?.progress == AttemptProgress(phase: .awaitingResponse))
         record.cancelIfConnecting()
         record.cancel()
         record.cancel()

@@ -23,6 +23,8 @@ package struct EntryDocument: Codable, Sendable {
     @OrNull package var nextAttemptAt: String?
     package var expiresAt: String
     @OrNull package var lastFailure: FailureDocument?
+    /// The attempt under way; left out where there is none.
+    package var attempt: ProgressDocument?
     package var client: ClientDocument
     package var requestBytes: Int
     package var bodyReplayable: Bool
@@ -42,6 +44,20 @@ package struct EntryDocument: Codable, Sendable {
     package var settledBy: SettlementDocument?
     /// The newest command for it; left out where there is none.
     package var lastCommand: CommandDocument?
+}
+
+/// The attempt under way of an entry, and how far it has got.
+package struct ProgressDocument: Codable, Sendable {
+    package var startedAt: String
+    package var phase: String
+    /// Bytes of the body of the request that were handed over for sending.
+    package var bytesSent: Int64
+
+    init(_ progress: AttemptProgress?, startedAt: String) {
+        self.startedAt = startedAt
+        phase = (progress ?? AttemptProgress()).phase.rawValue
+        bytesSent = progress?.bytesSent ?? 0
+    }
 }
 
 /// A response without its fields and its body.
@@ -65,6 +81,7 @@ extension EntryDocument {
             lastFailure: entry.lastFailure.map {
                 FailureDocument($0, at: wall.text(of: entry.lastFailureAt ?? entry.parkedAt))
             },
+            attempt: entry.attemptStartedAt.map { ProgressDocument(entry.attemptProgress, startedAt: wall.text(of: $0)) },
             client: ClientDocument(entry), requestBytes: entry.requestByteCount,
             bodyReplayable: entry.isBodyReplayable,
             // An ended entry is in no outage.

@@ -33,6 +33,10 @@ extension Verdict.Parking {
         case .networkChanged: "Retried: the network changed while the attempt was connecting."
         case .onMaybeApplied: "Undecided: the server may have processed the request, and it is not repeatable."
         case .onExhausted: "Undecided: no automatic attempts are left."
+        case .aborted:
+            asks == nil
+                ? "Aborted by a person. The request is kept."
+                : "Aborted by a person. The request is kept; no automatic attempts are left."
         case .gate: "Parked without an attempt: the origin was unreachable."
         case .stopping: "Interrupted: the proxy was stopping. The request continues after the next start."
         case .ownTrouble: "The attempt failed inside the proxy. The request is retried."

@@ -31,6 +31,18 @@ package struct AttemptRecord: Sendable, Hashable {
     }
 }
 
+/// How far an attempt under way has got.
+package struct AttemptProgress: Sendable, Hashable {
+    package var phase: FailurePhase
+    /// Bytes of the body of its request that were handed over for sending.
+    package var bytesSent: Int64
+
+    package init(phase: FailurePhase = .resolving, bytesSent: Int64 = 0) {
+        self.phase = phase
+        self.bytesSent = bytesSent
+    }
+}
+
 /// What is known of the connection that an attempt used.
 package struct ConnectionFacts: Sendable, Hashable {
     package var localAddress: String?

@@ -16,6 +16,8 @@ package struct AttemptRules: Sendable {
     /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
     /// network changed while it was connecting.
     package var isAbandoned = false
+    /// Whether a person ended the attempt under way.
+    package var isAborted = false
     /// Whether the proxy is being stopped and cuts off what is under way. A ticket is left as the next process is to
     /// find it.
     package var isStopping = false
@@ -40,6 +42,7 @@ package struct AttemptRules: Sendable {
     package mutating func attemptStarted(trigger: AttemptTrigger) -> Int {
         counts.all += 1
         isAbandoned = false
+        isAborted = false
         lastTrigger = trigger
         // mutant: tireless
         if trigger.isAutomatic { counts.automatic += 1 }
@@ -84,6 +87,7 @@ package struct AttemptRules: Sendable {
         if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
         // mutant: thrown-away
         if isStopping, isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
+        if isAborted { return verdictOnAbort(failure, sending: request, using: &generator) }
         // Also while its body is arriving, of which every byte is kept: libcurl would do the same of its own accord.
         if failure.isStaleConnection, request.mayBeSentTwice, request.canBeSentFromTheStart, !hasTriedNewConnection {
             return .againOnNewConnection
@@ -120,16 +124,34 @@ package struct AttemptRules: Sendable {
         return .park(.init(delay: delay, shutsGate: false, rule: rule))
     }
 
-    private func verdictOnRetriable(
+    /// What follows an attempt that a person ended: it waits as after any failure, but whatever it failed with says nothing about the
+    /// origin, and it is kept even without an automatic attempt left.
+    private func verdictOnAbort(
         _ failure: Failure, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
     ) -> Verdict {
+        if let verdict = verdictOnRepetition(of: request, after: failure) { return verdict }
+        if automaticLeft == 0 { return ask(.exhausted, .aborted, failure) }
+        return .park(parkingAfterAbort(using: &generator))
+    }
+
+    package func parkingAfterAbort(using generator: inout some RandomNumberGenerator) -> Verdict.Parking {
+        .init(
+            delay: policy.delay.delay(afterAttempt: max(1, attemptCount), using: &generator), shutsGate: false, rule: .aborted)
+    }
+
+    /// What follows a failure where another attempt must not, or cannot, be made; nil where it may.
+    private func verdictOnRepetition(of request: RequestSummary, after failure: Failure) -> Verdict? {
         guard request.canBeSentFromTheStart else {
             return .fail(failure.evidence == .neverSent || request.mayBeSentTwice ? .bodyNotReplayable : .maybeApplied)
         }
-        guard mayBeSent(request) else {
-            if request.mayBeSentTwice { return .fail(.bodyNotReplayable) }
-            return verdictOnRisk(failure)
-        }
+        guard !mayBeSent(request) else { return nil }
+        return request.mayBeSentTwice ? .fail(.bodyNotReplayable) : verdictOnRisk(failure)
+    }
+
+    private func verdictOnRetriable(
+        _ failure: Failure, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        if let verdict = verdictOnRepetition(of: request, after: failure) { return verdict }
         if automaticLeft == 0 {
             switch policy.onExhausted {
             case .fail: return .fail(.exhausted)

@@ -172,6 +172,8 @@ package struct ExchangeMachine: Sendable {
             failure.evidence = .maybeApplied
         }
         if let obstacle = circumstances.obstacle { return stopped(by: obstacle, failure, in: circumstances) }
+        // mutant: aborted-as-unsent
+        if rules.isAborted { failure.becomeAborted() }
         lastFailure = failure
         // An attempt that is made once more is made for the same reason.
         let trigger = timeline.begun?.trigger ?? .arrival
@@ -217,6 +219,16 @@ package struct ExchangeMachine: Sendable {
         return Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
     }
 
+    /// A person ended the attempt before it began: what it needs was still being read.
+    package mutating func abortedBeforeStart(
+        using generator: inout some RandomNumberGenerator
+    ) -> (Failure, Verdict.Parking) {
+        var failure = Failure(phase: .resolving, kind: .proxyInternalResponse, evidence: .neverSent, message: "")
+        failure.becomeAborted()
+        lastFailure = failure
+        return (failure, rules.parkingAfterAbort(using: &generator))
+    }
+
     // MARK: Responses
 
     /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
@@ -245,5 +257,14 @@ package struct ExchangeMachine: Sendable {
         case .deliver, .fail, .againOnNewConnection:
             return .deliver(verdict)
         }
+    }
+}
+
+extension Failure {
+    /// A person ended the attempt. How far it got stays.
+    fileprivate mutating func becomeAborted() {
+        // A response of our own, 502: the origin is not to blame.
+        kind = .proxyInternalResponse
+        message = "A person aborted the attempt."
     }
 }

@@ -37,6 +37,8 @@ package struct Entry: StandingRequest, Sendable {
 
     /// The attempt under way.
     struct Attempt: Sendable {
+        /// Nil only before it is under way.
+        var startedAt: Timestamp?
         /// Whether it tests the way to an origin whose gate is shut.
         var isCanary = false
         /// Whether a person asked for it.
@@ -98,6 +100,8 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var isBodyReplayable: Bool
     /// Not nil for a ticket: it is kept in the store, and so is its response.
     package internal(set) var ticket: TicketFacts?
+    /// How far the attempt under way has got. Only for what people are shown; nil where it is not known.
+    @Boxed package var progress: AttemptProgress? = nil
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
     /// Whether it was cancelled because the proxy was being stopped.
@@ -138,6 +142,15 @@ extension Entry {
     var attempt: Attempt? { if case .attempting(let attempt) = fullState { attempt } else { nil } }
     /// What said that a waiting entry may go.
     var eligibleBy: AttemptTrigger? { if case .waiting(.eligible(let trigger)) = fullState { trigger } else { nil } }
+    /// Since when its attempt is under way; nil where there is none.
+    package var attemptStartedAt: Timestamp? { attempt?.startedAt }
+    /// How far the attempt under way has got; nil where there is none.
+    package var attemptProgress: AttemptProgress? {
+        guard let attempt else { return nil }
+        var progress = progress ?? AttemptProgress()
+        if attempt.isAnswered { progress.phase = .receiving }
+        return progress
+    }
     var isBlocked: Bool { if case .waiting(.blocked) = fullState { true } else { false } }
     var isHeldByClient: Bool {
         switch holder {
@@ -196,7 +209,8 @@ extension Entry {
     package var actions: [EntryCommand] {
         switch fullState {
         case .waiting: [.retry, .cancel, .hold, .settle]
-        case .attempting: [.cancel]
+        // Past the head of its response there is no going back for a client that reads it.
+        case .attempting(let attempt): attempt.isAnswered && isHeldByClient ? [.cancel] : [.cancel, .abort]
         case .held: [.retry, .cancel, .release, .settle]
         // mutant: retry-is-force
         case .undecided(let why): why == .maybeApplied ? [.force, .cancel, .settle] : [.retry, .cancel, .settle]
@@ -281,6 +295,13 @@ extension Entry {
         let end = hasOwnDeadline ? expiresAt : parkedAt + life
         // How long what was accepted may live was promised with it.
         expiresAt = isStored ? max(end, expiresAt) : end
+    }
+
+    /// Its attempt is under way now, or has been for longer.
+    mutating func noteAttempt(at now: Timestamp) {
+        guard case .attempting(var attempt) = fullState else { return }
+        attempt.startedAt = attempt.startedAt ?? now
+        fullState = .attempting(attempt)
     }
 
     /// Comes to its end.

@@ -59,6 +59,8 @@ package enum EntryCommand: String, Sendable, Hashable, CaseIterable {
     /// Resend a request that may have been applied. The caller acknowledges that it may act twice.
     case force
 
+    /// End the attempt under way, and keep the entry with the evidence that it had.
+    case abort
     /// The origin has processed it, as the caller knows: it ends delivered, without a response.
     case settle
 

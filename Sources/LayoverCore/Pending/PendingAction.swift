@@ -4,8 +4,9 @@ package enum PendingAction: Sendable, Hashable {
     case start(EntryID, AttemptTrigger)
     /// Abort the attempt if its connection does not stand yet; its failure starts the next one.
     case abandonConnecting(EntryID)
-    /// Abort the attempt, whose response has begun; what is known of the response is kept.
-    case abortAttempt(EntryID)
+    /// Abort the attempt, by the command of a person, or because its time is over while its response has begun; what is known of the
+    /// response is kept.
+    case abortAttempt(EntryID, isCommanded: Bool)
     /// Make a ticket of it, if that can be done: its client has waited on its connection as long as it may.
     case offerTicket(EntryID)
     /// Answer the client: the entry has come to its end without it.

@@ -36,7 +36,7 @@ extension PendingSet {
             JoiningEntry(entry, now: now).join(&set.schedule)
             PutCoalescing(id: new.id, now: now).joined(supersedes: false, &set.schedule)
             set.schedule.entries[new.id]?.isNeverSent = false
-            set.schedule.transition(new.id, to: .attempting(.init()), now: now)
+            set.schedule.transition(new.id, to: .attempting(.init(startedAt: new.request.createdAt)), now: now)
         }
     }
 

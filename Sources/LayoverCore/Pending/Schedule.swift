@@ -129,6 +129,7 @@ struct Schedule: Sendable {
         }
         change(id, as: event) { entry in
             entry.fullState = state
+            entry.noteAttempt(at: now)
             entry.placement &+= 1
         }
         moveToIncident(of: state, from: entry, now: now)

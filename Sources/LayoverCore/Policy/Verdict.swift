@@ -48,6 +48,8 @@ package enum Verdict: Sendable, Hashable {
         case onMaybeApplied
         /// `onExhausted` is `ask`.
         case onExhausted
+        /// A person ended the attempt.
+        case aborted
         /// The gate of its origin was shut before it could try.
         case gate
         /// The proxy was being stopped; the next process goes on with it.

@@ -1,5 +1,6 @@
 package import LayoverCore
 import Logging
+import NIOCore
 
 /// The calls of the admin API. All of them are answered from memory.
 extension Engine {
@@ -11,10 +12,22 @@ extension Engine {
     }
 
     /// A live entry, or one of the newest that ended.
-    package func entry(_ id: EntryID) -> Entry? { pending.entry(id, now: clock.now()) }
+    package func entry(_ id: EntryID) -> Entry? { pending.entry(id, now: clock.now()).map(withProgress) }
+
+    /// Fills in how far the attempt under way has got.
+    private func withProgress(_ entry: Entry) -> Entry {
+        guard entry.state == .attempting else { return entry }
+        var entry = entry
+        entry.progress = exchanges[entry.id]?.progress
+        return entry
+    }
 
     /// A page of the current list.
-    package func page(of query: PendingQuery) -> PendingPage { pending.page(of: query, now: clock.now()) }
+    package func page(of query: PendingQuery) -> PendingPage {
+        var page = pending.page(of: query, now: clock.now())
+        page.entries = page.entries.map(withProgress)
+        return page
+    }
 
     package func counts() -> [EntryState: Int] { pending.counts }
 
@@ -40,7 +53,22 @@ extension Engine {
         let result = apply(
             command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, settled: settled)
         let outcome = await outcome(result, of: id, command)
-        return (outcome, pending.entry(id, now: clock.now()))
+        if command == .abort, result == .done { await untilAttemptEnded(id) }
+        return (outcome, entry(id))
+    }
+
+    /// Longest wait for the end of an attempt that is aborted. Default: 2 s.
+    private static let abortMax: TimeAmount = .seconds(2)
+
+    /// Waits until the attempt of an entry is over, but not for long.
+    private func untilAttemptEnded(_ id: EntryID) async {
+        guard pending.entry(id, now: clock.now())?.state == .attempting else { return }
+        await withCheckedContinuation { continuation in
+            let number = abortWaiters.add(continuation, for: id)
+            eventLoop.scheduleTask(in: Self.abortMax) { [weak self] in
+                self?.assumeIsolated { $0.abortWaiters.end(number) }
+            }
+        }
     }
 
     /// As `command`, without waiting for the disk.

@@ -101,8 +101,8 @@ extension Engine {
                 exchanges[id]?.offerTicket()
             case .abandonConnecting(let id):
                 exchanges[id]?.abandonConnecting()
-            case .abortAttempt(let id):
-                exchanges[id]?.abortAttempt()
+            case .abortAttempt(let id, let isCommanded):
+                exchanges[id]?.abortAttempt(isCommanded: isCommanded)
             case .end(let id, let end):
                 exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):

@@ -21,10 +21,10 @@ extension Engine {
 
     /// An entry, live or remembered, or a ticket that is still in the store. Its times are those of this boot.
     package func knownEntry(_ id: EntryID) async throws(StoreFailure) -> Entry? {
-        if let entry = pending.entry(id, now: clock.now()) { return entry }
+        if let entry = entry(id) { return entry }
         guard let record = try await store?.record(of: id)?.shifted(by: -ticketClock) else { return nil }
         // It may have been accepted meanwhile: the row comes before the entry.
-        if let entry = pending.entry(id, now: clock.now()) { return entry }
+        if let entry = entry(id) { return entry }
         guard record.state.isFinal else { return nil }
         return .ended(record, policy: routes.standing(of: record).policy)
     }

@@ -5,7 +5,7 @@ import Logging
 /// request.
 extension Engine {
     func report(_ kind: EntryEventKind, _ id: EntryID) {
-        guard let entry = pending.entry(id, now: clock.now()) else { return }
+        guard let entry = entry(id) else { return }
         totals.count(kind, entry)
         // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
         if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }

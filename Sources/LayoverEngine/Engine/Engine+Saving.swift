@@ -15,6 +15,10 @@ extension Engine {
         let starts = ticketStarts
         ticketStarts = []
         for (id, trigger) in starts { replay(id, trigger) }
+        if !abortWaiters.isEmpty {
+            let (pending, now) = (pending, clock.now())
+            abortWaiters.end { pending.entry($0, now: now)?.state != .attempting }
+        }
         armTimer()
     }
 

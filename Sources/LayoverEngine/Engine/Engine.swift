@@ -33,6 +33,7 @@ package actor Engine {
     package nonisolated let store: (any PendingStore)?
     var saves = SaveQueue()
     var watchers = TicketWatchers()
+    var abortWaiters = AbortWaiters()
     /// Attempts of tickets that the current fact asks for. They are started once its changes are on their way to the store.
     var ticketStarts: [(id: EntryID, trigger: AttemptTrigger)] = []
     /// Loops take tickets in turn.

@@ -9,7 +9,9 @@ package protocol HeldExchange: AnyObject, Sendable {
     /// Aborts the attempt under way if its connection is not open yet.
     func abandonConnecting()
     /// Aborts the attempt. What has come of it counts as if the origin had broken off.
-    func abortAttempt()
+    ///
+    /// - Parameter isCommanded: Whether a person said so: then the entry is kept.
+    func abortAttempt(isCommanded: Bool)
     /// Drops the response in hand: the exchange is in the set, and makes another attempt later.
     func dropResponse()
     /// Delivers the response in hand: no further attempt is allowed.
@@ -20,10 +22,13 @@ package protocol HeldExchange: AnyObject, Sendable {
     func end(_ end: EntryEnd, retryAfter: Duration?)
     /// Answers the client that its request cannot be parked because of a limit.
     func refuse(limit: String, value: Int)
+    /// How far the attempt under way has got, read from any thread; nil where that is not known.
+    var progress: AttemptProgress? { get }
     /// Passes the body of its request to `done`, which is called once, on any thread. Nil: there is no body any more.
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void)
 }
 
 extension HeldExchange {
+    package var progress: AttemptProgress? { nil }
     package func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) { done(nil) }
 }

@@ -27,12 +27,28 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// Whether the connection is open and the first byte of the request is about to leave or has left.
     /// Set by the worker, read by both.
     package let hasBegunSending = Atomic<Bool>(false)
+    /// Whether a connection is being made. Not set where there was one.
+    package let isConnecting = Atomic<Bool>(false)
+    /// Whether the whole body of the request was handed over for sending.
+    package let isBodyHandedOver = Atomic<Bool>(false)
+    /// Bytes of the body of the request that were handed over for sending.
+    package let bodyBytesSent = Atomic<Int64>(0)
     /// Bytes of the response that the worker has reported and the loop has not passed on yet.
     /// The worker adds and pauses the transfer when it is too much; the loop takes away and then calls
     /// `resumeReceiving`.
     package let bytesOutstanding = Atomic<Int>(0)
     /// Whether the worker paused the transfer because of `bytesOutstanding`.
     package let isReceivingPaused = Atomic<Bool>(false)
+
+    /// How far it has got, as far as that is known before its end. From any thread.
+    package var progress: AttemptProgress {
+        var phase = isConnecting.load(ordering: .relaxed) ? FailurePhase.connecting : .resolving
+        if hasBegunSending.load(ordering: .relaxed) {
+            let isSent = request.body == nil || isBodyHandedOver.load(ordering: .relaxed)
+            phase = isSent ? .awaitingResponse : .sending
+        }
+        return AttemptProgress(phase: phase, bytesSent: bodyBytesSent.load(ordering: .relaxed))
+    }
 
     package init(
         request: UpstreamRequest, number: Int, needsFreshConnection: Bool = false,

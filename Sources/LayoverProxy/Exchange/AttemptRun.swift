@@ -16,6 +16,9 @@ final class AttemptRun {
     private(set) var startRecord: StartRecord?
     /// Makes the attempts of a ticket. Nil: the loop's own worker does.
     private var ticketWorker: (any UpstreamWorker)?
+    /// The attempt under way, where people are shown how far it is. Read on other threads.
+    private let shown = Mutex<UpstreamAttempt?>(nil)
+    private var isShown = false
     /// The attempt that the end of its entry cut off: what it proves is still to be recorded.
     private var aborted: (attempt: UpstreamAttempt, entry: EntryID)?
     /// The origin in whose window the attempt is counted, because the engine does not know it.
@@ -38,12 +41,25 @@ final class AttemptRun {
         return startRecord?.closure(for: counts, by: exchange)
     }
 
-    /// - Parameter isTimed: Whether the cache wants to know when it began.
-    func start(_ attempt: UpstreamAttempt, isTimed: Bool) {
+    /// - Parameters:
+    ///   - isTimed: Whether the cache wants to know when it began.
+    ///   - isShown: Whether it is the attempt of an entry. Others cost nothing for it.
+    func start(_ attempt: UpstreamAttempt, isTimed: Bool, isShown: Bool) {
         self.attempt = attempt
+        if isShown { show() }
         if isTimed { startedAt = loop.wallSeconds }
         worker?.start(attempt)
     }
+
+    /// Lets people see how far the attempt under way is.
+    func show() {
+        guard let attempt else { return }
+        isShown = true
+        shown.withLock { $0 = attempt }
+    }
+
+    /// From any thread.
+    var progress: AttemptProgress? { shown.withLock { $0 }?.progress }
 
     /// Counts the attempt that is about to begin in the window of its origin.
     func countAsFresh(_ origin: Origin) {
@@ -78,6 +94,10 @@ final class AttemptRun {
     func end() {
         attempt = nil
         handshake = nil
+        if isShown {
+            isShown = false
+            shown.withLock { $0 = nil }
+        }
         endFresh()
     }
 

@@ -57,7 +57,27 @@ extension Exchange: HeldExchange {
 
     func abandonConnecting() { loop.eventLoop.execute { self.abandonIfConnecting() } }
 
-    func abortAttempt() { loop.eventLoop.execute { self.run.abort() } }
+    func abortAttempt(isCommanded: Bool) {
+        loop.eventLoop.execute { if isCommanded { self.abortByCommand() } else { self.run.abort() } }
+    }
+
+    /// Ends the attempt under way, whose verdict keeps the entry. An attempt that is over already was too quick for that, and so was a
+    /// response that a client reads.
+    private func abortByCommand() {
+        switch phase {
+        case .attempting, .preflight,
+            .delivering where store != nil:
+            guard attempt != nil || run.handshake != nil else { return }
+            machine.rules.isAborted = true
+            run.abort()
+        // The request of a ticket is being read from the store.
+        case .parked where store?.isStored == true: isAbortedBeforeStart = true
+        case .collecting, .searching, .accepting, .offering, .parked, .delivering, .ended: break
+        }
+    }
+
+    /// How far the attempt under way has got.
+    var progress: AttemptProgress? { run.progress }
 
     /// Aborts an attempt that may be hanging on a network that is gone. Its verdict makes another.
     func abandonIfConnecting() {

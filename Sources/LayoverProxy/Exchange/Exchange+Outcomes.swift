@@ -112,6 +112,7 @@ extension Exchange {
         run.endFresh()
         let new = NewEntry(of: self)
         entry = new.id
+        run.show()
         loop.engine.post(.joined(new, self))
         return new.id
     }

@@ -36,6 +36,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     var keySearch: DuplicateKeySearch?
     /// Nil where the cache has nothing to do with it.
     var cacheUse: CacheUse?
+    /// Whether a person aborted the attempt that was about to begin.
+    var isAbortedBeforeStart = false
     /// Whether no preflight is sent, whatever the policy says.
     private let skipsPreflight: Bool
 
@@ -73,6 +75,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Begins the next attempt, unless a reload has taken back that the request may be sent twice, and the engine had not heard of
     /// that yet.
     func begin(_ trigger: AttemptTrigger, isForced: Bool) {
+        guard !isAbortedBeforeStart else {
+            let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator)
+            return park(failure, parking)
+        }
         guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
         machine.rules.hasTriedNewConnection = false
         if let preflight = machine.rules.policy.preflight, store != nil, !skipsPreflight {
@@ -105,7 +111,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
                 request: request, number: number, needsFreshConnection: onNewConnection,
                 wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
                 beforeSending: beforeSending ?? connected, receiver: self),
-            isTimed: cacheUse != nil || machine.recipient == .cache)
+            isTimed: cacheUse != nil || machine.recipient == .cache, isShown: entry != nil)
     }
 
     /// Asks the origin first whether the request makes sense. Counts as the attempt that it precedes: if it fails, so has the
@@ -117,7 +123,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             UpstreamAttempt(
                 request: request.preflight(preflight.method), number: number, needsFreshConnection: trigger == .canary,
                 wantsConnectionFacts: true, receiver: self),
-            isTimed: false)
+            isTimed: false, isShown: entry != nil)
     }
 
     // MARK: Upstream events

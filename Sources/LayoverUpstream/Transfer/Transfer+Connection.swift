@@ -26,6 +26,7 @@ extension Transfer {
         }
         Self.setUp(descriptor, deadPeer: request.timeouts.deadPeer)
         openedSockets.append(descriptor)
+        attempt?.isConnecting.store(true, ordering: .relaxed)
         var entry = SocketTable.Entry()
         entry.isConnection = true
         entry.generation = generation

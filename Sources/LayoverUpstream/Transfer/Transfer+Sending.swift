@@ -1,6 +1,7 @@
 import CCurl
 import LayoverEngine
 import NIOCore
+import Synchronization
 
 extension Transfer {
     /// Opens the body at its start; also before libcurl sends it again, when an unknown part of it may
@@ -12,6 +13,8 @@ extension Transfer {
         sending.isPaused = false
         sending.wantsResume = false
         sending.awaitsContinue = request.expectsContinue
+        attempt?.bodyBytesSent.store(0, ordering: .relaxed)
+        attempt?.isBodyHandedOver.store(false, ordering: .relaxed)
         sending.continueAt = nil
         switch request.framing {
         case .length(let count): (sending.bytesLeft, sending.chunks) = (count, nil)
@@ -33,16 +36,25 @@ extension Transfer {
         switch read(into: buffer, from: reader) {
         case .bytes(let count):
             sending.lastAt = loop.now
+            noteHandedOver(count)
             return count
         case .wait:
             waitForBody()
             return Int(CURL_READFUNC_PAUSE)
-        case .end where sending.isBodyComplete: return 0
+        case .end where sending.isBodyComplete:
+            attempt?.isBodyHandedOver.store(true, ordering: .relaxed)
+            return 0
         case .end, .brokenOff:
             // The second time it may only be that the start was not kept.
             abortCause = sending.count > 1 ? .secondSending : .bodyBrokenOff
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// For people who are shown an attempt under way.
+    private func noteHandedOver(_ count: Int) {
+        attempt?.bodyBytesSent.add(Int64(count), ordering: .relaxed)
+        if sending.isBodyComplete { attempt?.isBodyHandedOver.store(true, ordering: .relaxed) }
     }
 
     private func read(

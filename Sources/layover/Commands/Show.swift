@@ -31,6 +31,10 @@ struct Show: AsyncParsableCommand {
         facts.add("priority", entry.priority == 3 ? nil : "\(entry.priority) (0 first, 7 last)")
         facts.add("incident", entry.incident)
         facts.add("attempts", "\(entry.attempts)" + (entry.automaticLeft.map { ", \($0) left" } ?? ""))
+        if let attempt = entry.attempt {
+            let sent = attempt.bytesSent > 0 ? ", \(attempt.bytesSent) bytes of the body sent" : ""
+            facts.add("attempt", "since \(TimeText.distance(attempt.startedAt, from: now)), \(attempt.phase)\(sent)")
+        }
         facts.add(
             "next attempt", entry.nextAttemptAt.map { "in \(TimeText.distance($0, from: now)), at \($0)" })
         facts.add("parked", "\(TimeText.distance(entry.parkedAt, from: now)) ago, at \(entry.parkedAt)")

@@ -114,7 +114,7 @@ struct PendingRoutesTests {
 
             #expect(answer.status == 200)
             #expect(answer.json["state"] as? String == "attempting")
-            #expect(answer.json["actions"] as? [String] == ["cancel"])
+            #expect(answer.json["actions"] as? [String] == ["cancel", "abort"])
             #expect(exchange.calls == [.start(.admin)])
         }
     }

@@ -7,6 +7,7 @@ final class RecordingExchange: HeldExchange {
     enum Call: Hashable {
         case start(AttemptTrigger)
         case abandonConnecting
+        case abortAttempt
         case dropResponse
         case deliverResponse(Verdict.DeliverReason)
         case end(EntryEnd)
@@ -22,7 +23,7 @@ final class RecordingExchange: HeldExchange {
 
     func start(_ trigger: AttemptTrigger, isForced: Bool) { record(.start(trigger)) }
     func abandonConnecting() { record(.abandonConnecting) }
-    func abortAttempt() {}
+    func abortAttempt(isCommanded: Bool) { record(.abortAttempt) }
     func dropResponse() { record(.dropResponse) }
     func deliverResponse(_ reason: Verdict.DeliverReason) { record(.deliverResponse(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }

@@ -80,6 +80,20 @@ struct DecisionCommandTests {
         }
     }
 
+    @Test func abortNeedsAnAttempt() async throws {
+        try await LiveAdmin.with { admin in
+            let id = admin.park(0xa)
+            await #expect {
+                try await run(["abort", "a", "--admin-url", admin.url])
+            } throws: {
+                Layover.report($0) == 3
+            }
+            try await run(["retry", "a", "--admin-url", admin.url])
+            let entry = try await admin.client().send(AdminCall("/v1/pending/\(id)")).decoded(EntryDocument.self)
+            #expect(Show.lines(entry, now: Date()).contains { $0.hasPrefix("attempt ") && $0.hasSuffix(", resolving") })
+        }
+    }
+
     @Test func lastCommandIsShown() async throws {
         try await LiveAdmin.with { admin in
             let id = admin.park(0xa)

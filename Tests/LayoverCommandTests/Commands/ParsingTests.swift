@@ -37,7 +37,7 @@ struct ParsingTests {
         #expect(
             names == [
                 "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
-                "hold", "release", "force", "settle", "incidents", "online", "offline", "auto", "reload", "drain", "store", "cache",
+                "hold", "release", "force", "abort", "settle", "incidents", "online", "offline", "auto", "reload", "drain", "store", "cache",
                 "env", "exec", "healthcheck", "completions", "version",
             ])
     }

@@ -118,7 +118,7 @@ extension Failure {
 private final class SilentExchange: HeldExchange {
     func start(_ trigger: AttemptTrigger, isForced: Bool) {}
     func abandonConnecting() {}
-    func abortAttempt() {}
+    func abortAttempt(isCommanded: Bool) {}
     func dropResponse() {}
     func deliverResponse(_ reason: Verdict.DeliverReason) {}
     func end(_ end: EntryEnd, retryAfter: Duration?) {}

@@ -242,7 +242,7 @@ struct IncidentTests {
         #expect(none == [])
     }
 
-    @Test(arguments: [EntryCommand.hold, .release, .force, .settle])
+    @Test(arguments: [EntryCommand.hold, .release, .force, .settle, .abort])
     mutating func incidentRefusesHoldReleaseAndForce(command: EntryCommand) throws {
         let id = bench.parked()
         let incident = try #require(bench.entry(id)?.incident)

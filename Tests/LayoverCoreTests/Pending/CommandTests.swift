@@ -47,7 +47,7 @@ struct CommandTests {
         let id = bench.parked()
         _ = bench.command(.retry, id)
         #expect(bench.command(.retry, id) == (.conflict, []))
-        #expect(bench.entry(id)?.actions == [.cancel])
+        #expect(bench.entry(id)?.actions == [.cancel, .abort])
     }
 
     // MARK: cancel

@@ -62,7 +62,7 @@ struct TimeTests {
     @Test mutating func responseToATicketIsCutOffAndCounts() {
         let id = bench.accepted { $0.policy = .fixture { $0.lifetime = .seconds(100) } }
         _ = bench.answer(id)
-        #expect(bench.wait(.seconds(100)) == [.abortAttempt(id)])
+        #expect(bench.wait(.seconds(100)) == [.abortAttempt(id, isCommanded: false)])
         #expect(bench.state(id) == .attempting, "its end comes from its exchange")
     }
 

@@ -114,7 +114,7 @@ struct UndecidedTests {
 
     /// The commands of the contract's section 3, by state.
     private static let allowed: [(String, Set<EntryCommand>)] = [
-        ("waiting", [.retry, .cancel, .hold, .settle]), ("attempting", [.cancel]),
+        ("waiting", [.retry, .cancel, .hold, .settle]), ("attempting", [.cancel, .abort]),
         ("held", [.retry, .cancel, .release, .settle]), ("exhausted", [.retry, .cancel, .settle]),
         ("maybeApplied", [.force, .cancel, .settle]), ("delivered", []), ("cancelled", []), ("expired", []), ("failed", []),
     ]

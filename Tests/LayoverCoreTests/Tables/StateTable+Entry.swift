@@ -101,6 +101,7 @@ private struct EntryTrial {
         ("retry", command(.retry)), ("cancel", command(.cancel)), ("hold", command(.hold)),
         ("release", command(.release)), ("force", command(.force)),
         ("force, acknowledged", command(.force, EntryCommand.duplicateRisk)), ("settle", command(.settle)),
+        ("abort", command(.abort)),
         ("mode offline", { bench, _ in bench.mode(.offline) }),
         ("portal", { bench, _ in bench.portal(true) }),
         ("rerouted", { $0.reroute($1, route: "new", policy: .fixture { $0.holdMax = .seconds(90) }) }),

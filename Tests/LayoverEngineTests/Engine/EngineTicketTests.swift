@@ -287,7 +287,7 @@ private final class AskingExchange: HeldExchange, AcceptingExchange {
     func acceptance(_ result: AcceptanceResult) { recorder.acceptance(result) }
     func start(_ trigger: AttemptTrigger, isForced: Bool) { held.start(trigger, isForced: isForced) }
     func abandonConnecting() { held.abandonConnecting() }
-    func abortAttempt() { held.abortAttempt() }
+    func abortAttempt(isCommanded: Bool) { held.abortAttempt(isCommanded: isCommanded) }
     func dropResponse() { held.dropResponse() }
     func deliverResponse(_ reason: Verdict.DeliverReason) { held.deliverResponse(reason) }
     func offerTicket() { held.offerTicket() }

@@ -20,7 +20,7 @@ final class RecordingExchange: HeldExchange {
     init(id: EntryID) { self.id = id }
 
     func start(_ trigger: AttemptTrigger, isForced: Bool) { told.update { $0.append(.start(trigger)) } }
-    func abortAttempt() {}
+    func abortAttempt(isCommanded: Bool) {}
     func abandonConnecting() { told.update { $0.append(.abandonConnecting) } }
     func dropResponse() { told.update { $0.append(.dropResponse) } }
     func deliverResponse(_ reason: Verdict.DeliverReason) { told.update { $0.append(.deliverResponse(reason)) } }

@@ -221,7 +221,7 @@ extension Referee {
                     breach("incidentsMatchTheirEntries", "\(name(entry)) waits in an incident of the wrong kind")
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
-                entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError,
+                entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError, !wasAborted(entry),
                 !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
@@ -242,6 +242,9 @@ extension Referee {
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
         }
     }
+
+    /// Whether a person ended its last attempt, or the one that was about to begin: that is no outage.
+    private func wasAborted(_ entry: Entry) -> Bool { entry.lastFailure?.message == "A person aborted the attempt." }
 
     private func exchangesMatchTheirEntries(_ pending: PendingSet) {
         let exchanges = simulation.engine.assumeIsolated { $0.exchanges }

@@ -172,7 +172,7 @@ extension Referee {
     /// Whether a failure may be the end of a ticket.
     private func isOfNoUse(_ failure: Failure, _ truth: RequestTruth) -> Bool {
         switch failure.kind {
-        case .proxyInternalError, .proxyInternalResponse: false
+        case .proxyInternalError, .proxyInternalResponse: truth.isAborted
         case .tlsCertificateError, .httpResponseIncomplete: true
         case .dnsError where failure.isNameUnknown: true
         default: truth.hasBeenLimited

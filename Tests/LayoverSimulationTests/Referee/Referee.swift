@@ -91,6 +91,7 @@ final class Referee {
             asked.remove(entry.id)
             simulation.truth(of: entry)?.retryTold = nil
         case .settle: settled(entry)
+        case .abort: simulation.truth(of: entry)?.isAborted = true
         case .cancel:
             simulation.truth(of: entry)?.isCancelAsked = true
             cancelled(entry)

@@ -36,6 +36,8 @@ final class RequestTruth {
     var ticket: EntryID?
     /// Whether a person cancelled it, or its client gave it up.
     var isCancelAsked = false
+    /// Whether a person aborted an attempt of it.
+    var isAborted = false
     /// Whether a person settled it: the origin has it, they said.
     var isSettled = false
     /// Whether a person was told that it is settled.

@@ -32,6 +32,10 @@ extension Simulation {
                 to: asking)
         }
         guard let entry = entries.randomElement(using: &generator) else { return }
+        // An attempt is under way for a short time only.
+        if let entry = entries.filter({ $0.state == .attempting }).randomElement(using: &generator), chance(15) {
+            return give(.abort, to: entry)
+        }
         let weighed: [EntryCommand] = [.retry, .retry, .cancel, .hold, .release, .release, .force, .force, .settle]
         give(weighed.randomElement(using: &generator) ?? .retry, to: entry)
     }

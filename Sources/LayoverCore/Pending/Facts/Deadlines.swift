@@ -33,7 +33,7 @@ struct Deadlines {
         // Its work is done, and its client reads: it may take as long as the client likes.
         if attempt.isAnswered, entry.isHeldByClient { return }
         // What has come of the response counts.
-        if attempt.isAnswered { return schedule.actions.append(.abortAttempt(id)) }
+        if attempt.isAnswered { return schedule.actions.append(.abortAttempt(id, isCommanded: false)) }
         schedule.end(id, as: .expired, .expired, now: now)
     }
 

@@ -13,6 +13,10 @@ extension EntryCommand {
         case .force: retry(entry, isForced: true, &schedule, now: now)
         // Final at once, an attempt in flight included: the loop aborts it.
         case .cancel: schedule.end(id, as: .cancelled, .cancelled(reason: reason), now: now)
+        case .abort:
+            schedule.change(id)
+            // The attempt reports its end, and what it proves.
+            schedule.actions.append(.abortAttempt(id, isCommanded: true))
         case .settle:
             schedule.entries[id]?.settledBy = Settlement(author: author, at: now, outcome: outcome)
             // mutant: settled-and-sent

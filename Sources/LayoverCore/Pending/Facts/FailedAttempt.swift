@@ -29,9 +29,10 @@ struct FailedAttempt {
             entry.owesBudget = false
         }
         guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
-        let startsAnew = attempt.isAbandoned && failure.evidence == .neverSent
+        let isAborted = parking.rule == .aborted
+        let startsAnew = attempt.isAbandoned && failure.evidence == .neverSent && !isAborted
         // One that was cut off by us, or by our store, says nothing about its origin.
-        let isOurs = startsAnew || parking.rule == .store && failure.evidence == .neverSent
+        let isOurs = isAborted || startsAnew || parking.rule == .store && failure.evidence == .neverSent
         if !isOurs {
             schedule.learn(
                 from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
@@ -49,7 +50,8 @@ struct FailedAttempt {
         if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
         if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
         guard schedule.entries[id] != nil else { return }
-        schedule.joinIncident(id, of: parking, now: now)
+        // The end of an attempt by a person is no outage.
+        if !isAborted || parking.asks != nil { schedule.joinIncident(id, of: parking, now: now) }
         // What a person asked for and we cut off is still asked for, whatever would follow by itself.
         if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
         guard startsAnew else { return }

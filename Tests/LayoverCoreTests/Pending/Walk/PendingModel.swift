@@ -75,8 +75,9 @@ struct PendingModel {
             case .refuse(let id, _, _):
                 #expect(standing[id] == .offered, "refused: \(place)")
                 standing[id] = .ended
-            case .abortAttempt(let id):
-                #expect(tickets.contains(id) && standing[id] == .responding, place)
+            case .abortAttempt(let id, let isCommanded):
+                let isUnderWay = standing[id] == .attempting || standing[id] == .responding
+                #expect(isCommanded ? isUnderWay : tickets.contains(id) && standing[id] == .responding, place)
             case .abandonConnecting(let id):
                 #expect(standing[id] == .attempting || standing[id] == .responding, "abandoned: \(place)")
                 abandoned.insert(id)

@@ -1,0 +1,52 @@
+import LayoverCore
+import LayoverEngine
+import Testing
+
+@testable import LayoverAdmin
+
+/// The command `abort`, and what is shown of an attempt under way. Issue 12, number 5.
+struct AbortRoutesTests {
+    private static let aborted = Failure(
+        phase: .awaitingResponse, kind: .proxyInternalResponse, evidence: .maybeApplied, message: "A person aborted the attempt.")
+
+    @Test func entryUnderWayShowsItsAttempt() async throws {
+        try await AdminHarness.with { harness async throws in
+            let id = harness.park(1).id
+            #expect(try await harness.send("GET", "/v1/pending/\(id)").json["attempt"] == nil)
+            let entry = try await harness.post("/v1/pending/\(id)/retry").json
+            let attempt = entry["attempt"] as? [String: Any] ?? [:]
+            #expect(Set(attempt.keys) == ["startedAt", "phase", "bytesSent"])
+            #expect(attempt["startedAt"] as? String == "2026-01-01T00:00:05.000Z")
+            #expect(attempt["phase"] as? String == "resolving" && attempt["bytesSent"] as? Int == 0)
+            #expect(entry["actions"] as? [String] == ["cancel", "abort"])
+        }
+    }
+
+    @Test func answerComesWhenTheAttemptHasEnded() async throws {
+        try await AdminHarness.with { harness async throws in
+            let (id, exchange) = harness.park(1, method: "POST")
+            _ = try await harness.post("/v1/pending/\(id)/retry")
+            async let answer = harness.post("/v1/pending/\(id)/abort", "{\"reason\":\"hangs\"}")
+            while !exchange.calls.contains(.abortAttempt) { await Task.yield() }
+            harness.engine.post(
+                .attemptFailed(
+                    id, Self.aborted, .init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied),
+                    AttemptTally(AttemptCounts(all: 2, mayHaveBeenApplied: true))))
+            let entry = try await answer
+            #expect(entry.status == 200)
+            #expect(entry.json["state"] as? String == "undecided" && entry.json["attempt"] == nil)
+            #expect((entry.json["lastCommand"] as? [String: Any])?["reason"] as? String == "hangs")
+        }
+    }
+
+    @Test func nothingToAbortIsAConflict() async throws {
+        try await AdminHarness.with { harness async throws in
+            let id = harness.park(1).id
+            let answer = try await harness.post("/v1/pending/\(id)/abort")
+            #expect(answer.status == 409)
+            #expect(answer.json["detail"] as? String == "Cannot abort: the request is waiting.")
+            #expect(try await harness.post("/v1/pending/\(AdminHarness.id(9))/abort").status == 404)
+            #expect(try await harness.post("/v1/pending/abort", "{\"all\":true}").status == 405)
+        }
+    }
+}

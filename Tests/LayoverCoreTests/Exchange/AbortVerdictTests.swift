@@ -1,0 +1,75 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverCore
+
+/// What follows an attempt that a person ended. Issue 12, number 5.
+struct AbortVerdictTests {
+    private static let unsent = Failure.fixture(.proxyInternalResponse, phase: .connecting)
+    private static let sent = Failure.fixture(
+        .proxyInternalResponse, phase: .awaitingResponse, evidence: .maybeApplied, reusedConnection: true)
+    private static let kept = Verdict.park(.init(delay: .seconds(1), shutsGate: false, rule: .aborted))
+    private static let asks = Verdict.park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .onMaybeApplied))
+    private var generator = SeededGenerator(seed: 1)
+
+    private mutating func verdict(
+        on failure: Failure, of method: String, isTicket: Bool, trigger: AttemptTrigger = .dueTime,
+        _ change: (inout Policy) -> Void = { _ in }
+    ) -> Verdict {
+        var rules = AttemptRules(policy: .fixture(change), isTicket: isTicket)
+        _ = rules.attemptStarted(trigger: trigger)
+        rules.isAborted = true
+        return rules.verdict(on: failure, sending: RequestSummary(method: method, body: .captured), using: &generator)
+    }
+
+    @Test(arguments: [true, false])
+    mutating func requestThatMayBeSentAgainWaits(isTicket: Bool) {
+        for method in ["POST", "PUT"] { #expect(verdict(on: Self.unsent, of: method, isTicket: isTicket) == Self.kept) }
+        #expect(verdict(on: Self.sent, of: "PUT", isTicket: isTicket) == Self.kept, "nor is it made again at once")
+    }
+
+    @Test mutating func requestThatMayHaveBeenAppliedFollowsItsPolicy() {
+        #expect(verdict(on: Self.sent, of: "POST", isTicket: true) == Self.asks)
+        #expect(verdict(on: Self.sent, of: "POST", isTicket: true) { $0.onMaybeApplied = .fail } == .fail(.maybeApplied))
+        #expect(verdict(on: Self.sent, of: "POST", isTicket: false) == .fail(.maybeApplied))
+        #expect(verdict(on: Self.sent, of: "POST", isTicket: false) { $0.onMaybeApplied = .ask } == Self.asks)
+    }
+
+    /// An abort keeps the request, whatever `onExhausted` says.
+    @Test(arguments: [Policy.ExhaustedRule.fail, .ask])
+    mutating func lastAutomaticAttemptLeavesItToAPerson(rule: Policy.ExhaustedRule) {
+        let verdict = verdict(on: Self.unsent, of: "POST", isTicket: false) {
+            $0.automaticAttemptsMax = 1
+            $0.onExhausted = rule
+        }
+        #expect(verdict == .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .aborted)))
+    }
+
+    @Test mutating func abortIsForOneAttempt() {
+        var rules = AttemptRules(policy: .fixture())
+        rules.isAborted = true
+        _ = rules.attemptStarted(trigger: .dueTime)
+        let get = RequestSummary(method: "GET")
+        #expect(rules.verdict(on: .refused, sending: get, using: &generator) == .park(.init(delay: .seconds(1), shutsGate: true)))
+    }
+
+    /// Whatever it failed with, it was ended by a person; how far it got stays.
+    @Test mutating func failureOfAnAbortedAttemptIsOurs() {
+        var machine = ExchangeMachine(for: .store, AttemptRules(policy: .fixture(), isTicket: true), phase: .parked)
+        _ = machine.startAttempt(.dueTime, at: .at(.seconds(1)))
+        machine.rules.isAborted = true
+        let step = machine.attemptFailed(
+            .fixture(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied),
+            in: .init(
+                request: RequestSummary(method: "POST", body: .captured), isNetworkAway: false, now: .at(.seconds(2))),
+            using: &generator)
+        guard case .park(let failure, let parking) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(parking.asks == .maybeApplied)
+        #expect(failure.kind == .proxyInternalResponse && failure.kind.recommendedStatus == 502)
+        #expect(failure.phase == .awaitingResponse && failure.evidence == .maybeApplied)
+        #expect(failure.message == "A person aborted the attempt.")
+    }
+}
