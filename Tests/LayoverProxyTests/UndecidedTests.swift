@@ -20,7 +20,9 @@ struct UndecidedTests {
         attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
         let entry = try await proxy.entry(.undecided)
         #expect(entry.why == .maybeApplied)
-        #expect(entry.incident == nil, "nothing is away")
+        let incident = try #require(await proxy.engine.incidents().first)
+        #expect(entry.incident == incident.id)
+        #expect(incident.kind == .decision, "nothing is away")
         return (client, entry)
     }
 

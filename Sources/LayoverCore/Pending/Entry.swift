@@ -87,21 +87,14 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var request: RequestDescription
     package var standing: RequestStanding
     var fullState = State.waiting(.due)
-    package internal(set) var waitingFor: WaitReason?
-    /// When the attempt that a person asked for is made.
-    package internal(set) var willGo: WillGo?
-    /// The entry that has to be done before it.
-    @Boxed package internal(set) var waitingOn: EntryID?
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?
-    /// When it goes by itself, if nothing else happens before. Nil: not while things stand as they are.
-    package internal(set) var nextAttemptAt: Timestamp?
     package internal(set) var isBodyReplayable: Bool
     /// Not nil for a ticket: it is kept in the store, and so is its response.
     package internal(set) var ticket: TicketFacts?
-    /// How far the attempt under way has got. Only for what people are shown; nil where it is not known.
-    @Boxed package var progress: AttemptProgress? = nil
+    /// What depends on others, as it stood when someone looked. Only for what people are shown.
+    @Boxed var outlook: Outlook? = nil
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
     /// Whether it was cancelled because the proxy was being stopped.
@@ -309,7 +302,6 @@ extension Entry {
         revision += 1
         fullState = .ended(state)
         endedAt = now
-        waitingFor = nil
-        nextAttemptAt = nil
+        outlook = nil
     }
 }

@@ -12,12 +12,12 @@ extension PendingSet {
             guard set.entries[new.id] == nil else { return }
             if let refusal = set.admission.refusal(of: new, set.schedule) { return set.schedule.actions.append(refusal) }
             var entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
-            if let reason = set.schedule.applyStatus(to: &entry, new.parking, now: now) {
+            if let reason = RetriedStatus(parking: new.parking, now: now).apply(to: &entry, &set.schedule) {
                 return set.schedule.actions.append(.deliverResponse(new.id, reason))
             }
             let joining = JoiningEntry(entry, now: now)
             joining.join(after: new.failure, &set.schedule)
-            set.schedule.joinIncident(new.id, of: new.parking, now: now)
+            IncidentMembership(id: new.id, now: now).join(after: new.parking, &set.schedule)
             PutCoalescing(id: new.id, now: now).joined(supersedes: new.parking.asks == nil, &set.schedule)
             if let failure = new.failure {
                 FailedAttempt(failure: failure, parking: new.parking, now: now)
@@ -45,17 +45,7 @@ extension PendingSet {
         of id: EntryID, byteCount: Int, isReplayable: Bool, now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
-            guard let entry = set.entries[id],
-                entry.requestByteCount != byteCount || entry.isBodyReplayable != isReplayable
-            else { return }
-            set.schedule.change(id) { entry in
-                entry.requestByteCount = byteCount
-                entry.isBodyReplayable = isReplayable
-            }
-            PutCoalescing(id: id, now: now).takePlaces(&set.schedule)
-            // It will leave the window as a big one, so it has to be in it as one.
-            guard entry.state == .attempting, set.entries[id]?.isBig != entry.isBig else { return }
-            set.schedule.origins[entry.origin].grewBig()
+            CompletedBody(byteCount: byteCount, isReplayable: isReplayable, now: now).apply(to: id, &set.schedule)
         }
     }
 
@@ -72,17 +62,7 @@ extension PendingSet {
     /// A response head came back for an entry's attempt, or its CONNECT stands.
     package mutating func attemptAnswered(_ id: EntryID, _ tally: AttemptTally, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
-            guard let entry = set.entries[id], entry.state == .attempting else { return }
-            set.schedule.entries[id]?.count(tally)
-            set.schedule.entries[id]?.isNeverSent = false
-            if case .attempting(var attempt) = entry.fullState {
-                attempt.isAnswered = true
-                set.schedule.entries[id]?.fullState = .attempting(attempt)
-            }
-            set.schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
-            // It waits no longer, however long its response or its tunnel goes on.
-            set.schedule.leaveIncident(of: id, now: now)
-            set.schedule.originOpened(entry.origin, now: now)
+            AnsweredAttempt(tally: tally, now: now).apply(to: id, &set.schedule)
         }
     }
 
@@ -121,21 +101,8 @@ extension PendingSet {
         now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
         gather(now: now) { set in
-            guard let entry = set.entries[id] else { return }
-            set.schedule.entries[id]?.amend { entry in
-                entry.count(tally)
-                if let status { entry.ticket?.status = status }
-                entry.failed(failure, at: now)
-                if let failure, state == .delivered { entry.attempts.lastBrokeOff(failure, at: now) }
-            }
-            set.schedule.transition(id, to: .ended(state), now: now)
-            // Where no attempt was under way the failure is an old one, and known. One that says nothing
-            // about the way (a certificate, say) leaves the next canary as soon as it was.
-            guard let failure, let attempt = entry.attempt, failure.shutsGate || failure.evidence == .maybeApplied
-            else { return }
-            set.schedule.learn(
-                from: failure, of: (entry.policy, entry.origin), shutsGate: failure.shutsGate,
-                isFromCanary: attempt.isCanary, now: now, using: &generator)
+            EndedExchange(state: state, failure: failure, status: status, tally: tally, now: now)
+                .apply(to: id, &set.schedule, using: &generator)
         }
     }
 

@@ -18,7 +18,7 @@ extension PendingSet {
             let joining = JoiningEntry(set.admission.entry(new, sequence: sequence, now: now), now: now)
             let isDependable = joining.join(&set.schedule)
             if set.schedule.origins.isShut(new.request.origin) {
-                set.schedule.joinIncident(new.id, now: now)
+                IncidentMembership(id: new.id, now: now).join(.outage, &set.schedule)
             }
             if isOrphan || !isDependable {
                 set.schedule.parentFailed(of: new.id, now: now)

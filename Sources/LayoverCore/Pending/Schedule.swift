@@ -69,15 +69,17 @@ struct Schedule: Sendable {
     /// Fills in what depends on others: what it waits for and when it goes.
     func described(_ entry: Entry, now: Timestamp) -> Entry {
         var entry = entry
-        (entry.waitingFor, entry.nextAttemptAt) = entry.state == .waiting ? wait(of: entry, now: now) : (nil, nil)
-        entry.waitingOn = waitingOn(entry)
-        entry.willGo = willGo(entry, now: now)
+        var outlook = Outlook()
+        if entry.state == .waiting { (outlook.waitingFor, outlook.nextAttemptAt) = wait(of: entry, now: now) }
+        outlook.willGo = willGo(entry, now: now)
+        outlook.waitingOn = waitingOn(entry, outlook.waitingFor)
+        entry.outlook = outlook
         return entry
     }
 
     /// The entry that has to be done before this one: the front of its lane, or the first of its parents.
-    private func waitingOn(_ entry: Entry) -> EntryID? {
-        switch entry.waitingFor {
+    private func waitingOn(_ entry: Entry, _ reason: WaitReason?) -> EntryID? {
+        switch reason {
         case .lane: entry.lane.flatMap { lanes.first(of: $0) }
         case .parent: dependencies.parentsLeft[entry.id]?.min(by: isBefore)
         case .time, .network, .origin, .turn, .pause, nil: nil
@@ -132,8 +134,9 @@ struct Schedule: Sendable {
             entry.noteAttempt(at: now)
             entry.placement &+= 1
         }
-        moveToIncident(of: state, from: entry, now: now)
-        if !wasUnderWay { touchIncident(entries[id]?.incident, now: now) } else { originChanged(entry.origin) }
+        let membership = IncidentMembership(id: id, now: now)
+        membership.change(to: state, from: entry, &self)
+        if !wasUnderWay { membership.touch(&self) } else { originChanged(entry.origin) }
         guard let lane = entry.lane else { return }
         if isUnderWay { return lanes.attemptStarted(id, lane) }
         lanes.attemptStopped(id, lane)
@@ -160,7 +163,7 @@ struct Schedule: Sendable {
             origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)
         }
         // mutant: endless-incident
-        leaveIncident(entry.incident, id, now: now)
+        IncidentMembership(id: id, now: now).leave(entry.incident, &self)
         var ended = entry
         ended.end(as: state, at: now)
         history.remember(ended)
@@ -182,30 +185,6 @@ struct Schedule: Sendable {
         guard let entry = entries[id], let grant = entry.grant else { return }
         origins[entry.origin].end(grant, of: entry.policy, wasMade: wasMade)
         entries[id]?.grant = nil
-    }
-
-    /// What a status that is retried means for its origin, and for the entry that got it: a pause where the origin said when to
-    /// come back, else a retry that the budget pays for.
-    ///
-    /// - Returns: Why it must not be retried; nil if it may.
-    mutating func applyStatus(to entry: inout Entry, _ parking: Verdict.Parking, now: Timestamp) -> Verdict.DeliverReason? {
-        let wait = parking.retryAfter ?? .zero
-        pause(entry.origin, for: entry.policy, wait, now: now)
-        // Held back it goes only when a person says so, and that is free.
-        guard parking.rule == .status, !entry.isHeldBack else { return nil }
-        // Its client would be gone when the origin wants to be asked.
-        if !entry.canWait(until: now + wait) { return .holdMax }
-        toAnnounce.insert(entry.origin)
-        guard let budget = entry.policy.budget else { return nil }
-        if budget.whenSpent == .deliver {
-            let payment = origins[entry.origin].pay(for: entry.policy)
-            entry.grant = payment.grant
-            return payment.isPaid ? nil : .budget
-        }
-        // It pays when it goes: what waits must not take what others could use.
-        entry.owesBudget = wait == .zero
-        if entry.owesBudget { origins[entry.origin].changePacing(of: entry.policy.name) { $0.openBudget(budget) } }
-        return nil
     }
 
     /// An origin wants to be left alone by the requests of a policy.
@@ -268,66 +247,5 @@ struct Schedule: Sendable {
         guard let entry = entries[id], entry.isRisky, entry.state != .attempting, entry.why != .maybeApplied else { return }
         if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return ask(id, .maybeApplied, now: now) }
         end(id, as: .failed, .maybeApplied, now: now)
-    }
-
-    // MARK: Incidents
-
-    /// What waits for a person waits in no outage; but one that is out of attempts was left without them by its outage, and stays.
-    private mutating func moveToIncident(of state: Entry.State, from before: Entry, now: Timestamp) {
-        var asks = false
-        if case .undecided(let why) = state { asks = why != .exhausted }
-        if asks || before.why.map({ $0 != .exhausted }) == true { leaveIncident(of: before.id, now: now) }
-        if asks { joinIncident(before.id, .decision, now: now) }
-    }
-
-    /// Changes of an incident are gathered this long before they are reported, so that an outage of ten thousand
-    /// requests is not ten thousand times ten thousand reports. Default: 250 ms.
-    private static let incidentGathering: Duration = .milliseconds(250)
-
-    /// - Parameter since: When its outage began, where that is known to have been before now.
-    mutating func joinIncident(_ id: EntryID, _ kind: Incident.Kind = .outage, since: Timestamp? = nil, now: Timestamp) {
-        guard let entry = entries[id], entry.incident == nil else { return }
-        let isOfNetwork = kind == .outage && (mode == .offline || isNetworkAway)
-        let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : .origin(entry.origin))
-        let incident = incidents.join(entry, topic, since: since, now: now)
-        entries[id]?.incident = incident
-        touchIncident(incident, now: now)
-    }
-
-    mutating func joinIncident(_ id: EntryID, of parking: Verdict.Parking, now: Timestamp) {
-        // Nothing is away where the work may have been done: that is a question, not an outage.
-        if parking.asks == .maybeApplied { return leaveIncident(of: id, now: now) }
-        joinIncident(id, now: now)
-        touchIncident(entries[id]?.incident, now: now)
-    }
-
-    mutating func leaveIncident(of id: EntryID, now: Timestamp) {
-        leaveIncident(entries[id]?.incident, id, now: now)
-        entries[id]?.incident = nil
-    }
-
-    private mutating func leaveIncident(_ incident: IncidentID?, _ id: EntryID, now: Timestamp) {
-        guard let incident else { return }
-        if let closed = incidents.leave(id, incident) { actions.append(.incident(.closed, view(of: closed, now: now))) }
-        touchIncident(incident, now: now)
-    }
-
-    /// Has the changes of an incident reported soon.
-    mutating func touchIncident(_ id: IncidentID?, now: Timestamp) {
-        guard let id, incidents.touch(id) else { return }
-        timers.add(.incident(id), at: now + Self.incidentGathering)
-    }
-
-    /// A member has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
-    mutating func incidentExhausted(of id: EntryID, now: Timestamp) {
-        for member in incidents.exhaust(entries[id]?.incident).sorted(by: isBefore) { askWithIncident(member, now: now) }
-    }
-
-    /// Makes a waiting member undecided if its incident is out of attempts.
-    mutating func askWithIncident(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id], entry.state == .waiting, entry.waitEnd == .origin, entry.policy.onExhausted == .ask,
-            !entry.isAttemptAskedFor, incidents.isExhausted(entry.incident)
-        else { return }
-        transition(id, to: .undecided(.exhausted), now: now)
     }
 }

@@ -20,6 +20,14 @@ struct EntryFilterTests {
         #expect(filter.matching(PendingFixture.entries([.init(url: url)])).isEmpty == !matches)
     }
 
+    @Test(arguments: [("MÜNCH", true), ("xn--m", true), ("MUNCH", false)])
+    func hostInAnotherAlphabetIsFoundAsPeopleWriteIt(text: String, matches: Bool) {
+        var filter = EntryFilter()
+        filter.text = text
+        let entries = PendingFixture.entries([.init(url: "http://xn--mnchen-3ya.example/", host: "xn--mnchen-3ya.example")])
+        #expect(filter.matching(entries).isEmpty == !matches)
+    }
+
     @Test func textIsFoundInTheID() throws {
         let entries = PendingFixture.entries([.init(), .init()])
         var filter = EntryFilter()

@@ -123,6 +123,16 @@ struct AdoptionTests {
         #expect(bench.wait(.seconds(990)).ended == [id])
     }
 
+    /// The machine was asleep for longer than that.
+    @Test func noTicketIsOfferedWhoseLifetimeIsOver() {
+        var bench = PendingBench()
+        let id = bench.held(wantsTicket: true, policy: Self.short)
+        _ = bench.wait(.seconds(5))
+        _ = bench.fail(id, .reset, delay: .seconds(100))
+        let actions = bench.wait(.seconds(2000))
+        #expect(actions.ended == [id] && actions.offered == [] && actions.started == [])
+    }
+
     @Test func ticketIsOfferedAfterTheAttemptThatOutlivesHoldMax() {
         var bench = PendingBench()
         let id = bench.held(wantsTicket: true, policy: Self.short)

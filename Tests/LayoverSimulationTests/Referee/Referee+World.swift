@@ -34,7 +34,13 @@ extension Referee {
         guard attempt.trigger.isAutomatic else {
             if !truth.isAskedFor { breach("onlyRequestedAttemptsAreManual", attempt.name) }
             truth.isAskedFor = false
+            truth.isOwedAttempt = false
             truth.goesAsAsked = true
+            return
+        }
+        // What a person asked for and the store did not let begin is made once more by itself.
+        if truth.isOwedAttempt {
+            truth.isOwedAttempt = false
             return
         }
         truth.goesAsAsked = false
@@ -105,7 +111,10 @@ extension Referee {
         if attempt.isForced { attempt.truth.unusedForceCount += 1 }
         guard isToBeRepeated(attempt) || attempt.wasNotMarked else { return }
         if attempt.isForced { attempt.truth.giveBackForces() }
-        guard !attempt.truth.goesAsAsked else { return }
+        guard !attempt.truth.goesAsAsked else {
+            attempt.truth.isOwedAttempt = attempt.wasNotMarked
+            return
+        }
         attempt.truth.automaticCount -= 1
         if attempt.wasNotMarked { attempt.truth.madeCount -= 1 }
     }

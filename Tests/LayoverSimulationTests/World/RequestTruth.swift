@@ -79,6 +79,8 @@ final class RequestTruth {
     var isAskedFor = false
     /// Whether the attempt under way is one that a person asked for: it may be cut off and made anew.
     var goesAsAsked = false
+    /// Whether the store did not let begin what a person asked for: the next attempt makes up for it.
+    var isOwedAttempt = false
     var answerCount = 0
     /// Whether a response of an upstream began and broke.
     var hasBrokenAnswer = false

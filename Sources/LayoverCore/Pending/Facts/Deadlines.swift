@@ -41,11 +41,12 @@ struct Deadlines {
     func endOrOfferTicket(_ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
         switch entry.holder {
-        case .client(.none), .store, .cache: break
         case .clientUntilStored, .client(.offered): return
-        case .client(.ticket):
+        // A ticket whose own time is over too is of no use to anyone.
+        case .client(.ticket) where entry.lifetimeEnd > now:
             schedule.entries[id]?.holder = .client(.offered)
             return schedule.actions.append(.offerTicket(id))
+        case .client, .store, .cache: break
         }
         guard entry.state != .attempting else { return }
         if entry.expiresAt <= now {

@@ -37,7 +37,7 @@ package struct EntryPatch: Sendable, Hashable {
         if priority != nil, let trigger = schedule.entries[id]?.eligibleBy, trigger != .admin {
             schedule.makeEligibleAgain(id, by: trigger)
         }
-        schedule.touchIncident(entry.incident, now: now)
+        IncidentMembership(id: entry.id, now: now).touch(&schedule)
         schedule.toDispatch.insert(entry.origin)
         guard expiresAt != nil else { return }
         Deadlines(id: id, now: now).watch(&schedule)

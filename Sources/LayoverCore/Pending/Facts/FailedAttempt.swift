@@ -51,7 +51,7 @@ struct FailedAttempt {
         if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
         guard schedule.entries[id] != nil else { return }
         // The end of an attempt by a person is no outage.
-        if !isAborted || parking.asks != nil { schedule.joinIncident(id, of: parking, now: now) }
+        if !isAborted || parking.asks != nil { IncidentMembership(id: id, now: now).join(after: parking, &schedule) }
         // What a person asked for and we cut off is still asked for, whatever would follow by itself.
         if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
         guard startsAnew else { return }
@@ -85,7 +85,7 @@ struct FailedAttempt {
         schedule.origins[entry.origin].changePause(of: entry) { $0.wentWrong($1) }
         // Its time is over, but a response is better than none.
         let isOver = schedule.isDraining && entry.ticket == nil || entry.expiresAt <= now
-        let refusal = isOver ? .limit : schedule.applyStatus(to: &entry, parking, now: now)
+        let refusal = isOver ? .limit : RetriedStatus(parking: parking, now: now).apply(to: &entry, &schedule)
         schedule.entries[id]?.grant = entry.grant
         schedule.entries[id]?.owesBudget = entry.owesBudget
         if let refusal { deliverResponse(id, refusal, in: &schedule) }
@@ -95,7 +95,7 @@ struct FailedAttempt {
     private func deliverResponse(_ id: EntryID, _ reason: Verdict.DeliverReason, in schedule: inout Schedule) {
         guard let origin = schedule.entries[id]?.origin else { return }
         schedule.entries[id]?.attempts.amendLast(.deliver(reason))
-        schedule.leaveIncident(of: id, now: now)
+        IncidentMembership(id: id, now: now).leave(&schedule)
         schedule.originOpened(origin, now: now)
         schedule.actions.append(.deliverResponse(id, reason))
     }
@@ -104,13 +104,13 @@ struct FailedAttempt {
     private func settle(_ id: EntryID, by parking: Verdict.Parking, in schedule: inout Schedule) {
         if let reason = parking.asks {
             schedule.transition(id, to: .undecided(reason), now: now)
-            if reason == .exhausted, parking.shutsGate { schedule.incidentExhausted(of: id, now: now) }
+            if reason == .exhausted, parking.shutsGate { IncidentMembership(id: id, now: now).exhausted(&schedule) }
         // mutant: released-by-retry
         } else if schedule.entries[id]?.isHeldBack == true {
             schedule.transition(id, to: .held, now: now)
         } else {
             schedule.place(id, now: now)
-            schedule.askWithIncident(id, now: now)
+            IncidentMembership(id: id, now: now).askIfExhausted(&schedule)
         }
     }
 }

@@ -22,7 +22,7 @@ struct NewRoute {
         // So is whether its lane waits for it while it is undecided.
         if let lane = entry.lane { schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
         schedule.laneChanged(entry.lane, now: now)
-        schedule.touchIncident(entry.incident, now: now)
+        IncidentMembership(id: id, now: now).touch(&schedule)
         // mutant: word-taken-back
         // And whether it may be sent once more.
         schedule.stopIfRisky(id, now: now)

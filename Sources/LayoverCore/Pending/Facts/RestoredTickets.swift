@@ -53,14 +53,15 @@ struct RestoredTickets {
     /// A ticket of an earlier run waits on in the outage in which it waited then.
     private func rejoinIncident(_ id: EntryID, _ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
+        let membership = IncidentMembership(id: id, now: now)
         // One that was never tried asks because others of its outage did.
         let isOfOutage = entry.lastFailure?.shutsGate ?? (entry.why == .exhausted)
         switch entry.fullState {
         case .waiting where isOfOutage, .held where isOfOutage, .undecided(.exhausted): break
-        case .undecided: return schedule.joinIncident(id, .decision, since: entry.lastFailureAt ?? entry.parkedAt, now: now)
+        case .undecided: return membership.join(.decision, since: entry.lastFailureAt ?? entry.parkedAt, &schedule)
         case .waiting, .held, .attempting, .ended: return
         }
-        schedule.joinIncident(id, since: entry.outageBeganAt, now: now)
+        membership.join(.outage, since: entry.outageBeganAt, &schedule)
         if entry.why == .exhausted, isOfOutage, entry.policy.onExhausted == .ask {
             _ = schedule.incidents.exhaust(schedule.entries[id]?.incident)
         }

@@ -59,6 +59,7 @@ extension Entry {
         let path = MaskedTicketIDs.target(TargetText.path(of: url))
         var texts = [origin.hostField, path, naming.shown(id).description]
         if let decoded = TargetText.percentDecoded(path) { texts.append(decoded) }
+        if let readable = InternationalName.readable(origin.host) { texts.append(readable) }
         if let lastFailure { texts += [MaskedTicketIDs.text(lastFailure.message), lastFailure.kind.rawValue] }
         return texts
     }

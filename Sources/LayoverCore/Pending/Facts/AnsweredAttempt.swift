@@ -1,0 +1,19 @@
+/// A response head came back for the attempt of an entry, or its CONNECT stands.
+struct AnsweredAttempt {
+    let tally: AttemptTally
+    let now: Timestamp
+
+    func apply(to id: EntryID, _ schedule: inout Schedule) {
+        guard let entry = schedule.entries[id], entry.state == .attempting else { return }
+        schedule.entries[id]?.count(tally)
+        schedule.entries[id]?.isNeverSent = false
+        if case .attempting(var attempt) = entry.fullState {
+            attempt.isAnswered = true
+            schedule.entries[id]?.fullState = .attempting(attempt)
+        }
+        schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
+        // It waits no longer, however long its response or its tunnel goes on.
+        IncidentMembership(id: id, now: now).leave(&schedule)
+        schedule.originOpened(entry.origin, now: now)
+    }
+}

@@ -1,0 +1,19 @@
+/// The body of a request has arrived whole.
+struct CompletedBody {
+    let byteCount: Int
+    let isReplayable: Bool
+    let now: Timestamp
+
+    func apply(to id: EntryID, _ schedule: inout Schedule) {
+        guard let entry = schedule.entries[id], entry.requestByteCount != byteCount || entry.isBodyReplayable != isReplayable
+        else { return }
+        schedule.change(id) { entry in
+            entry.requestByteCount = byteCount
+            entry.isBodyReplayable = isReplayable
+        }
+        PutCoalescing(id: id, now: now).takePlaces(&schedule)
+        // It will leave the window as a big one, so it has to be in it as one.
+        guard entry.state == .attempting, schedule.entries[id]?.isBig != entry.isBig else { return }
+        schedule.origins[entry.origin].grewBig()
+    }
+}

@@ -1,0 +1,78 @@
+/// The incident in which an entry waits.
+struct IncidentMembership {
+    let id: EntryID
+    let now: Timestamp
+
+    /// Changes of an incident are gathered this long before they are reported, so that an outage of ten thousand
+    /// requests is not ten thousand times ten thousand reports. Default: 250 ms.
+    private static let gathering: Duration = .milliseconds(250)
+
+    // MARK: Joining and leaving
+
+    /// The entry has another state. What waits for a person waits in no outage; but one that is out of attempts was left without them by
+    /// its outage, and stays.
+    func change(to state: Entry.State, from before: Entry, _ schedule: inout Schedule) {
+        var asks = false
+        if case .undecided(let why) = state { asks = why != .exhausted }
+        if asks || before.why.map({ $0 != .exhausted }) == true { leave(&schedule) }
+        if asks { join(.decision, &schedule) }
+    }
+
+    /// - Parameter since: When its outage began, where that is known to have been before now.
+    func join(_ kind: Incident.Kind, since: Timestamp? = nil, _ schedule: inout Schedule) {
+        guard let entry = schedule.entries[id], entry.incident == nil else { return }
+        let isOfNetwork = kind == .outage && (schedule.mode == .offline || schedule.isNetworkAway)
+        let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : .origin(entry.origin))
+        schedule.entries[id]?.incident = schedule.incidents.join(entry, topic, since: since, now: now)
+        touch(&schedule)
+    }
+
+    /// An attempt has failed.
+    func join(after parking: Verdict.Parking, _ schedule: inout Schedule) {
+        // Nothing is away where the work may have been done: that is a question, not an outage.
+        if parking.asks == .maybeApplied { return leave(&schedule) }
+        join(.outage, &schedule)
+        touch(&schedule)
+    }
+
+    func leave(_ schedule: inout Schedule) {
+        leave(schedule.entries[id]?.incident, &schedule)
+        schedule.entries[id]?.incident = nil
+    }
+
+    /// The entry may have left the set.
+    func leave(_ incident: IncidentID?, _ schedule: inout Schedule) {
+        guard let incident else { return }
+        if let closed = schedule.incidents.leave(id, incident) {
+            schedule.actions.append(.incident(.closed, schedule.view(of: closed, now: now)))
+        }
+        touch(incident, &schedule)
+    }
+
+    // MARK: Reports
+
+    /// Has the changes of the incident reported soon.
+    func touch(_ schedule: inout Schedule) { touch(schedule.entries[id]?.incident, &schedule) }
+
+    private func touch(_ incident: IncidentID?, _ schedule: inout Schedule) {
+        guard let incident, schedule.incidents.touch(incident) else { return }
+        schedule.timers.add(.incident(incident), at: now + Self.gathering)
+    }
+
+    // MARK: Out of attempts
+
+    /// The entry has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
+    func exhausted(_ schedule: inout Schedule) {
+        for member in schedule.incidents.exhaust(schedule.entries[id]?.incident).sorted(by: schedule.isBefore) {
+            IncidentMembership(id: member, now: now).askIfExhausted(&schedule)
+        }
+    }
+
+    /// Makes a waiting member undecided if its incident is out of attempts.
+    func askIfExhausted(_ schedule: inout Schedule) {
+        guard let entry = schedule.entries[id], entry.state == .waiting, entry.waitEnd == .origin, entry.policy.onExhausted == .ask,
+            !entry.isAttemptAskedFor, schedule.incidents.isExhausted(entry.incident)
+        else { return }
+        schedule.transition(id, to: .undecided(.exhausted), now: now)
+    }
+}
