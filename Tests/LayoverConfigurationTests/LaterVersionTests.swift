@@ -24,10 +24,6 @@ import Testing
         (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
         (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),
-        (#""notify": {"webhook": "https://hooks.example/hush"}"#, "notify.webhook: not in this version."),
-        (#""notify": {"secret": "hush"}"#, "notify.secret: not in this version."),
-        (#""notify": {"command": ["notify-send"]}"#, "notify.command: not in this version."),
-        (#""notify": {"interval": "7s"}"#, "notify.interval: \"7s\" is not in this version."),
         (#""routes": {"r": {"upstreamProxy": "http://me:hush@p:1"}}"#, "routes.r.upstreamProxy: not in this version."),
         (#""routes": {"r": {"http2": true}}"#, "routes.r.http2: true is not in this version."),
     ])

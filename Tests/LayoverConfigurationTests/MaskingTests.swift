@@ -30,7 +30,6 @@ import Testing
         #expect(entry?.value == .null)
     }
 
-    /// No version obeys it yet, so no file can be loaded that has one.
     @Test func argumentsOfACommandAreSecret() throws {
         var settings = Settings()
         settings.notify.command = ["/bin/send", "--token", "hush"]

@@ -14,7 +14,7 @@ import Testing
         let atOnce = Schema.global.filter { $0.effect == .atOnce }.map { $0.path.joined(separator: ".") }
         #expect(
             atOnce.sorted() == [
-                "log.level", "timeouts.connect", "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
+                "log.level", "notify.command", "notify.interval", "notify.secret", "notify.webhook", "timeouts.connect", "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
             ])
         #expect(Schema.policy.allSatisfy { $0.effect == .atOnce })
         #expect(Schema.route.allSatisfy { $0.effect == .atOnce })
@@ -47,7 +47,7 @@ import Testing
         "proxy.publicURL": .text("http://a.example/"), "admin.viewToken": .text("t"),
         "store.url": .text("postgresql://a"), "store.passwordFile": .text("x"), "store.keyFile": .text("x"),
         "limits.cacheRefreshes": .integer(7), "notify.webhook": .text("http://a.example/"),
-        "notify.secret": .text("t"), "notify.command": .array([.text("a")]), "notify.interval": .text("7s"),
+        "notify.secret": .text("t"), "notify.command": .array([.text("true")]), "notify.interval": .text("7s"),
         "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2),
         "proxy.allowedHosts": .array([]), "proxy.socketMode": .text("0600"),
         "proxy.users": .object(["me": .text("hash")]), "proxy.connectPorts": .array([]),

@@ -26,6 +26,7 @@ struct Assembly {
         assembleRoutes()
         checkListeners()
         checkRouteKeys()
+        checkNotifications()
         self.settings.routes = table()
         self.settings.resolvePaths(in: folder)
     }
@@ -67,7 +68,8 @@ struct Assembly {
             policies: made,
             routes: routes.map { name, route in
                 route.route(named: name, policy: made[route.policy] ?? .standard)
-            })
+            },
+            webhook: settings.notify.route)
     }
 
     mutating func refuse(_ path: String, _ message: String, by source: ValueSource) {

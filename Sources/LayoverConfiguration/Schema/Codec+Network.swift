@@ -84,6 +84,16 @@ extension Codec where Value == String {
         }
     }
 
+    /// Where notifications go. Without userinfo: a receiver tells by the signature, or by a key in the path, who sends.
+    static var webhook: Codec {
+        .plain("URL", isSecret: true) { (text) throws(Refusal) in
+            guard try WebAddress.parse(text).userinfo == nil else {
+                throw Refusal(message: "the URL must not contain a user name or a password")
+            }
+            return text
+        }
+    }
+
     /// A host of an allow-list. The port does not matter there, so it is left out.
     static var host: Codec {
         .plain("host") { (text) throws(Refusal) in

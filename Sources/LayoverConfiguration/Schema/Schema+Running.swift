@@ -121,20 +121,20 @@ extension Schema {
             "Folder of the interception certificate authority. null: beside the store."),
     ]
 
-    /// Messages about incidents.
+    /// Notifications of incidents and limits.
     static let notifyKeys: [Key<Settings>] = [
         key(
-            "notify.webhook", \.notify.webhook, Codec.url.secret.orNull, available: .later, secrecy: .whole,
-            "URL that receives a POST for each incident. null: none."),
+            "notify.webhook", \.notify.webhook, Codec.webhook.secret.orNull, secrecy: .whole, effect: .atOnce,
+            "URL that receives a POST when an incident opens, closes or needs a decision, and when a limit is reached. null: none."),
         key(
-            "notify.secret", \.notify.secret, .secret, available: .later, secrecy: .whole,
-            "Secret that signs the webhook requests (Standard Webhooks)."),
+            "notify.secret", \.notify.secret, .secret, secrecy: .whole, effect: .atOnce,
+            "Secret that signs the webhook requests (Standard Webhooks; `whsec_` and base64, or any text). null: not signed."),
         key(
             "notify.command", \.notify.command, Codec<String>.nonEmpty("text", isSecret: true).secret.secretList.orNull,
-            available: .later, secrecy: .whole,
-            "Program and arguments, run for each incident with JSON on standard input. null: none."),
+            secrecy: .whole, effect: .atOnce,
+            "Program and arguments, run for the same events with their JSON on standard input. null: none."),
         key(
-            "notify.interval", \.notify.interval, .duration(from: .zero, to: .days(1)), available: .later,
-            "Minimum time between two notifications."),
+            "notify.interval", \.notify.interval, .duration(from: .zero, to: .days(1)), effect: .atOnce,
+            "Minimum time between two notifications; the events in between are told together."),
     ]
 }

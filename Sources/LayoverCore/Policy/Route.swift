@@ -62,6 +62,8 @@ package struct Route: Sendable, Hashable {
     /// What a request has to give before the route is for it: in the path of its base URL, or as `Layover-Key`. Nil: nothing.
     /// Default: nil.
     package var key: Secret?
+    /// Not nil for the route of notifications. Default: nil.
+    package var webhook: Webhook?
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
 

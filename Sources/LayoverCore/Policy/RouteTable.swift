@@ -9,13 +9,16 @@ package struct RouteTable: Sendable {
     package let routes: [Route]
     private let byName: [String: Route]
 
-    package init(policies: [String: Policy] = [:], routes: [Route] = []) {
+    /// - Parameter webhook: Where notifications go. Their route is found by its name only: no other request is for it.
+    package init(policies: [String: Policy] = [:], routes: [Route] = [], webhook: Webhook? = nil) {
         var policies = policies
         for builtIn in Policy.builtIns where policies[builtIn.name] == nil { policies[builtIn.name] = builtIn }
         self.policies = policies
         standardPolicy = policies[Policy.standard.name] ?? .standard
         self.routes = routes.sorted(by: Self.isMoreSpecific)
-        byName = Dictionary(routes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var byName = Dictionary(routes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        if let webhook { byName[Route.notificationsName] = .notifications(to: webhook) }
+        self.byName = byName
     }
 
     /// The rules for requests that no route is for.

@@ -1,4 +1,4 @@
-import LayoverCore
+package import LayoverCore
 import Logging
 
 /// What people are told: events, counts, and lines in the log. A line at `info` or above is written once for each incident, not for each
@@ -20,6 +20,7 @@ extension Engine {
     func report(_ kind: IncidentEventKind, _ incident: Incident) {
         if kind == .opened { totals.incidentCount += 1 }
         events.append(.incident(kind, incident))
+        notificationReceiver?(.incident(kind, incident))
         let level: Logger.Level =
             switch kind {
             case .opened: .warning
@@ -44,11 +45,17 @@ extension Engine {
         let now = clock.now()
         if let last = limitsToldAt[limit], now - last < Self.limitToldInterval { return }
         limitsToldAt[limit] = now
+        notificationReceiver?(.limit(limit, value))
         logger.warning("limit reached, requests are refused", metadata: ["limit": "\(limit)", "value": "\(value)"])
     }
 
     /// The log has one line for each limit in this time. Default: 1 minute.
     private static let limitToldInterval: Duration = .seconds(60)
+
+    /// - Parameter receiver: Told of each change of an incident, and of limits that are reached. It must return at once.
+    package func setNotificationReceiver(_ receiver: @escaping @Sendable (NotificationFact) -> Void) {
+        notificationReceiver = receiver
+    }
 
     /// The proxy is being stopped.
     func reportDrain() {
@@ -60,6 +67,13 @@ extension Engine {
                 "undecided": "\(counts[.undecided] ?? 0)", "clients": "\(pending.heldCount)",
             ])
     }
+}
+
+/// What notifications are made of.
+package enum NotificationFact: Sendable {
+    case incident(IncidentEventKind, Incident)
+    /// The name of the key and its value.
+    case limit(String, Int)
 }
 
 extension Incident {

@@ -55,6 +55,8 @@ package actor Engine {
     var totals = EngineTotals()
     /// When the log last told of a limit that was reached, by its name.
     var limitsToldAt: [String: Timestamp] = [:]
+    /// Nil until it is set.
+    var notificationReceiver: (@Sendable (NotificationFact) -> Void)?
     var lastReload: ReloadReport?
     private var timer: Scheduled<Void>?
     private var timerAt: Timestamp?

@@ -40,7 +40,10 @@ struct TicketLoading {
         guard exchange.phase == .parked else { return }
         switch result {
         case .ready(let stored, let body):
-            exchange.request = request(stored, body)
+            guard let request = request(stored, body) else {
+                return exchange.ended(as: .failed, failure: .webhookGone)
+            }
+            exchange.request = request
             // A reload may have come while it was read.
             exchange.reroute()
             exchange.request.mayBeSentTwice = exchange.summary.mayBeSentTwice
@@ -57,7 +60,8 @@ struct TicketLoading {
         }
     }
 
-    private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest {
+    /// Nil: it is a notification, and nothing says any more where it goes.
+    private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest? {
         let route = exchange.route.flatMap { loop.rules.routes.route(named: $0) }
         var framing = UpstreamRequest.BodyFraming.none
         if stored.hasBody { framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked }
@@ -66,6 +70,8 @@ struct TicketLoading {
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
             timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [])
         request.takeFields(of: route)
+        guard stored.isNotification else { return request }
+        guard let webhook = route?.webhook, request.address(to: webhook, stored.body, at: loop.wallSeconds) else { return nil }
         return request
     }
 }
@@ -92,4 +98,7 @@ extension Failure {
     /// The proxy ends before it could send.
     static let stopping = Failure(
         phase: .resolving, kind: .proxyInternalError, evidence: .neverSent, message: "The proxy is stopping.")
+    static let webhookGone = Failure(
+        phase: .resolving, kind: .proxyConfigurationError, evidence: .neverSent,
+        message: "The webhook of this notification is not configured any more (notify.webhook).")
 }

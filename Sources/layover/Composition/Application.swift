@@ -27,10 +27,13 @@ struct Application {
         let logger = makeLogger(threshold)
         logger.debug("starting", metadata: ["allocator": "\(Allocator.name)"])
         let parts = try await ProxyParts(settings: settings, logger: logger)
-        let reloader = Reloader(loaded, from: source, parts: parts, level: threshold)
+        let notifier = Notifier(engine: parts.engine, logger: logger)
+        await notifier.adopt(settings)
+        let reloader = Reloader(loaded, from: source, parts: parts, notifier: notifier, level: threshold)
         let draining = DrainState()
         let stop = StopSignal()
         let server = try await bindProxy(parts)
+        await notifier.begin()
         try await parts.restore()
         await parts.useCache(for: settings)
         try await parts.startProbing()
@@ -46,7 +49,7 @@ struct Application {
         let proxy = ProxyService(
             server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
-        var running: [any Service] = [admin, monitor(parts), proxy]
+        var running: [any Service] = [admin, monitor(parts), notifier, proxy]
         if let standIn = parts.store as? UnavailableStore { running.append(StoreReopening(parts: parts, standIn: standIn)) }
         let services = ServiceGroup(configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
         stop.listen(reload: { _ = await reloader.reload() }) {

@@ -13,13 +13,15 @@ final class Reloader: Sendable {
     private let line = ReloadLine()
     private let source: ConfigurationSource
     private let parts: ProxyParts
+    private let notifier: Notifier
     private let level: LogThreshold
     /// The settings in force.
     private let current: Mutex<LoadedConfiguration>
 
-    init(_ loaded: LoadedConfiguration, from source: ConfigurationSource, parts: ProxyParts, level: LogThreshold) {
+    init(_ loaded: LoadedConfiguration, from source: ConfigurationSource, parts: ProxyParts, notifier: Notifier, level: LogThreshold) {
         self.source = source
         self.parts = parts
+        self.notifier = notifier
         self.level = level
         current = Mutex(loaded)
     }
@@ -61,6 +63,7 @@ final class Reloader: Sendable {
         for loop in parts.loops { try? await loop.adopt(rules).get() }
         await parts.engine.adopt(rules.routes)
         await parts.useCache(for: settings)
+        await notifier.adopt(settings)
     }
 
     private func log(_ report: ReloadReport) {
