@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverProxy
 
-/// Attempts that hang, and that a person ends. Issue 12, number 5.
+/// Attempts that hang, and that a person ends.
 struct AbortTests {
     /// A GET that was parked, and whose second attempt hangs.
     private static func hanging(_ proxy: TestProxy) async throws -> (RawClient, EntryID, ScriptedAttempt) {

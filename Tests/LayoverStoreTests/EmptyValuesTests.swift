@@ -8,7 +8,7 @@ import LayoverTestSupport
 import NIOCore
 import Testing
 
-/// Issue 11, part 2. A store of version 7, whose rows spell an empty value as libcurl is told of it (`Name;`), is opened and
+/// A store of version 7, whose rows spell an empty value as libcurl is told of it (`Name;`), is opened and
 /// sends the same bytes.
 @Suite struct EmptyValuesTests {
     /// What version 7 wrote: `store.key`, and its rows.

@@ -120,7 +120,7 @@ import Testing
         await again.close()
     }
 
-    /// Issue 10, A 1. What version 5 wrote does not say what people decided: nothing counts as forced, so what may have been
+    /// What version 5 wrote does not say what people decided: nothing counts as forced, so what may have been
     /// applied asks again, and a deadline that a person may have set is not moved.
     @Test func storeWithoutDecisionsIsMigrated() async throws {
         let folder = try TemporaryFolder()

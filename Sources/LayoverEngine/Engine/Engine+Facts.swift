@@ -67,6 +67,7 @@ extension Engine {
             perform(pending.originAnswered(origin, now: now))
         case .originPaused(let origin, let policy, let wait):
             perform(pending.originPaused(origin, for: policy, wait, now: now))
+        case .mayHaveBeenApplied(let origin, let failure): mayHaveBeenApplied(origin, failure)
         case .freshUnderWay(let origin, let difference):
             perform(pending.freshUnderWay(origin, changedBy: difference, now: now))
         }

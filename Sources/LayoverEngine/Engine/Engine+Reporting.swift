@@ -42,15 +42,33 @@ extension Engine {
     /// A request was not parked, or no ticket was made of it.
     func refused(_ limit: String, _ value: Int) {
         totals.refusedCounts[limit, default: 0] += 1
-        let now = clock.now()
-        if let last = limitsToldAt[limit], now - last < Self.limitToldInterval { return }
-        limitsToldAt[limit] = now
+        guard mayTell(limit) else { return }
         notificationReceiver?(.limit(limit, value))
         logger.warning("limit reached, requests are refused", metadata: ["limit": "\(limit)", "value": "\(value)"])
     }
 
-    /// The log has one line for each limit in this time. Default: 1 minute.
-    private static let limitToldInterval: Duration = .seconds(60)
+    /// Its client had to be told: nothing waits, so there is no incident of it.
+    func mayHaveBeenApplied(_ origin: Origin, _ failure: Failure) {
+        guard mayTell("mayHaveBeenApplied \(origin)") else { return }
+        logger.warning(
+            "a request may have been applied; its client was told and nothing is sent again",
+            metadata: ["origin": "\(origin)", "cause": "\(failure.kind.rawValue) while \(failure.phase.rawValue)"])
+    }
+
+    /// The log has one line for each limit, and for each origin, in this time. Default: 1 minute.
+    private static let toldInterval: Duration = .seconds(60)
+    /// Topics that are remembered for that. Default: 1000.
+    private static let toldCountMax = 1000
+
+    private func mayTell(_ topic: String) -> Bool {
+        let now = clock.now()
+        if let last = toldAt[topic], now - last < Self.toldInterval { return false }
+        if toldAt.count >= Self.toldCountMax { toldAt = toldAt.filter { now - $0.value < Self.toldInterval } }
+        // Rather no line than a log that is full of them.
+        guard toldAt.count < Self.toldCountMax else { return false }
+        toldAt[topic] = now
+        return true
+    }
 
     /// - Parameter receiver: Told of each change of an incident, and of limits that are reached. It must return at once.
     package func setNotificationReceiver(_ receiver: @escaping @Sendable (NotificationFact) -> Void) {

@@ -53,8 +53,8 @@ package actor Engine {
     var isSavingAgain = false
     var isRemovingOld = false
     var totals = EngineTotals()
-    /// When the log last told of a limit that was reached, by its name.
-    var limitsToldAt: [String: Timestamp] = [:]
+    /// When the log last told of a limit or of an origin.
+    var toldAt: [String: Timestamp] = [:]
     /// Nil until it is set.
     var notificationReceiver: (@Sendable (NotificationFact) -> Void)?
     var lastReload: ReloadReport?

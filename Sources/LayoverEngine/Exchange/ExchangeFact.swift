@@ -35,6 +35,8 @@ package enum ExchangeFact: Sendable {
     case refusedToSend(EntryID, UndecidedReason, Failure?, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.
     case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?)
+    /// A client was told that its request may have been applied, and nobody is asked.
+    case mayHaveBeenApplied(Origin, Failure)
     /// An origin responded while the network was in doubt.
     case networkAnswered
     /// A request outside the set got a response from an origin whose gate is shut or watched.

@@ -4,6 +4,7 @@ import LayoverEngine
 /// Responses of the proxy itself.
 extension ClientRecipient {
     func fail(_ failure: Failure, _ reason: Verdict.FailReason, _ exchange: Exchange) {
+        if failure.evidence == .maybeApplied { loop.engine.post(.mayHaveBeenApplied(exchange.request.origin, failure)) }
         fail(
             Problem(
                 failure, reason: reason, attemptCount: exchange.machine.rules.attemptCount,

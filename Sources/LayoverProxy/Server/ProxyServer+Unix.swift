@@ -18,15 +18,17 @@ extension ProxyServer {
         try checkPlace(path)
         let folder = try PrivateSocketFolder(beside: path)
         defer { folder.remove() }
-        let channel = try await bootstrap.bind(unixDomainSocketPath: folder.bindPath).get()
+        let descriptor = try folder.boundSocket()
         do {
             if let mode, chmod(folder.socketPath, mode_t(mode)) != 0 { throw failure("chmod of proxy.listen") }
+            // Before it is renamed, so that nobody meets a socket that does not listen yet.
+            if listen(descriptor, SOMAXCONN) != 0 { throw failure("listen on proxy.listen") }
             if rename(folder.socketPath, path) != 0 { throw failure("rename to proxy.listen") }
         } catch {
-            try await channel.close()
+            close(descriptor)
             throw error
         }
-        return channel
+        return try await bootstrap.withBoundSocket(descriptor).get()
     }
 
     /// Only a socket may be replaced.
@@ -62,7 +64,31 @@ private struct PrivateSocketFolder {
     var socketPath: String { path + "/socket" }
 
     /// Short, whatever the path is: a socket's address has room for 107 bytes (unix(7)).
-    var bindPath: String { "/proc/self/fd/\(descriptor)/socket" }
+    private var bindPath: String { "/proc/self/fd/\(descriptor)/socket" }
+
+    /// NIO would remove the file of a socket that it has bound when it closes it, by an address that names something else by then.
+    func boundSocket() throws -> CInt {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(bindPath.utf8CString)
+        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { throw ProxyServer.failure("the path of proxy.listen") }
+        withUnsafeMutableBytes(of: &address.sun_path) { room in bytes.withUnsafeBytes { room.copyMemory(from: $0) } }
+        let socket = Self.makeSocket()
+        guard socket >= 0 else { throw ProxyServer.failure("socket for proxy.listen") }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+        guard result == 0 else {
+            let failure = ProxyServer.failure("bind of proxy.listen")
+            close(socket)
+            throw failure
+        }
+        return socket
+    }
+
+    private static func makeSocket() -> CInt {
+        socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    }
 
     func remove() {
         unlink(socketPath)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// The command `abort`, and what is shown of an attempt under way. Issue 12, number 5.
+/// The command `abort`, and what is shown of an attempt under way.
 struct AbortRoutesTests {
     private static let aborted = Failure(
         phase: .awaitingResponse, kind: .proxyInternalResponse, evidence: .maybeApplied, message: "A person aborted the attempt.")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// What is kept of a command: who gave it, when, from where and why. Issue 12, number 8.
+/// What is kept of a command: who gave it, when, from where and why.
 struct CommandRecordTests {
     private static let reason = "{\"reason\":\"booked by hand\"}"
 

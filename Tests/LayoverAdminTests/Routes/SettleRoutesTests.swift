@@ -5,7 +5,7 @@ import Testing
 
 @testable import LayoverAdmin
 
-/// The command `settle`. Issue 12, number 7.
+/// The command `settle`.
 struct SettleRoutesTests {
     private static let body = "{\"status\":201,\"note\":\"in the books\",\"reason\":\"asked the shop\"}"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What follows an attempt that a person ended. Issue 12, number 5.
+/// What follows an attempt that a person ended.
 struct AbortVerdictTests {
     private static let unsent = Failure.fixture(.proxyInternalResponse, phase: .connecting)
     private static let sent = Failure.fixture(

@@ -171,7 +171,7 @@ struct CoalescingTests {
 
     // MARK: Bodies that are still arriving
 
-    /// Issue 10, A 11: the older one was refused with a 409, the newer one broke off, and nothing was sent.
+    /// The older one was refused with a 409, the newer one broke off, and nothing was sent.
     @Test func putSupersedesOnlyOnceItsBodyIsComplete() {
         var bench = PendingBench()
         let old = Self.heldPut(&bench).0

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// A person ends an attempt, and the entry is kept. Issue 12, number 5.
+/// A person ends an attempt, and the entry is kept.
 struct AbortTests {
     private static let unsent = Failure.fixture(.proxyInternalResponse, phase: .connecting)
     private static let sent = Failure.fixture(.proxyInternalResponse, phase: .awaitingResponse, evidence: .maybeApplied)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// A person knows that the origin has processed a request. Issue 12, number 7.
+/// A person knows that the origin has processed a request.
 struct SettleTests {
     private static let author = CommandAuthor(who: "admin", from: "127.0.0.1:5")
     private var bench = PendingBench()

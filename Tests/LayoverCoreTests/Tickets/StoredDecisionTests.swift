@@ -19,7 +19,7 @@ struct StoredDecisionTests {
 
     // MARK: Force
 
-    /// Issue 10, A 1. Its first attempt may have been applied and its policy vouched for it; while the second one was
+    /// Its first attempt may have been applied and its policy vouched for it; while the second one was
     /// connecting a reload took that back, and then the process was killed.
     @Test mutating func unforcedTicketIsUndecidedAfterAReloadAndACrash() {
         let id = bench.accepted { ($0.policy, $0.isRepeatable) = (Self.vouching, false) }

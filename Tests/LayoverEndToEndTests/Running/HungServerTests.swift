@@ -4,7 +4,6 @@ import Testing
 
 extension EndToEnd {
     /// A server that hangs stops a lane: a person ends the attempt, knows that the server has the order, and the lane goes on.
-    /// Issue 12, numbers 5, 7 and 8.
     @Suite struct HungServer {
         private struct Shown: Decodable {
             struct Attempt: Decodable {

@@ -3,7 +3,7 @@ import LayoverEngine
 import LayoverTestSupport
 import Testing
 
-/// One line at info for a command, however many requests it is for. Issue 12, number 8.
+/// Lines of the log: one for a command, however many requests it is for, and few for what happens often.
 struct CommandLogTests {
     private let log = RecordedLog()
     private let author = CommandAuthor(who: "admin", from: "127.0.0.1:5")
@@ -30,6 +30,24 @@ struct CommandLogTests {
             commands() == [
                 "info command: command=hold requests=3 who=loopback",
                 "info command: command=cancel from=127.0.0.1:5 incident=\(incident.id) reason=enough who=admin",
+            ])
+    }
+
+    @Test func limitsAndLostRequestsAreToldOnceAMinuteForEach() async throws {
+        let bench = await EngineBench(logger: log.logger)
+        let failure = Failure(phase: .awaitingResponse, kind: .connectionTerminated, evidence: .maybeApplied, message: "It broke off.")
+        let others = (1...2).map { Origin(scheme: .http, host: "o\($0).test") }
+        for origin in [others[0], others[0], others[1]] { bench.engine.post(.mayHaveBeenApplied(origin, failure)) }
+        _ = await bench.engine.status()
+        await bench.advance(by: .seconds(60))
+        bench.engine.post(.mayHaveBeenApplied(others[0], failure))
+        _ = await bench.engine.status()
+        let line = "warning a request may have been applied; its client was told and nothing is sent again: "
+        #expect(
+            log.lines.value.filter { $0.hasPrefix(line) }.map { String($0.dropFirst(line.count)) } == [
+                "cause=connection_terminated while awaitingResponse origin=http://o1.test",
+                "cause=connection_terminated while awaitingResponse origin=http://o2.test",
+                "cause=connection_terminated while awaitingResponse origin=http://o1.test",
             ])
     }
 }

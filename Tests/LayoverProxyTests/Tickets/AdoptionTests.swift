@@ -189,7 +189,7 @@ struct AdoptionTests {
         }
     }
 
-    /// Issue 10, A 6: its head went out once more, without its body. What is over `limits.bodyMax` is sent once.
+    /// Its head went out once more, without its body. What is over `limits.bodyMax` is sent once.
     @Test(arguments: ["POST", "PUT"], ["X: y", "Prefer: respond-async, wait=600"])
     func requestWithoutItsBodyIsNotAdopted(method: String, field: String) async throws {
         let body = String(repeating: "x", count: 500)

@@ -67,7 +67,7 @@ struct SupersededTests {
         }
     }
 
-    /// Issue 10, A 11: the one that was there whole was refused, the other one broke off, and nothing was sent.
+    /// The one that was there whole was refused, the other one broke off, and nothing was sent.
     @Test(arguments: [true, false])
     func heldPutIsSupersededOnlyByACompletePut(breaksOff: Bool) async throws {
         try await withProxy(rules: { $0.routes = Self.routes }) { proxy in
