@@ -19,6 +19,7 @@ package struct IncidentDocument: Codable, Sendable {
     package var since: String
     package var waiting: Int
     @OrNull package var automaticLeft: Int?
+    @OrNull package var automaticMax: Int?
     @OrNull package var nextAttemptAt: String?
     package var manualOnly: Bool
     package var actions: [String]
@@ -35,7 +36,7 @@ extension IncidentDocument {
             id: incident.id.description, kind: incident.kind.rawValue, scope: scope, origin: origin,
             cause: incident.cause.map { Cause(kind: $0.kind.rawValue, phase: $0.phase.rawValue) },
             since: wall.text(of: incident.since), waiting: incident.waiting,
-            automaticLeft: incident.automaticLeft,
+            automaticLeft: incident.automaticLeft, automaticMax: incident.automaticMax,
             nextAttemptAt: incident.nextAttemptAt.map(wall.text(of:)), manualOnly: incident.manualOnly,
             actions: incident.actions.map(\.rawValue))
     }
@@ -50,12 +51,4 @@ extension IncidentDocument {
         closed.actions = []
         return closed
     }
-}
-
-/// All open incidents.
-package struct IncidentListDocument: Codable, Sendable {
-    /// The oldest first.
-    package var data: [IncidentDocument]
-    /// There is one page.
-    @OrNull package var nextCursor: String?
 }

@@ -22,6 +22,8 @@ package struct BulkDocument: Codable, Sendable {
     package var results: [Result]
     /// After `retry`: how many of those done go when. Left out for other commands and dry runs.
     package var willGo: [String: Int]?
+    /// With `parkedBefore`: how many match that were parked since, and were left alone. Left out without it.
+    package var later: Int?
 }
 
 /// The name and version of the program.

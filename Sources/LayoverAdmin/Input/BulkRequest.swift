@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverText
 
 /// The body of a command for many entries.
 struct BulkRequest: Decodable {
@@ -24,13 +25,13 @@ struct BulkRequest: Decodable {
     }
 
     /// The selection in the body, if it has no ids.
-    func selection() throws(Problem) -> EntrySelection {
+    func selection(_ wall: WallTime) throws(Problem) -> EntrySelection {
         switch (filter, all) {
         case (let filter?, nil):
             guard !filter.isEmpty else {
                 throw .malformedBody("'filter' is empty; send {\"all\":true} to select all requests.")
             }
-            return .filter(try filter.filter())
+            return .filter(try filter.filter(wall))
         case (nil, true): return .all
         default: throw .malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
@@ -52,7 +53,7 @@ struct BulkRequest: Decodable {
 /// A filter in a body: the same names as in the query of a list.
 struct FilterRequest: Decodable {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case state, host, method, lane, q
+        case state, host, method, lane, q, parkedBefore
     }
 
     var states: [String]?
@@ -60,6 +61,8 @@ struct FilterRequest: Decodable {
     var method: String?
     var lane: String?
     var text: String?
+    /// So that only what a person was shown is meant, and not what came since.
+    var parkedBefore: String?
     /// Whether none of them is given.
     let isEmpty: Bool
 
@@ -76,15 +79,22 @@ struct FilterRequest: Decodable {
         method = try container.given(String.self, forKey: .method)
         lane = try container.given(String.self, forKey: .lane)
         text = try container.given(String.self, forKey: .q)
+        parkedBefore = try container.given(String.self, forKey: .parkedBefore)
     }
 
-    func filter() throws(Problem) -> EntryFilter {
+    func filter(_ wall: WallTime) throws(Problem) -> EntryFilter {
         var filter = EntryFilter()
         if let states { filter.states = try StateNames.states(states) }
         filter.host = host
         filter.method = method
         filter.lane = lane
         filter.text = text
+        if let parkedBefore {
+            guard let nanoseconds = RFC3339.nanoseconds(of: parkedBefore) else {
+                throw .malformedBody("'parkedBefore' must be an RFC 3339 time such as 2026-11-21T03:52:00Z.")
+            }
+            filter.parkedBefore = wall.timestamp(ofNanoseconds: nanoseconds)
+        }
         return filter
     }
 }

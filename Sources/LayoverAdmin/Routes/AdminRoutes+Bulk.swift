@@ -17,8 +17,11 @@ extension AdminRoutes {
         if let names = try order.namedIDs() {
             return try json(await perform(command, named: names, order, by: author(of: request, context)))
         }
-        let ids = try order.selection().matched(in: await engine.liveEntries(), naming: engine.naming)
-        guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [])) }
+        let selection = try order.selection(wall)
+        let entries = await engine.liveEntries()
+        let ids = selection.matched(in: entries, naming: engine.naming)
+        let later = selection.laterCount(in: entries, naming: engine.naming)
+        guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [], later: later)) }
         let outcomes = await perform(command, ids, by: author(of: request, context), reason: order.reason)
         if let failure = outcomes.lazy.compactMap(\.failure).first {
             throw Problem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
@@ -26,7 +29,7 @@ extension AdminRoutes {
         return try json(
             BulkDocument(
                 matched: ids.count, done: outcomes.count { $0 == .done }, results: [],
-                willGo: await willGo(zip(ids, outcomes), after: command)))
+                willGo: await willGo(zip(ids, outcomes), after: command), later: later))
     }
 
     /// How many of the entries whose retry was carried out go when.

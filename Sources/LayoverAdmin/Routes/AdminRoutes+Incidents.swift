@@ -8,9 +8,7 @@ import LayoverEngine
 extension AdminRoutes {
     func addIncidentRoutes(to router: Router<AdminContext>) {
         router.get("/v1/incidents") { request, _ in
-            try refuseParameters(request)
-            let data = await engine.incidents().map { IncidentDocument($0, wall: wall) }
-            return try json(IncidentListDocument(data: data, nextCursor: nil))
+            try list(await engine.incidents().map { IncidentDocument($0, wall: wall) }, request)
         }
         router.get("/v1/incidents/{id}") { request, context in
             try refuseParameters(request)

@@ -29,7 +29,7 @@ extension AdminRoutes {
     }
 
     private func list(_ request: Request) async throws -> Response {
-        let isStream = (request.headers[.accept] ?? "").lowercased().contains("application/jsonl")
+        let isStream = request.acceptsLines
         let parameters = try QueryParameters(request.uri.query, known: PendingQuery.parameterNames)
         let query = try PendingQuery(parameters, isStream: isStream)
         let page = await engine.page(of: query)

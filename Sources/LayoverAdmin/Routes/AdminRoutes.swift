@@ -31,6 +31,7 @@ struct AdminRoutes: Sendable {
         addProcessRoutes(to: router)
         addPendingRoutes(to: router)
         addIncidentRoutes(to: router)
+        addActivityRoutes(to: router)
         addReachabilityRoutes(to: router)
         addConfigurationRoutes(to: router)
         addCacheRoutes(to: router)

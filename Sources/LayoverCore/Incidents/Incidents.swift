@@ -119,11 +119,13 @@ extension Incident {
     init(_ state: Incidents.IncidentState, _ entry: (EntryID) -> Entry?) {
         self.init(
             id: state.id, kind: state.kind, scope: state.scope, since: state.since, cause: state.cause,
-            waiting: state.members.count, automaticLeft: 0, nextAttemptAt: nil, manualOnly: true, canRetry: state.kind == .outage)
+            waiting: state.members.count, automaticLeft: 0, automaticMax: 0, nextAttemptAt: nil, manualOnly: true,
+            canRetry: state.kind == .outage)
         // The first that asks does so for all of that rule, so the fewest that one of them has left is what is left.
         var leftBeforeAsking: Int?
         for id in state.members {
             guard let entry = entry(id) else { continue }
+            automaticMax = entry.policy.automaticAttemptsMax.flatMap { max in automaticMax.map { Swift.max($0, max) } }
             canRetry = canRetry || entry.actions.contains(.retry)
             guard entry.state == .waiting || entry.state == .attempting else { continue }
             manualOnly = false

@@ -45,9 +45,9 @@ package struct PendingSet: Sendable {
     package func isBeingStored(_ id: EntryID) -> Bool { entries[id]?.isBeingStored ?? false }
     /// When `advance(to:)` wants to be called next; nil while nothing is due.
     package var nextWakeAt: Timestamp? { schedule.timers.nextAt }
-    /// The origins whose gate is shut.
     package var shutOrigins: [Origin] { schedule.origins.shut }
-    /// How many incidents are open.
+    package var originViews: [OriginView] { schedule.originViews }
+    package var laneViews: [LaneView] { schedule.laneViews }
     package var incidentCount: Int { schedule.incidents.count }
 
     /// Whether the monitor says that the network as a whole is away. Only for what people are shown.

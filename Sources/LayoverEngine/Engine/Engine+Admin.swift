@@ -105,6 +105,10 @@ extension Engine {
             oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
     }
 
+    package func origins() -> [OriginView] { pending.originViews }
+    package func lanes() -> [LaneView] { pending.laneViews }
+    package func activity() -> [ActivitySeries.Bucket] { series.all(now: clock.now()) }
+
     // MARK: Incidents
 
     /// The open incidents, oldest first.

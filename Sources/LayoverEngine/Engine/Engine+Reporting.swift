@@ -7,6 +7,7 @@ extension Engine {
     func report(_ kind: EntryEventKind, _ id: EntryID) {
         guard let entry = entry(id) else { return }
         totals.count(kind, entry)
+        series.count(kind, entry.state, live: pending.count, now: clock.now())
         // The start of an attempt is recorded when its connection is open; an acceptance is on disk already.
         if entry.ticket != nil, kind == .changed || kind == .ended { saves.touch(id) }
         events.append(.entry(kind, entry))

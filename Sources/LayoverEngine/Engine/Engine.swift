@@ -53,6 +53,7 @@ package actor Engine {
     var isSavingAgain = false
     var isRemovingOld = false
     var totals = EngineTotals()
+    var series = ActivitySeries()
     /// When the log last told of a limit or of an origin.
     var toldAt: [String: Timestamp] = [:]
     /// Nil until it is set.

@@ -8,7 +8,7 @@ struct IncidentNames {
         let name = name.lowercased()
         guard name.count < 32, !name.isEmpty, name.allSatisfy(\.isHexDigit) else { return name }
         let answer = try await client.send(AdminCall("/v1/incidents"))
-        let found = try answer.decoded(IncidentListDocument.self).data.map(\.id).filter { $0.hasPrefix(name) }
+        let found = try answer.decoded(ListDocument<IncidentDocument>.self).data.map(\.id).filter { $0.hasPrefix(name) }
         switch found.count {
         case 1: return found[0]
         case 0:

@@ -20,7 +20,7 @@ struct ListIncidents: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await connection.client().send(AdminCall("/v1/incidents"))
-        let incidents = try answer.decoded(IncidentListDocument.self).data
+        let incidents = try answer.decoded(ListDocument<IncidentDocument>.self).data
         guard json else {
             return StandardOutput.write(
                 IncidentTable(incidents: incidents, now: Date()).lines(.standardOutput()))

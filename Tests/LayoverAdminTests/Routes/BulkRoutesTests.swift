@@ -23,6 +23,22 @@ struct BulkRoutesTests {
         }
     }
 
+    /// All of them were parked at 00:00:05.
+    @Test(arguments: [("05.000", 0, 2), ("05.001", 2, 0)])
+    func whatCameLaterIsLeftAloneAndCounted(second: String, matched: Int, later: Int) async throws {
+        try await AdminHarness.with { harness in
+            for number in 1...2 { harness.park(UInt64(number)) }
+            for dryRun in [true, false] {
+                let answer = try await harness.post(
+                    "/v1/pending/cancel", "{\"filter\":{\"parkedBefore\":\"2026-01-01T00:00:\(second)Z\"},\"dryRun\":\(dryRun)}")
+                #expect(answer.json["matched"] as? Int == matched)
+                #expect(answer.json["done"] as? Int == (dryRun ? 0 : matched))
+                #expect(answer.json["later"] as? Int == later)
+            }
+            #expect(try await harness.send("GET", "/v1/pending").data.count == later)
+        }
+    }
+
     @Test func filterReachesOnlyWhatItNames() async throws {
         try await AdminHarness.with { harness in
             let one = harness.park(1, host: "a.example").exchange

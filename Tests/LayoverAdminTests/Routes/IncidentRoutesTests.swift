@@ -6,8 +6,8 @@ import Testing
 
 struct IncidentRoutesTests {
     private static let keys: Set<String> = [
-        "id", "kind", "scope", "origin", "cause", "since", "waiting", "automaticLeft", "nextAttemptAt", "manualOnly",
-        "actions",
+        "id", "kind", "scope", "origin", "cause", "since", "waiting", "automaticLeft", "automaticMax", "nextAttemptAt",
+        "manualOnly", "actions",
     ]
 
     @Test func outageOfAnOriginHasEveryFieldOfTheContract() async throws {
@@ -31,6 +31,7 @@ struct IncidentRoutesTests {
             #expect(incident["since"] as? String == "2026-01-01T00:00:05.000Z")
             #expect(incident["waiting"] as? Int == 2)
             #expect(incident["automaticLeft"] as? Int == 3)
+            #expect(incident["automaticMax"] is NSNull, "the standard policy has no limit")
             #expect((incident["nextAttemptAt"] as? String)?.hasPrefix("2026-01-01T00:00") == true)
             #expect(incident["manualOnly"] as? Bool == false)
             #expect(incident["actions"] as? [String] == ["retry", "cancel"])

@@ -74,6 +74,8 @@ struct OpenAPITests {
         ("POST", "/v1/pending/hold", "{\"all\":true,\"dryRun\":null}", false),
         ("POST", "/v1/pending/hold", "{\"all\":true,\"reason\":null}", true), ("POST", "/v1/pending/hold", "{\"filter\":{}}", false),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"host\":null}}", false), ("POST", "/v1/pending/hold", "{\"filter\":{\"q\":\"\"}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"parkedBefore\":\"2026-01-01T00:00:00Z\"}}", true),
+        ("POST", "/v1/pending/hold", "{\"filter\":{\"parkedBefore\":\"yesterday\"}}", false),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":[]}}", true), ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"\"}}", false),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting, held\"}}", true),
         ("POST", "/v1/pending/hold", "{\"filter\":{\"state\":\"waiting,attempting,held,undecided\"}}", true),

@@ -59,7 +59,7 @@ struct DecisionCommandTests {
             let ids = [admin.park(0xa), admin.park(0xb)]
             let incident = try #require(await admin.engine.incidents().first)
             let document = try await admin.client().send(AdminCall("/v1/incidents")).decoded(
-                IncidentListDocument.self)
+                ListDocument<IncidentDocument>.self)
             let lines = IncidentTable(incidents: document.data, now: Date()).lines(.plain)
             #expect(lines[0].hasPrefix("ID            KIND    ORIGIN               WAITING"))
             #expect(lines[1].hasPrefix("\(incident.id.description.prefix(12))  outage  http://shop.example        2"))

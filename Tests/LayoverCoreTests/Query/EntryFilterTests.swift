@@ -35,6 +35,17 @@ struct EntryFilterTests {
         #expect(filter.matching(entries).map(\.id) == [entries[0].id])
     }
 
+    @Test func onlyWhatWasParkedBeforeIsMeantAndTheRestIsCounted() {
+        let entries = PendingFixture.entries([.init(), .init(), .init(host: "b.example"), .init()])
+        var filter = EntryFilter()
+        #expect(EntrySelection.filter(filter).laterCount(in: entries) == nil)
+        filter.host = "a.example"
+        filter.parkedBefore = entries[1].parkedAt
+        #expect(filter.matching(entries).map(\.id) == [entries[0].id])
+        #expect(EntrySelection.filter(filter).laterCount(in: entries) == 2)
+        #expect(EntrySelection.all.laterCount(in: entries) == nil)
+    }
+
     @Test func emptyStatesMatchNothing() {
         var filter = EntryFilter()
         filter.states = []

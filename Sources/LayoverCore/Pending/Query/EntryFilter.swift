@@ -11,6 +11,9 @@ package struct EntryFilter: Sendable, Hashable {
     /// A part of the host, path, id or error, whatever the case of its letters.
     package var text: String?
 
+    /// Only those that were parked before; nil: all.
+    package var parkedBefore: Timestamp?
+
     package init() {}
 
     /// The entries that match, in their order.
@@ -39,7 +42,7 @@ struct EntryMatcher {
     }
 
     func matches(_ entry: Entry) -> Bool {
-        filter.states.contains(entry.state)
+        filter.states.contains(entry.state) && filter.parkedBefore.map { entry.parkedAt < $0 } != false
             && (method.map { $0 == FoldedText(entry.method) } ?? true)
             && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
             && (filter.lane.map { $0 == entry.shownLane } ?? true)

@@ -23,6 +23,13 @@ package enum EntrySelection: Sendable, Hashable {
         }
     }
 
+    /// How many it would name besides, if it did not leave out those that were parked since; nil: it does not.
+    package func laterCount(in entries: [Entry], naming: EntryNaming = .plain) -> Int? {
+        guard case .filter(var filter) = self, let bound = filter.parkedBefore else { return nil }
+        filter.parkedBefore = nil
+        return filter.matching(entries.lazy.filter { $0.parkedAt >= bound }, naming: naming).count
+    }
+
     private static func inOrder(_ entries: [Entry]) -> [EntryID] {
         entries.sorted { $0.sequence < $1.sequence }.map(\.id)
     }

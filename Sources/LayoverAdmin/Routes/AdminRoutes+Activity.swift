@@ -1,0 +1,38 @@
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import LayoverEngine
+
+/// What goes on: origins, lanes, and the last quarter of an hour.
+extension AdminRoutes {
+    func addActivityRoutes(to router: Router<AdminContext>) {
+        router.get("/v1/origins") { request, _ in
+            let origins = await engine.origins()
+            return try list(origins.map { OriginDocument($0, wall: wall) }, request)
+        }
+        router.get("/v1/lanes") { request, _ in
+            let (lanes, view) = (await engine.lanes(), view(for: request))
+            return try list(lanes.map { LaneDocument($0, view) }, request)
+        }
+        router.get("/v1/series") { request, _ in
+            try refuseParameters(request)
+            return try json(SeriesDocument(await engine.activity(), wall: wall))
+        }
+    }
+
+    /// A list of one page, or one document a line where the client asks for that.
+    func list(_ documents: [some Codable & Sendable], _ request: Request) throws -> Response {
+        try refuseParameters(request)
+        guard request.acceptsLines else { return try json(ListDocument(data: documents, nextCursor: nil)) }
+        let body = ResponseBody { writer in
+            try await ListText(separator: "\n", terminator: "\n").write(documents, to: &writer) { $0 }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "application/jsonl"], body: body)
+    }
+}
+
+extension Request {
+    /// Whether the client wants a list as one document a line.
+    var acceptsLines: Bool { (headers[.accept] ?? "").lowercased().contains("application/jsonl") }
+}
