@@ -32,6 +32,7 @@ struct AdminRoutes: Sendable {
         addPendingRoutes(to: router)
         addIncidentRoutes(to: router)
         addActivityRoutes(to: router)
+        addBatchRoutes(to: router)
         addReachabilityRoutes(to: router)
         addConfigurationRoutes(to: router)
         addCacheRoutes(to: router)

@@ -23,6 +23,8 @@ package struct AdminSources: Sendable {
     package var reload: (@Sendable () async -> ReloadReport)?
     /// Every key of the configuration that is in force, secrets masked. Nil: the API does not show it.
     package var configuration: (@Sendable () -> [ConfigurationValue])?
+    /// Sends a request of a batch through the proxy port. Nil: the API cannot do it.
+    package var send: (@Sendable (BatchItem) async -> BatchOutcome)?
 
     package init(engine: Engine) { self.engine = engine }
 }

@@ -44,7 +44,7 @@ struct Application {
         let (ports, portFound) = AsyncStream<Int>.makeStream()
         let admin = AdminService(
             options: adminOptions,
-            sources: adminSources(parts, reloader, draining: draining, stop: stop, address: address),
+            sources: adminSources(parts, reloader, draining: draining, stop: stop, server: server),
             logger: logger, onListening: { portFound.yield($0) })
         let proxy = ProxyService(
             server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
@@ -138,8 +138,9 @@ struct Application {
     }
 
     private func adminSources(
-        _ parts: ProxyParts, _ reloader: Reloader, draining: DrainState, stop: StopSignal, address: String
+        _ parts: ProxyParts, _ reloader: Reloader, draining: DrainState, stop: StopSignal, server: ProxyServer
     ) -> AdminSources {
+        let address = proxyAddress(server)
         var sources = AdminSources(engine: parts.engine)
         sources.spool = parts.spool
         sources.cache = { parts.cache.current }
@@ -148,6 +149,8 @@ struct Application {
         sources.isDraining = { draining.isDraining }
         sources.droppedLogLineCount = { LogLines.standardError.droppedCount }
         sources.drain = { stop.request() }
+        let batch = BatchSending(listener: settings.proxy.listen, port: server.localPort)
+        sources.send = { await batch.send($0) }
         sources.reload = { await reloader.reload() }
         sources.configuration = { reloader.values }
         let limits = settings.limits

@@ -36,7 +36,7 @@ extension EndToEnd {
             let over = try await receiver.waitForEvent("its end is told") { $0.type == "incident.closed" }
             #expect(over.body.all.first { $0.type == "incident.closed" }?.incident?.id == opened.body.incident?.id)
             _ = await waits.result()
-            try await FolderWatch(folder.url).first("the command is told the same") {
+            _ = try await FolderWatch(folder.url).first("the command is told the same") {
                 let text = (try? String(contentsOfFile: told, encoding: .utf8)) ?? ""
                 let types = ["incident.opened", "limit.reached", "incident.closed"]
                 return types.allSatisfy { text.contains(#""type":"\#($0)""#) } && text.hasSuffix("} a b;c\n") ? true : nil

@@ -1,0 +1,38 @@
+import Hummingbird
+import HummingbirdCore
+
+/// Several requests, one answer.
+extension AdminRoutes {
+    func addBatchRoutes(to router: Router<AdminContext>) {
+        router.post("/v1/batch") { request, _ in
+            try refuseParameters(request)
+            guard let send = sources.send else { throw Problem.noProxy }
+            let input = RequestInput(byteCountMax: BatchRequest.byteCountMax)
+            guard let batch = try await input.document(BatchRequest.self, of: request) else {
+                throw Problem.malformedBody("Send 'requests'.")
+            }
+            let outcomes = await outcomes(of: batch, send)
+            return try json(BatchDocument(data: outcomes.map { BatchDocument.Item($0) }))
+        }
+    }
+
+    /// In the order of the requests. They begin in that order, as many at once as the caller wants.
+    private func outcomes(
+        of batch: BatchRequest, _ send: @escaping @Sendable (BatchItem) async -> BatchOutcome
+    ) async -> [BatchOutcome] {
+        await withTaskGroup(of: (Int, BatchOutcome).self) { group in
+            var outcomes: [Int: BatchOutcome] = [:]
+            for (index, item) in batch.requests.enumerated() {
+                if index >= batch.concurrency, let (ended, outcome) = await group.next() { outcomes[ended] = outcome }
+                group.addTask { (index, await send(item)) }
+            }
+            for await (index, outcome) in group { outcomes[index] = outcome }
+            return batch.requests.indices.compactMap { outcomes[$0] }
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static let noProxy = Problem(
+        503, "no_proxy", title: "No proxy", detail: "The proxy port does not listen, so nothing can be sent through it.")
+}
