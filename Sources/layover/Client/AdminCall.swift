@@ -10,6 +10,8 @@ struct AdminCall: Sendable {
     var accept = "application/json"
     /// JSON.
     var body: Data?
+    /// The command is carried out only if the entry still has this revision (`If-Match`). Nil: whatever it has.
+    var revision: Int?
 
     init(_ path: String, query: [(String, String?)] = []) {
         let pairs = query.compactMap { name, value in value.map { "\(name)=\(Self.escaped($0))" } }

@@ -40,6 +40,17 @@ struct AdminClient: Sendable {
         return answer
     }
 
+    /// Makes a call that must succeed, and yields the bytes of its response as they come.
+    func bytes(of call: AdminCall, _ take: (ByteBufferView) throws -> Void) async throws(CommandFailure) {
+        try await withResponse(to: call) { status, body in
+            var refusal = Data()
+            while case .body(let bytes)? = try await body.next() {
+                if status < 300 { try take(bytes.readableBytesView) } else { refusal.append(contentsOf: bytes.readableBytesView) }
+            }
+            if status >= 300 { throw AdminResponse(status: status, body: refusal).failure }
+        }
+    }
+
     /// Makes a call that must succeed, and yields each line as it comes, without its end.
     func lines(
         of call: AdminCall, _ take: (String) async throws -> Void
@@ -112,6 +123,7 @@ struct AdminClient: Sendable {
             ("Host", address.authority), ("Accept", call.accept), ("Connection", "close"),
         ])
         if let token { fields.add(name: "Authorization", value: "Bearer \(token.revealed)") }
+        if let revision = call.revision { fields.add(name: "If-Match", value: "\"\(revision)\"") }
         if let body = call.body {
             fields.add(name: "Content-Type", value: "application/json")
             fields.add(name: "Content-Length", value: "\(body.count)")

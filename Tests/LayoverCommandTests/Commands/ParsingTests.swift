@@ -37,8 +37,8 @@ struct ParsingTests {
         #expect(
             names == [
                 "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
-                "hold", "release", "force", "abort", "settle", "incidents", "online", "offline", "auto", "reload", "drain", "store", "cache",
-                "env", "exec", "healthcheck", "completions", "version",
+                "hold", "release", "force", "abort", "settle", "decide", "body", "response", "incidents", "online", "offline", "auto",
+                "reload", "drain", "store", "cache", "env", "exec", "healthcheck", "completions", "version",
             ])
     }
 
