@@ -51,7 +51,7 @@ package struct ProxyServer: Sendable {
         let channel: any Channel
         switch address {
         case .tcp(let host, let port):
-            let bootstrap = bootstrap.childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            let bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .childChannelOption(.socketOption(.so_keepalive), value: 1)
             channel = try await bootstrap.bind(host: host, port: port).get()
         case .unix(let path, let mode):
