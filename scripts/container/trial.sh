@@ -63,6 +63,7 @@ buildah run "$container" -- layover version
 buildah run "$container" -- sh -c 'id; ls -ld /data'
 proxy=${LAYOVER_TRIAL_PROXY_PORT:-18080}
 admin=${LAYOVER_TRIAL_ADMIN_PORT:-18081}
+origin=${LAYOVER_TRIAL_ORIGIN_PORT:-18082}
 buildah run "$container" -- sh -c "
     layover run --config /etc/layover/config.json --listen 0.0.0.0:$proxy --admin 127.0.0.1:$admin --port-file /data/ports &
     running=\$!
@@ -71,5 +72,9 @@ buildah run "$container" -- sh -c "
         tries=\$((tries + 1)); [ \$tries -lt 50 ] || exit 1; sleep 0.1
     done
     echo 'healthcheck passed'; cat /data/ports
+    busybox httpd -f -p 127.0.0.1:$origin -h /etc/layover &
+    files=\$!
+    http_proxy=http://127.0.0.1:$proxy busybox wget -q -O - http://127.0.0.1:$origin/config.json >/dev/null
+    echo 'a request went through'; kill \$files
     kill -TERM \$running; wait \$running; echo \"ended with \$?\""
 buildah rm "$container" >/dev/null
