@@ -23,6 +23,7 @@ test: ## Install what is missing, then build and pass every test, the end-to-end
 	scripts/check.py
 	swift build --build-tests
 	@scripts/test.sh $(TESTS)
+	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh; fi
 
 sim: ## Run the simulation alone; SEED=n runs one seed once more and shows its end
 	swift build --build-tests

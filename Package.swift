@@ -30,6 +30,14 @@ let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteBinding = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+// The files of the dashboard are in the binary, each as it is.
+let dashboardFiles: [Resource] = [
+    "index.html", "style.css", "icon.svg",
+    "api.js", "app.js", "banner.js", "bars.js", "commands.js", "curl.js", "detail.js", "dialogs.js", "filter.js",
+    "guard.js", "keys.js", "lists.js", "plot.js", "selection.js", "state.js", "stream.js", "table.js", "text.js",
+    "theme.js", "times.js",
+].map { .embedInCode("Dashboard/Files/\($0)") }
+
 let package = Package(
     name: "layover",
     products: [
@@ -99,7 +107,7 @@ let package = Package(
                 "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverText", hummingbird, nioCore, nioHTTP1, logging,
                 lifecycle,
             ],
-            resources: [.embedInCode("openapi.yaml")],
+            resources: [.embedInCode("openapi.yaml")] + dashboardFiles,
             swiftSettings: strict),
         .executableTarget(
             name: "layover",

@@ -20,6 +20,8 @@ package struct EntryDocument: Codable, Sendable {
     @OrNull package var automaticLeft: Int?
     package var createdAt: String
     package var parkedAt: String
+    /// When it came to its end; left out for live entries.
+    package var endedAt: String?
     @OrNull package var nextAttemptAt: String?
     package var expiresAt: String
     @OrNull package var lastFailure: FailureDocument?
@@ -76,6 +78,7 @@ extension EntryDocument {
             policy: entry.policy.name, lane: entry.shownLane, priority: entry.priority,
             attempts: entry.attemptCount, automaticLeft: entry.automaticLeft,
             createdAt: wall.text(of: entry.createdAt), parkedAt: wall.text(of: entry.parkedAt),
+            endedAt: entry.endedAt.map(wall.text(of:)),
             nextAttemptAt: entry.nextAttemptAt.map(wall.text(of:)),
             expiresAt: wall.text(of: entry.expiresAt),
             lastFailure: entry.lastFailure.map {

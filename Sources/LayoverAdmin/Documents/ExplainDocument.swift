@@ -50,6 +50,8 @@ package struct StandingDocument: Codable, Sendable {
     @OrNull package var until: String?
     /// All of it for people.
     package var text: String
+    /// The key of the configuration that changes it; left out where none does.
+    package var key: String?
 }
 
 extension ExplainDocument {
@@ -101,6 +103,7 @@ extension StandingDocument {
         self.init(
             state: entry.state.rawValue, waitingFor: entry.waitingFor?.rawValue, why: entry.why?.rawValue,
             until: until.map(wall.text(of:)),
-            text: StandingText(entry: entry, reachability: reachability, view: view).text)
+            text: StandingText(entry: entry, reachability: reachability, view: view).text,
+            key: entry.decidingKey(reachability))
     }
 }

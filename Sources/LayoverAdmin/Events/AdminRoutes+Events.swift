@@ -12,8 +12,9 @@ import ServiceLifecycle
 /// has missed events which the log no longer has gets a snapshot that says so, and continues from there.
 extension AdminRoutes {
     func events(_ request: Request) throws -> Response {
-        try refuseParameters(request)
-        let after = request.headers[.lastEventID].flatMap(number(ofEvent:))
+        // A browser cannot set the field for its first connection; when it connects again by itself, the field is the newer.
+        let parameters = try QueryParameters(request.uri.query, known: ["after"])
+        let after = (request.headers[.lastEventID] ?? parameters["after"]).flatMap(number(ofEvent:))
         let view = view(for: request)
         let body = ResponseBody { writer in
             let watcher = await engine.watch()
@@ -43,7 +44,7 @@ extension AdminRoutes {
     // MARK: Numbers
 
     /// The number means nothing to another run of the process, so it does not go alone.
-    private func id(ofEvent number: UInt64) -> String { "\(run)-\(number)" }
+    func id(ofEvent number: UInt64) -> String { "\(run)-\(number)" }
 
     private func number(ofEvent id: String) -> UInt64? {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)

@@ -53,7 +53,7 @@ struct BulkRequest: Decodable {
 /// A filter in a body: the same names as in the query of a list.
 struct FilterRequest: Decodable {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case state, host, method, lane, q, parkedBefore
+        case state, host, method, lane, q, incident, ticket, parkedBefore
     }
 
     var states: [String]?
@@ -61,6 +61,8 @@ struct FilterRequest: Decodable {
     var method: String?
     var lane: String?
     var text: String?
+    var incident: String?
+    var isTicket: Bool?
     /// So that only what a person was shown is meant, and not what came since.
     var parkedBefore: String?
     /// Whether none of them is given.
@@ -79,6 +81,8 @@ struct FilterRequest: Decodable {
         method = try container.given(String.self, forKey: .method)
         lane = try container.given(String.self, forKey: .lane)
         text = try container.given(String.self, forKey: .q)
+        incident = try container.given(String.self, forKey: .incident)
+        isTicket = try container.given(Bool.self, forKey: .ticket)
         parkedBefore = try container.given(String.self, forKey: .parkedBefore)
     }
 
@@ -89,6 +93,8 @@ struct FilterRequest: Decodable {
         filter.method = method
         filter.lane = lane
         filter.text = text
+        filter.isTicket = isTicket
+        if let incident { filter.incident = try EntryFilter.incident(incident) }
         if let parkedBefore {
             guard let nanoseconds = RFC3339.nanoseconds(of: parkedBefore) else {
                 throw .malformedBody("'parkedBefore' must be an RFC 3339 time such as 2026-11-21T03:52:00Z.")

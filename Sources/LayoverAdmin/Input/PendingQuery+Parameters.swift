@@ -1,7 +1,7 @@
 import LayoverCore
 
 extension PendingQuery {
-    static let parameterNames: Set<String> = ["state", "host", "method", "lane", "q", "sort", "limit", "cursor"]
+    static let parameterNames: Set<String> = ["state", "host", "method", "lane", "q", "incident", "ticket", "sort", "limit", "cursor"]
 
     /// - Parameter isStream: Whether the response is streamed; then there is no limit unless one is given.
     init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
@@ -38,5 +38,19 @@ extension EntryFilter {
         method = parameters["method"]
         lane = parameters["lane"]
         text = parameters["q"]
+        if let id = parameters["incident"] { incident = try Self.incident(id) }
+        switch parameters["ticket"] {
+        case nil: break
+        case "true": isTicket = true
+        case "false": isTicket = false
+        default: throw .badParameter("'ticket' must be true or false.")
+        }
+    }
+}
+
+extension EntryFilter {
+    static func incident(_ text: String) throws(Problem) -> IncidentID {
+        guard let id = IncidentID(text) else { throw .badParameter("'\(text.prefix(100))' is no id of an incident.") }
+        return id
     }
 }

@@ -44,7 +44,9 @@ struct AdminResponder: HTTPResponder {
     /// fields, so none may read it.
     static func addSafetyFields(to fields: inout HTTPFields) {
         fields[.xContentTypeOptions] = "nosniff"
-        fields[.cacheControl] = "no-store"
-        fields[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+        fields[.referrerPolicy] = "no-referrer"
+        // The page and its files have their own.
+        if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+        if fields[.contentSecurityPolicy] == nil { fields[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'" }
     }
 }

@@ -68,6 +68,8 @@ extension HTTPField.Name {
     /// Fetch Metadata Request Headers, section 2.4.
     static let secFetchSite = HTTPField.Name(token: "sec-fetch-site")
     static let host = HTTPField.Name(token: "host")
+    /// W3C Referrer Policy, section 4.1.
+    static let referrerPolicy = HTTPField.Name(token: "referrer-policy")
     static let lastEventID = HTTPField.Name(token: "last-event-id")
 
     /// For names that are known to be tokens.

@@ -11,6 +11,7 @@ extension AdminRoutes {
         router.get("/v1/pending/{id}") { request, context in try await show(request, context) }
         router.patch("/v1/pending/{id}") { request, context in try await change(request, context) }
         router.get("/v1/pending/{id}/explain") { request, context in try await explain(request, context) }
+        router.get("/v1/pending/{id}/request") { request, context in try await requestHead(request, context) }
         router.get("/v1/pending/{id}/request-body") { request, context in
             try await requestBody(request, context)
         }

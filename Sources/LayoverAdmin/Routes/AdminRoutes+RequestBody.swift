@@ -6,7 +6,7 @@ import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// Bodies: that of a live entry's request, as its client sent it, and that of a ticket's response, as it came.
+/// The head of a live entry's request, its body as the client sent it, and the body of a ticket's response as it came.
 extension AdminRoutes {
     func requestBody(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
@@ -16,6 +16,15 @@ extension AdminRoutes {
         guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
         guard let body = kept.body else { return Response(status: .noContent) }
         return try await show(body, type: Self.shownFields(kept.fields)) { await problem(entry.id, .bodyNotKept) }
+    }
+
+    /// The head of the request: method, target and fields.
+    func requestHead(_ request: Request, _ context: AdminContext) async throws -> Response {
+        try refuseParameters(request)
+        let entry = try await entry(context)
+        guard !entry.state.isFinal else { throw Problem.bodyGone }
+        guard let kept = try await keptBody(of: entry) else { throw await problem(entry.id, Problem.bodyOnItsWay) }
+        return try json(RequestDocument(entry, fields: kept.fields, view(for: request)))
     }
 
     func storedTicketResponse(_ request: Request, _ context: AdminContext) async throws -> Response {

@@ -36,6 +36,7 @@ struct AdminRoutes: Sendable {
         addReachabilityRoutes(to: router)
         addConfigurationRoutes(to: router)
         addCacheRoutes(to: router)
+        addDashboardRoutes(to: router)
         router.get("/v1/events") { request, _ in try events(request) }
         return router
     }

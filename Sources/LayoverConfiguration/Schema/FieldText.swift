@@ -38,12 +38,4 @@ enum FieldText {
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
     ]
-
-    /// Whether the value of the field may let its holder in somewhere. Wider than `CredentialFields` on purpose: the operator
-    /// wrote the name, and hiding one value too many does no harm.
-    static func isCredential(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return ["auth", "cookie", "token", "key", "secret", "password", "credential", "session", "signature"]
-            .contains { name.contains($0) }
-    }
 }

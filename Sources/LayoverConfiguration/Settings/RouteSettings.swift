@@ -51,7 +51,7 @@ struct RouteSettings: Sendable, Hashable {
     private var credentialField: String? {
         let names = Array(setFields.keys) + Array(addFields.keys)
         // `Idempotency-Key` proves nothing.
-        return names.filter { FieldText.isCredential($0) && $0.lowercased() != "idempotency-key" }.min()
+        return names.filter { CredentialFields.mayBeOne($0) && $0.lowercased() != "idempotency-key" }.min()
     }
 
     /// Sorted, because an object has no order of its own and the wire should not change from start

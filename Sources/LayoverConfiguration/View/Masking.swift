@@ -18,7 +18,7 @@ enum Masking {
     }
 
     private static func withoutCredentials(_ fields: [String: JSONValue]) -> [String: JSONValue] {
-        fields.reduce(into: [:]) { $0[$1.key] = FieldText.isCredential($1.key) ? mask : $1.value }
+        fields.reduce(into: [:]) { $0[$1.key] = CredentialFields.mayBeOne($1.key) ? mask : $1.value }
     }
 
     private static func withoutCredentials(_ member: JSONValue) -> JSONValue {

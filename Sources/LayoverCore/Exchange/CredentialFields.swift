@@ -1,7 +1,7 @@
 /// The names of the fields that carry credentials.
 ///
 /// Two rules differ on purpose. What a route writes counts as a credential wherever its name only sounds like a secret
-/// (`FieldText.isCredential`): being too careful costs nothing there. The fields that `Connection` may not nominate and that
+/// (`mayBeOne`): being too careful costs nothing there, nor where fields are shown. The fields that `Connection` may not nominate and that
 /// trailers may not hold (`KnownField`) are those of the standards alone, and others that frame and route.
 package enum CredentialFields {
     /// What a client proves itself with to an origin, in lower case. In the order in which the cache digests them: another
@@ -17,4 +17,12 @@ package enum CredentialFields {
     /// What the store seals where `store.encryptFields` says nothing else: fewer, because a list there is what the operator
     /// has named, and sealing costs.
     package static let sealedByDefault = ["Authorization", "Cookie"]
+
+    /// Whether the value of the field may let its holder in somewhere. Wider than the lists above on purpose: hiding one value
+    /// too many does no harm.
+    package static func mayBeOne(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["auth", "cookie", "token", "key", "secret", "password", "credential", "session", "signature"]
+            .contains { name.contains($0) }
+    }
 }

@@ -53,7 +53,7 @@ struct ErrorTableTests {
             kind: "body_too_large"),
         // Paths and methods
         Row(says: "unknown path", method: "GET", path: "/v1/nowhere", status: 404, kind: "not_found"),
-        Row(says: "no dashboard", method: "GET", path: "/", status: 404, kind: "not_found"),
+        Row(says: "unknown file of the dashboard", method: "GET", path: "/dashboard/none.js", status: 404, kind: "not_found"),
         Row(says: "unknown command", path: "/v1/pending/\(known)/pause", status: 404, kind: "not_found"),
         Row(
             says: "force of many", path: "/v1/pending/force", fields: isJSON, body: "{\"all\":true}",

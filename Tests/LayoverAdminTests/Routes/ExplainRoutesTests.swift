@@ -59,7 +59,8 @@ struct ExplainRoutesTests {
             #expect(attempt["rule"] as? String == "retryOn")
             #expect(attempt["text"] as? String == "Parked: retryOn lists the failure.")
             let now = answer.json["now"] as? [String: Any] ?? [:]
-            #expect(Set(now.keys) == ["state", "waitingFor", "why", "until", "text"])
+            #expect(Set(now.keys) == ["state", "waitingFor", "why", "until", "text", "key"])
+            #expect(now["key"] as? String == "policies.default.delay")
         }
     }
 

@@ -114,7 +114,9 @@ struct OpenAPITests {
     private static let paths: [(String, Bool)] = [
         ("/v1/pending?sort=-requestBytes", true), ("/v1/pending?sort=client", false), ("/v1/pending?sort=--id", false),
         ("/v1/pending?state=waiting,%20held", true), ("/v1/pending?state=waiting,,held", false),
-        ("/v1/pending?cursor=parkedAt.n0.0", true), ("/v1/pending?cursor=x", false),
+        ("/v1/pending?cursor=parkedAt.n0.0", true), ("/v1/pending?cursor=x", false), ("/dashboard/snapshot?tab=all", false),
+        ("/v1/pending?incident=00000000000000000000000000000002", true), ("/v1/pending?incident=1", false),
+        ("/v1/pending?ticket=true", true), ("/v1/pending?ticket=yes", false),
         ("/v1/cache?url=https://api.example.com/cart?page=3", true), ("/v1/cache?url=cart", false),
         ("/v1/cache?url=ftp://a.example/", false), ("/v1/cache?host=a&url=http://a/", false), ("/v1/cache?cursor=1000000", true),
     ]
@@ -143,7 +145,7 @@ struct OpenAPITests {
                 #expect(required == properties.subtracting(optional), "\(schema)")
             }
             let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            let optional: Set = ["parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy", "attempt"]
+            let optional: Set = ["parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy", "attempt", "endedAt"]
             try expect("Entry", held, optional: optional)
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json
@@ -155,6 +157,13 @@ struct OpenAPITests {
             try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
             try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)
         }
+    }
+
+    @Test func everyOperationHasANameOfItsOwn() {
+        let paths = Self.block("paths")
+        let names = paths.filter { $0.hasPrefix("    operationId: ") }
+        let operations = paths.filter { ["get:", "put:", "post:", "patch:", "delete:"].contains($0.drop { $0 == " " }) }
+        #expect(names.count == operations.count && Set(names).count == names.count)
     }
 
     @Test func everyOperationDescribesErrors() {

@@ -11,6 +11,12 @@ package struct EntryFilter: Sendable, Hashable {
     /// A part of the host, path, id or error, whatever the case of its letters.
     package var text: String?
 
+    /// Only members of this incident.
+    package var incident: IncidentID?
+
+    /// Only tickets, or only what is none.
+    package var isTicket: Bool?
+
     /// Only those that were parked before; nil: all.
     package var parkedBefore: Timestamp?
 
@@ -43,6 +49,8 @@ struct EntryMatcher {
 
     func matches(_ entry: Entry) -> Bool {
         filter.states.contains(entry.state) && filter.parkedBefore.map { entry.parkedAt < $0 } != false
+            && (filter.incident.map { $0 == entry.incident && !entry.state.isFinal } ?? true)
+            && (filter.isTicket.map { $0 == (entry.ticket != nil) } ?? true)
             && (method.map { $0 == FoldedText(entry.method) } ?? true)
             && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
             && (filter.lane.map { $0 == entry.shownLane } ?? true)

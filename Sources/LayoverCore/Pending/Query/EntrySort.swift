@@ -3,7 +3,7 @@
 package struct EntrySort: Sendable, Hashable, CustomStringConvertible {
     /// The fields that a list can be sorted by, by their names in an entry.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        case attempts, createdAt, expiresAt, host, id, lane, method, nextAttemptAt, parkedAt, policy, priority
+        case attempts, createdAt, endedAt, expiresAt, host, id, lane, method, nextAttemptAt, parkedAt, policy, priority
         case requestBytes, route, state, url
     }
 
@@ -57,6 +57,7 @@ extension EntrySort.Field {
         switch self {
         case .attempts: .number(Int64(entry.attemptCount))
         case .createdAt: .number(entry.createdAt.nanoseconds)
+        case .endedAt: .number((entry.endedAt ?? .distantFuture).nanoseconds)
         case .expiresAt: .number(entry.expiresAt.nanoseconds)
         case .host: .text(entry.origin.host)
         case .id: .text(naming.shown(entry.id).description)

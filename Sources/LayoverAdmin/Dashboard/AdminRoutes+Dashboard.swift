@@ -1,0 +1,62 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import LayoverCore
+import LayoverEngine
+import NIOCore
+
+/// The dashboard: one page, its files, and the snapshot that it draws.
+extension AdminRoutes {
+    func addDashboardRoutes(to router: Router<AdminContext>) {
+        router.get("/") { request, _ in try await page(request) }
+        router.get("/dashboard/snapshot") { request, _ in
+            try json(try await snapshot(try DashboardQuery(request.uri.query), request))
+        }
+        router.get("/dashboard/words") { request, _ in
+            try refuseParameters(request)
+            return try json(DashboardWords(await engine.liveEntries()))
+        }
+        router.get("/dashboard/{file}") { request, context in try file(request, context) }
+    }
+
+    private func page(_ request: Request) async throws -> Response {
+        // A link from elsewhere may hold anything: the page then says what was wrong, instead of not being there.
+        let snapshot: DashboardSnapshot
+        do throws(Problem) {
+            snapshot = try await self.snapshot(try DashboardQuery(request.uri.query), request)
+        } catch {
+            snapshot = try await self.snapshot(DashboardQuery(), request, problem: error.detail)
+        }
+        var response = text(ByteBuffer(string: try DashboardPage(snapshot).text), type: "text/html; charset=utf-8")
+        response.headers[.contentSecurityPolicy] = DashboardPage.securityPolicy
+        return response
+    }
+
+    private func snapshot(
+        _ query: DashboardQuery, _ request: Request, problem: String? = nil
+    ) async throws(Problem) -> DashboardSnapshot {
+        // The number is read first: an event between the reads is then sent again, and none is lost.
+        let last = await engine.lastEventNumber
+        let now = engine.clock.now()
+        var page: PendingPage?
+        if let pending = query.pending { page = await engine.page(of: pending) }
+        let view = view(for: request)
+        return DashboardSnapshot(
+            now: wall.text(of: now), lastEventId: id(ofEvent: last), tab: query.tab.rawValue,
+            filter: (query.pending?.filter).map { DashboardSnapshot.Filter($0) },
+            incidents: await engine.incidents().map { IncidentDocument($0, wall: wall) },
+            counts: StateCounts.document(await engine.counts()),
+            data: page?.entries.map { EntryDocument($0, view) } ?? [], nextCursor: page?.nextCursor?.description,
+            reachability: ReachabilityDocument(await engine.reachabilityView(), wall: wall),
+            proxy: sources.proxyURLs(), problem: problem)
+    }
+
+    private func file(_ request: Request, _ context: AdminContext) throws -> Response {
+        guard let name = context.parameters.get("file"), let file = DashboardFile.all[name] else { throw Problem.notFound }
+        try refuseParameters(request)
+        var fields: HTTPFields = [.eTag: file.tag, .cacheControl: "no-cache"]
+        if request.headers[.ifNoneMatch] == file.tag { return Response(status: .notModified, headers: fields) }
+        fields[.contentType] = file.type
+        return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: file.bytes))
+    }
+}

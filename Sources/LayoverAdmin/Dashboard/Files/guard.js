@@ -1,0 +1,74 @@
+// @ts-check
+// Keeps a redraw from putting something else under the pointer.
+
+/** For how long a control that ends requests does nothing after it has come or moved, in milliseconds. */
+const restFor = 300;
+
+/** @type {WeakMap<Element, { x: number, y: number, at: number }>} */
+const places = new WeakMap();
+let isPointerDown = false;
+
+/** @param {Element} control */
+function place(control) {
+  const box = control.getBoundingClientRect();
+  return { x: Math.round(box.x + scrollX), y: Math.round(box.y + scrollY) };
+}
+
+/** Notes where the destructive controls are, whenever the page changes. */
+export function watchPlaces() {
+  let isPlanned = false;
+  const noteAll = () => {
+    isPlanned = false;
+    const at = performance.now();
+    for (const control of document.querySelectorAll("[data-danger]")) note(control, at);
+  };
+  const plan = () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(noteAll);
+  };
+  new MutationObserver(plan).observe(document.body, {
+    childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "open", "class", "disabled"],
+  });
+  addEventListener("resize", plan);
+  plan();
+}
+
+/** @param {Element} control @param {number} at */
+function note(control, at) {
+  const { x, y } = place(control);
+  const known = places.get(control);
+  if (!known || Math.abs(known.x - x) > 1 || Math.abs(known.y - y) > 1) places.set(control, { x, y, at });
+}
+
+/**
+ * Whether a click is meant. One by keyboard is: the focus does not move by itself.
+ *
+ * @param {Element} control
+ * @param {MouseEvent} event
+ */
+export function isMeant(control, event) {
+  if (!control.hasAttribute("data-danger") || event.detail === 0) return true;
+  const at = performance.now();
+  note(control, at);
+  const known = places.get(control);
+  return known !== undefined && at - known.at >= restFor;
+}
+
+/** @param {() => void} onUp */
+export function watchPointer(onUp) {
+  document.addEventListener("pointerdown", () => { isPointerDown = true; }, true);
+  for (const name of ["pointerup", "pointercancel"]) {
+    document.addEventListener(name, () => {
+      isPointerDown = false;
+      // The click comes after this, and must find what was pressed.
+      setTimeout(onUp, 50);
+    }, true);
+  }
+}
+
+/** Whether rows have to stay where they are. @param {number} selectedCount */
+export function isBusy(selectedCount) {
+  return isPointerDown || selectedCount > 0 || document.querySelector("dialog[open]") !== null
+    || document.activeElement?.matches("#rows button:focus-visible, #rows input:focus-visible") === true;
+}
