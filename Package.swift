@@ -32,7 +32,7 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 
 // The files of the dashboard are in the binary, each as it is.
 let dashboardFiles: [Resource] = [
-    "index.html", "style.css", "icon.svg",
+    "index.html", "login.html", "style.css", "icon.svg",
     "api.js", "app.js", "banner.js", "bars.js", "commands.js", "curl.js", "detail.js", "dialogs.js", "filter.js",
     "guard.js", "keys.js", "lists.js", "plot.js", "selection.js", "state.js", "stream.js", "table.js", "text.js",
     "theme.js", "times.js",

@@ -183,6 +183,13 @@ import Testing
         ),
         // Impossible combinations.
         (
+            #"{"admin": {"viewToken": "l00k"}}"#,
+            "config.json: admin.viewToken: without admin.token every caller may do more than read."
+        ),
+        (
+            #"{"admin": {"token": "same", "viewToken": "same"}}"#, "config.json: admin.viewToken: is the same as admin.token."
+        ),
+        (
             #"{"admin": {"listen": "0.0.0.0:8081"}}"#,
             "config.json: admin.listen: 0.0.0.0:8081 is reachable from other machines, so admin.token is required."
         ),

@@ -20,7 +20,6 @@ import Testing
             #""routes": {"r": {"interceptFallback": true}}"#,
             "routes.r.interceptFallback: true is not in this version."
         ),
-        (#""admin": {"viewToken": "hush"}"#, "admin.viewToken: not in this version."),
         (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
         (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),

@@ -44,10 +44,11 @@ extension AdminRoutes {
         return DashboardSnapshot(
             now: wall.text(of: now), lastEventId: id(ofEvent: last), tab: query.tab.rawValue,
             filter: (query.pending?.filter).map { DashboardSnapshot.Filter($0) },
-            incidents: await engine.incidents().map { IncidentDocument($0, wall: wall) },
+            incidents: await engine.incidents().map { IncidentDocument($0, wall: wall, mayCommand: view.mayCommand) },
             counts: StateCounts.document(await engine.counts()),
             data: page?.entries.map { EntryDocument($0, view) } ?? [], nextCursor: page?.nextCursor?.description,
             reachability: ReachabilityDocument(await engine.reachabilityView(), wall: wall),
+            role: access.role(of: request) ?? .viewer, isLoggedIn: sessions.role(of: request) != nil,
             proxy: sources.proxyURLs(), problem: problem)
     }
 

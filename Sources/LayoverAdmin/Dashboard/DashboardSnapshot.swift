@@ -26,6 +26,10 @@ struct DashboardSnapshot: Codable, Sendable {
     var data: [EntryDocument]
     @OrNull var nextCursor: String?
     var reachability: ReachabilityDocument
+    /// What the caller may do.
+    var role: AdminRole
+    /// Whether it is a browser that can log out.
+    var isLoggedIn: Bool
     /// URLs of the proxy.
     var proxy: [String]
     /// Why the filter could not be read; the list is then that of the tab without a filter.

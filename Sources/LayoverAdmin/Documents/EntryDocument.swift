@@ -89,7 +89,7 @@ extension EntryDocument {
             bodyReplayable: entry.isBodyReplayable,
             // An ended entry is in no outage.
             incident: entry.state.isFinal ? nil : entry.incident?.description,
-            actions: entry.actions.map(\.rawValue),
+            actions: view.mayCommand ? entry.actions.map(\.rawValue) : [],
             parents: entry.ticket.flatMap { $0.parents.isEmpty ? nil : $0.parents.map(view.shown) },
             supersededBy: entry.supersededBy.map(view.shown),
             response: entry.deliveredStatus.map { ResponseDocument(status: $0) }, willGo: entry.willGo?.rawValue,

@@ -26,7 +26,8 @@ package struct IncidentDocument: Codable, Sendable {
 }
 
 extension IncidentDocument {
-    init(_ incident: Incident, wall: WallTime) {
+    /// - Parameter mayCommand: Whether the caller may give commands; otherwise none are named.
+    init(_ incident: Incident, wall: WallTime, mayCommand: Bool = true) {
         let (scope, origin): (String, String?) =
             switch incident.scope {
             case .network: ("network", nil)
@@ -38,7 +39,7 @@ extension IncidentDocument {
             since: wall.text(of: incident.since), waiting: incident.waiting,
             automaticLeft: incident.automaticLeft, automaticMax: incident.automaticMax,
             nextAttemptAt: incident.nextAttemptAt.map(wall.text(of:)), manualOnly: incident.manualOnly,
-            actions: incident.actions.map(\.rawValue))
+            actions: mayCommand ? incident.actions.map(\.rawValue) : [])
     }
 
     /// An incident that has closed, as in the event that closes it.

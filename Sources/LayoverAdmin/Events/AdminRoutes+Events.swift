@@ -105,7 +105,7 @@ extension AdminRoutes {
         var text =
             switch event.content {
             case .entry(_, let entry): try JSONText.bytes(EntryDocument(entry, view))
-            case .incident(_, let incident): try JSONText.bytes(IncidentDocument(incident, wall: wall))
+            case .incident(_, let incident): try JSONText.bytes(IncidentDocument(incident, wall: wall, mayCommand: view.mayCommand))
             case .reachability(let view): try JSONText.bytes(ReachabilityDocument(view, wall: wall))
             case .reloaded(let report): try JSONText.bytes(ReloadDocument(report, wall: wall))
             }
@@ -147,7 +147,7 @@ extension AdminRoutes {
         tail.writeString(",\"incidents\":[")
         try await writer.write(tail)
         try await ListText(separator: ",").write(await engine.incidents(), to: &writer) {
-            IncidentDocument($0, wall: wall)
+            IncidentDocument($0, wall: wall, mayCommand: view.mayCommand)
         }
         tail = ByteBuffer(string: "],\"nextCursor\":null,\"reachability\":")
         tail.writeImmutableBuffer(try JSONText.bytes(ReachabilityDocument(await engine.reachabilityView(), wall: wall)))

@@ -19,6 +19,14 @@ struct RequestInput {
         return try JSONText.decode(type, from: bytes)
     }
 
+    /// The body as the text of a form (WHATWG URL, section application/x-www-form-urlencoded).
+    func form(of request: Request) async throws -> String {
+        guard (request.headers[.contentType] ?? "").lowercased().hasPrefix("application/x-www-form-urlencoded") else {
+            throw Problem.notForm
+        }
+        return String(buffer: try await bytes(of: request))
+    }
+
     private func bytes(of request: Request) async throws -> ByteBuffer {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > byteCountMax {
             throw Problem.bodyTooLarge(byteCountMax)

@@ -25,6 +25,9 @@ extension Problem {
         401, "unauthorized", title: "Unauthorized",
         detail: "The admin token is missing or wrong. Send it as 'Authorization: Bearer …'.")
 
+    static let readOnly = Problem(
+        403, "read_only", title: "Read only", detail: "This token (admin.viewToken) is for reading only.")
+
     static let foreignHost = Problem(
         403, "foreign_host", title: "Foreign host",
         detail: "The host of the request is not in admin.allowedHosts.")
@@ -102,6 +105,9 @@ extension Problem {
             413, "body_too_large", title: "Body too large",
             detail: "The body exceeds \(limit) bytes.")
     }
+
+    static let notForm = Problem(
+        415, "not_form", title: "Not a form", detail: "The Content-Type must be application/x-www-form-urlencoded.")
 
     static let notJSON = Problem(
         415, "unsupported_media_type", title: "Unsupported media type",

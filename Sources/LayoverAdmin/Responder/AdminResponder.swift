@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import LayoverText
 import Logging
 import NIOHTTP1
 
@@ -13,8 +14,9 @@ struct AdminResponder: HTTPResponder {
     private let router: RouterResponder<AdminContext>
 
     init(options: AdminOptions, sources: AdminSources) {
-        requestGuard = RequestGuard(options: options)
-        let router = AdminRoutes(options: options, sources: sources).router()
+        let adminRoutes = AdminRoutes(options: options, sources: sources)
+        requestGuard = RequestGuard(options: options, access: adminRoutes.access)
+        let router = adminRoutes.router()
         routes = RouteIndex(router.routes)
         self.router = router.buildResponder()
     }
@@ -31,6 +33,7 @@ struct AdminResponder: HTTPResponder {
             try routes.check(method: request.method, path: request.uri.path)
             return try await router.respond(to: request, context: context)
         } catch let problem as Problem {
+            if problem.status == 401, let login = Self.login(request) { return login }
             return problem.response(path: request.uri.path)
         } catch is HTTPParserError {
             return Problem.unreadable.response(path: request.uri.path)
@@ -40,11 +43,20 @@ struct AdminResponder: HTTPResponder {
         }
     }
 
+    /// A person is led to the login page instead of an error; nil for programs.
+    private static func login(_ request: Request) -> Response? {
+        guard request.method == .get, request.uri.path == "/", request.wantsPage else { return nil }
+        let query = request.uri.query.map { "/?" + $0 } ?? "/"
+        let place = PercentCoding.encode(query.utf8, isPlain: PercentCoding.isUnreserved)
+        return Response(status: .seeOther, headers: [.location: "/login?to=" + String(decoding: place, as: UTF8.self)])
+    }
+
     /// No page may frame, sniff, keep or script the responses; and there are no CORS
     /// fields, so none may read it.
     static func addSafetyFields(to fields: inout HTTPFields) {
         fields[.xContentTypeOptions] = "nosniff"
-        fields[.referrerPolicy] = "no-referrer"
+        // Not `no-referrer`: a form of the page would then be sent with `Origin: null`.
+        fields[.referrerPolicy] = "same-origin"
         // The page and its files have their own.
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
         if fields[.contentSecurityPolicy] == nil { fields[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'" }

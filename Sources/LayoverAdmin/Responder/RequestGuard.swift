@@ -8,14 +8,17 @@ import HummingbirdCore
 /// rebinding), which the Host field reveals, or across sites, which Origin (RFC 6454) and Sec-Fetch-Site
 /// (Fetch Metadata) reveal. Programs send neither of the latter two.
 struct RequestGuard {
-    private static let openPaths: Set<String> = ["/livez", "/readyz"]
+    /// Whether the process lives is no secret, and a container's health check has no token. Who logs in has none yet.
+    private static let openPaths: Set<String> = [
+        "/livez", "/readyz", "/login", "/logout", "/dashboard/style.css", "/dashboard/theme.js", "/dashboard/icon.svg",
+    ]
 
     private let allowedHosts: Set<String>
-    private let token: BearerToken?
+    private let access: AdminAccess
 
-    init(options: AdminOptions) {
+    init(options: AdminOptions, access: AdminAccess) {
         allowedHosts = Set(options.allowedHosts.map { $0.lowercased() })
-        token = options.token.map(BearerToken.init)
+        self.access = access
     }
 
     func check(_ request: Request) throws(Problem) {
@@ -25,9 +28,10 @@ struct RequestGuard {
         }
         try checkHost(of: request)
         try checkOrigin(of: request)
-        // Whether the process lives is no secret, and a container's health check has no token.
-        guard let token, !Self.openPaths.contains(request.uri.path) else { return }
-        guard token.admits(request.headers[.authorization]) else { throw .unauthorized }
+        guard !Self.openPaths.contains(request.uri.path) else { return }
+        guard let role = access.role(of: request) else { throw .unauthorized }
+        guard role != .viewer || request.method == .get || request.method == .head || request.uri.path == "/v1/login-links"
+        else { throw .readOnly }
     }
 
     private func checkHost(of request: Request) throws(Problem) {

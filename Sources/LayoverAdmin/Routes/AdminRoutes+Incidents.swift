@@ -8,11 +8,12 @@ import LayoverEngine
 extension AdminRoutes {
     func addIncidentRoutes(to router: Router<AdminContext>) {
         router.get("/v1/incidents") { request, _ in
-            try list(await engine.incidents().map { IncidentDocument($0, wall: wall) }, request)
+            let mayCommand = view(for: request).mayCommand
+            return try list(await engine.incidents().map { IncidentDocument($0, wall: wall, mayCommand: mayCommand) }, request)
         }
         router.get("/v1/incidents/{id}") { request, context in
             try refuseParameters(request)
-            return try json(IncidentDocument(try await incident(context), wall: wall))
+            return try json(IncidentDocument(try await incident(context), wall: wall, mayCommand: view(for: request).mayCommand))
         }
         for command in [EntryCommand.retry, .cancel] {
             router.post("/v1/incidents/{id}/\(command.rawValue)") { request, context in

@@ -11,7 +11,8 @@ struct AdminRoutes: Sendable {
     let sources: AdminSources
     let input: RequestInput
     let wall: WallTime
-    let bodyGuard: BodyGuard
+    let access: AdminAccess
+    let sessions: BrowserSessions
     let heartbeat: Duration
     /// Distinguishes event numbers of this run from those of another.
     let run: String
@@ -21,7 +22,8 @@ struct AdminRoutes: Sendable {
         self.sources = sources
         input = RequestInput(byteCountMax: options.bodyByteCountMax)
         wall = WallTime(clock: sources.engine.clock)
-        bodyGuard = BodyGuard(options: options)
+        sessions = BrowserSessions(clock: sources.engine.clock)
+        access = AdminAccess(options: options, sessions: sessions)
         heartbeat = options.heartbeat
         run = String(UInt32.random(in: .min ... .max), radix: 36)
     }
@@ -37,6 +39,7 @@ struct AdminRoutes: Sendable {
         addConfigurationRoutes(to: router)
         addCacheRoutes(to: router)
         addDashboardRoutes(to: router)
+        addLoginRoutes(to: router)
         router.get("/v1/events") { request, _ in try events(request) }
         return router
     }
@@ -46,7 +49,8 @@ struct AdminRoutes: Sendable {
     /// How a caller is shown entries.
     func view(for request: Request) -> EntryView {
         EntryView(
-            wall: wall, naming: engine.naming, showsTickets: bodyGuard.admits(request.headers[.authorization]))
+            wall: wall, naming: engine.naming, showsTickets: access.isAdmin(request),
+            mayCommand: access.role(of: request) != .viewer)
     }
 
     /// The entry for an id of a caller: the one that is shown by it, or else the one whose ticket has it. A caller that
@@ -63,7 +67,7 @@ struct AdminRoutes: Sendable {
 
     /// Who gives a command.
     func author(of request: Request, _ context: AdminContext) -> CommandAuthor {
-        CommandAuthor(who: bodyGuard.name(ofCallerWith: request.headers[.authorization]), from: context.peer)
+        CommandAuthor(who: access.name(of: request), from: context.peer)
     }
 
     // MARK: Responses

@@ -8,6 +8,8 @@ package struct AdminOptions: Sendable {
     package var port = 8081
     /// The token that callers must send as `Authorization: Bearer …`. Nil: none is needed. Default: nil.
     package var token: Secret?
+    /// The token of callers that only read. Nil: there is none. Default: nil.
+    package var viewToken: Secret?
     /// The token that callers must send to get bodies, if there is no `token`. Nil: no caller gets bodies.
     /// Default: nil.
     package var bodyToken: Secret?

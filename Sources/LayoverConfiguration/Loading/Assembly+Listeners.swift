@@ -9,6 +9,11 @@ extension Assembly {
         if !admin.listen.isLoopback, admin.token == nil, isSound("admin.token") {
             refuse(adminListen, "\(admin.listen) is reachable from other machines, so admin.token is required")
         }
+        if let viewToken = admin.viewToken, isSound("admin.token"), isSound("admin.viewToken") {
+            let address = KeyAddress(section: .global, key: ["admin", "viewToken"])
+            if admin.token == nil { refuse(address, "without admin.token every caller may do more than read") }
+            if viewToken == admin.token { refuse(address, "is the same as admin.token") }
+        }
         if !proxy.listen.isLoopback {
             if proxy.insecureOpen {
                 warnings.append(

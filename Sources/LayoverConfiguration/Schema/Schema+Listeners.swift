@@ -47,8 +47,8 @@ extension Schema {
             "admin.token", \.admin.token, .secret, secrecy: .whole,
             "Bearer token required in every call. null: no token required."),
         key(
-            "admin.viewToken", \.admin.viewToken, .secret, available: .later, secrecy: .whole,
-            "Bearer token for read-only calls. null: none."),
+            "admin.viewToken", \.admin.viewToken, .secret, secrecy: .whole,
+            "Bearer token for calls that only read; bodies stay masked. Requires `admin.token`. null: none."),
         key(
             "admin.allowedHosts", \.admin.allowedHosts, Codec.host.list,
             "Hosts accepted in admin requests, whatever the port."),

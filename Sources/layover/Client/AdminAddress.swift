@@ -25,6 +25,9 @@ struct AdminAddress: Sendable, Equatable {
         }
     }
 
+    /// As a URL without a slash at its end.
+    var url: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)\(prefix)" }
+
     private static func split(_ authority: Substring, of text: String) throws(CommandFailure) -> (String, Int)
     {
         var host = authority

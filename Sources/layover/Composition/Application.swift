@@ -126,6 +126,7 @@ struct Application {
             options.port = port
         }
         options.token = settings.admin.token
+        options.viewToken = settings.admin.viewToken
         options.allowedHosts = settings.admin.allowedHosts
         guard options.token == nil else { return options }
         options.bodyToken = AdminTokenFile.make(in: folder)

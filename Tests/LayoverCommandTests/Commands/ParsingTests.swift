@@ -37,7 +37,7 @@ struct ParsingTests {
         #expect(
             names == [
                 "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
-                "hold", "release", "force", "abort", "settle", "decide", "body", "response", "incidents", "online", "offline", "auto",
+                "hold", "release", "force", "abort", "settle", "decide", "body", "response", "incidents", "open", "online", "offline", "auto",
                 "reload", "drain", "store", "cache", "env", "exec", "healthcheck", "completions", "version",
             ])
     }

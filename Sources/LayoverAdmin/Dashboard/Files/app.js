@@ -118,6 +118,8 @@ function drawHead() {
   byID("network").textContent = mode === "auto" ? `Network: ${state}` : `Network: ${state}, set by a person`;
   byID("network").className = state;
   const chooser = /** @type {HTMLSelectElement} */ (byID("mode"));
+  chooser.disabled = latest.role === "viewer";
+  byID("logout").hidden = !latest.isLoggedIn;
   if (document.activeElement !== chooser) chooser.value = mode;
   const counts = latest.counts;
   byID("tabs").replaceChildren(...tabs.map(([name, label, states]) => {
@@ -187,7 +189,7 @@ function offerChanges(count) {
 function drawBulk() {
   const place = byID("bulk");
   const count = selection.selectedCount();
-  const isLive = latest.filter !== null && shown.tab !== "recent";
+  const isLive = latest.filter !== null && shown.tab !== "recent" && latest.role !== "viewer";
   const wanted = `${count} ${isLive} ${shown.tab} ${drawn.data.length > 0}`;
   if (place.dataset.drawn === wanted) return;
   place.dataset.drawn = wanted;

@@ -20,7 +20,7 @@ export async function draw(tab, snapshot) {
     drawn = "";
     return;
   }
-  const parts = tab === "cache" ? await cache() : await activity(snapshot);
+  const parts = tab === "cache" ? await cache(snapshot.role !== "viewer") : await activity(snapshot);
   // An answer that comes after the tab was left is not drawn.
   if (mine !== turn) return;
   const isNew = drawn !== tab;
@@ -29,7 +29,8 @@ export async function draw(tab, snapshot) {
   place.replaceChildren(...parts);
 }
 
-async function cache() {
+/** @param {boolean} mayCommand */
+async function cache(mayCommand) {
   /** @type {Record<string, any>} */
   let list;
   try {
@@ -44,7 +45,7 @@ async function cache() {
   return [
     element("h2", {}, "Responses kept for reading offline"),
     element("p", {}, `${counted(entries, "response", "responses")}, ${size(bytes)} of ${size(bytesMax)}. `,
-      entries ? button("purge", "Purge all", { "data-danger": true }) : null),
+      entries && mayCommand ? button("purge", "Purge all", { "data-danger": true }) : null),
     entries ? table(["Request", "Status", "Size", "Kept since", "For"], rows) : null,
   ].filter((part) => part !== null);
 }
