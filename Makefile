@@ -10,7 +10,7 @@ MIXED_SECONDS ?= 600
 SOAK_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sim crash test-memory soak mutants bench check format setup release container container-trial clean
+.PHONY: help run test sim crash test-memory soak mutants bench check format setup release deb tarball test-package test-browser container container-trial clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,22 @@ setup: ## Only install what building and testing need
 release: ## Only build the release binary; the Dockerfile runs the same script
 	@scripts/setup.sh build
 	scripts/build-release.sh
+
+deb: release ## Build the Debian package: .build/package/layover_….deb
+	@scripts/setup.sh package
+	@scripts/package/deb.sh
+
+tarball: release ## Pack binary, man page, completions and units: .build/package/layover-….tar.gz
+	@scripts/package/tarball.sh
+
+test-package: release ## Install, run, upgrade, remove and purge the Debian package in a fresh root (root; about two minutes)
+	@scripts/setup.sh package
+	@scripts/package/trial.sh
+
+test-browser: ## The dashboard by axe in all states, its HTML by vnu, and in Firefox
+	@scripts/setup.sh build test browser
+	swift build --build-tests
+	@scripts/browser.sh
 
 container: ## Build the container image with docker, podman or buildah, whichever is there
 	scripts/container/image.sh

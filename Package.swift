@@ -112,7 +112,7 @@ let package = Package(
         .executableTarget(
             name: "layover",
             dependencies: [
-                "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "LayoverUpstream",
+                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "LayoverUpstream",
                 "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),

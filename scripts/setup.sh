@@ -10,6 +10,10 @@ build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libmim
 test_packages="curl git openssl iproute2 nodejs node-undici python3 python3-pip python3-requests strace faketime valgrind binutils python3-venv chromium chromium-driver w3m"
 bench_packages="nginx squid haproxy tinyproxy wrk curl python3"
 container_packages="buildah debootstrap"
+# What builds and tries the Debian package.
+package_packages="dpkg-dev lintian debootstrap groff systemd prometheus curl python3 python3-yaml"
+# A second browser, and Java for the checker of HTML.
+browser_packages="firefox-esr default-jre-headless"
 
 installed() {
     status=$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) || return 1
@@ -31,7 +35,9 @@ for part in "$@"; do
         test) wanted="$wanted $test_packages" ;;
         bench) wanted="$wanted $bench_packages" ;;
         container) wanted="$wanted $container_packages" ;;
-        *) echo "setup.sh: unknown part '$part'; use build, test, bench or container" >&2; exit 1 ;;
+        package) wanted="$wanted $package_packages" ;;
+        browser) wanted="$wanted $browser_packages" ;;
+        *) echo "setup.sh: unknown part '$part'; use build, test, bench, container, package or browser" >&2; exit 1 ;;
     esac
 done
 

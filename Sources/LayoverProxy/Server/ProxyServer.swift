@@ -10,6 +10,8 @@ package struct ProxyServer: Sendable {
         case tcp(host: String, port: Int)
         /// `mode`: permissions of the socket file; nil leaves the umask's.
         case unix(path: String, mode: UInt16?)
+        /// A socket that is bound and listens already; it is closed with the listener.
+        case descriptor(CInt, isTCP: Bool)
     }
 
     /// Connections that may wait to be accepted. The kernel lowers it to `net.core.somaxconn`.
@@ -49,11 +51,14 @@ package struct ProxyServer: Sendable {
                 }
             }
         let channel: any Channel
-        switch address {
-        case .tcp(let host, let port):
-            let bootstrap = bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        let ofTCP = {
+            bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            channel = try await bootstrap.bind(host: host, port: port).get()
+        }
+        switch address {
+        case .tcp(let host, let port): channel = try await ofTCP().bind(host: host, port: port).get()
+        case .descriptor(let socket, let isTCP):
+            channel = try await (isTCP ? ofTCP() : bootstrap).withBoundSocket(socket).get()
         case .unix(let path, let mode):
             channel = try await bindUnix(bootstrap, path: path, mode: mode)
         }

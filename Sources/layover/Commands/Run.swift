@@ -28,7 +28,7 @@ struct Run: AsyncParsableCommand {
         overrides["proxy.listen"] = listen
         overrides["admin.listen"] = admin
         let layers = source.layers(overrides: overrides)
-        try await Application(loaded: source.load(layers), source: layers, portFile: portFile).run()
+        try await Application(loaded: try source.load(layers), source: layers, portFile: portFile).run()
     }
 }
 

@@ -17,8 +17,30 @@ struct Application {
     let loaded: LoadedConfiguration
     let source: ConfigurationSource
     let portFile: String?
+    /// With the address of a socket that a service manager has bound.
+    private let settings: Settings
+    private let activated: ActivatedSocket?
 
-    private var settings: Settings { loaded.settings }
+    /// - Throws: `ExitCode` after one line, if a service manager gave a socket that cannot be used.
+    init(loaded: LoadedConfiguration, source: ConfigurationSource, portFile: String?) throws {
+        self.loaded = loaded
+        self.source = source
+        self.portFile = portFile
+        var settings = loaded.settings
+        do throws(ActivatedSocket.Unusable) {
+            activated = try ActivatedSocket.given()
+            if let address = activated?.address {
+                guard address.isLoopback || settings.proxy.insecureOpen else {
+                    throw .init(message: "\(address) is reachable from other machines, so proxy.insecureOpen must be true")
+                }
+                settings.proxy.listen = address
+            }
+        } catch {
+            StandardError.write("error: \(error.message)")
+            throw ExitCode(1)
+        }
+        self.settings = settings
+    }
 
     func run() async throws {
         ProcessLimits.ignoreBrokenPipes()
@@ -51,8 +73,12 @@ struct Application {
             isDraining: draining, logger: logger)
         var running: [any Service] = [admin, monitor(parts), notifier, proxy]
         if let standIn = parts.store as? UnavailableStore { running.append(StoreReopening(parts: parts, standIn: standIn)) }
+        let manager = ServiceManagerLink(engine: parts.engine)
+        if let manager { running.append(manager) }
         let services = ServiceGroup(configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
-        stop.listen(reload: { _ = await reloader.reload() }) {
+        stop.listen {
+            if let manager { await manager.reloading { _ = await reloader.reload() } } else { _ = await reloader.reload() }
+        } _: {
             await services.triggerGracefulShutdown()
         }
         let announcing = Task {
@@ -60,6 +86,7 @@ struct Application {
                 try await begin(
                     parts, server: server, address: address, adminHost: adminOptions.host, adminPort: port,
                     instancePorts: instancePorts)
+                manager?.isReady()
                 break
             }
         }
@@ -72,7 +99,7 @@ struct Application {
 
     private func bindProxy(_ parts: ProxyParts) async throws -> ProxyServer {
         do {
-            let server = try await parts.bind()
+            let server = try await parts.bind(activated: activated?.descriptor)
             if case .tcp(let host, let port) = settings.proxy.listen {
                 parts.addressGuard.add(host: host, port: server.localPort ?? port)
             }

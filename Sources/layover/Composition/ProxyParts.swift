@@ -128,9 +128,12 @@ struct ProxyParts: Sendable {
     }
 
     /// Binds the proxy port.
-    func bind() async throws -> ProxyServer {
+    /// - Parameter activated: A socket that listens already; nil: `proxy.listen` is bound.
+    func bind(activated: CInt? = nil) async throws -> ProxyServer {
         let address: ProxyServer.Address =
             switch settings.proxy.listen {
+            case .tcp where activated != nil: .descriptor(activated ?? -1, isTCP: true)
+            case .unix where activated != nil: .descriptor(activated ?? -1, isTCP: false)
             case .tcp(let host, let port): .tcp(host: host, port: port)
             case .unix(let path): .unix(path: path, mode: settings.proxy.socketMode.map(UInt16.init))
             }
