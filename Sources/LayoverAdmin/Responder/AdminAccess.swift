@@ -30,6 +30,9 @@ struct AdminAccess: Sendable {
         self.sessions = sessions
     }
 
+    /// Whether there is an `admin.token`.
+    var asksForToken: Bool { !isOpen }
+
     /// Nil: it has to show a token.
     func role(of request: Request) -> AdminRole? {
         let field = request.headers[.authorization]

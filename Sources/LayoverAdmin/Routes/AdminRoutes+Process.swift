@@ -31,7 +31,7 @@ extension AdminRoutes {
     }
 
     /// The description of all this. Its examples of ids are those of an entry and an incident that there are now, so that
-    /// a program which makes requests of it reaches some.
+    /// a program which makes requests of it reaches some. With a token it does not say that there may be none.
     private func description() async -> Response {
         var query = PendingQuery()
         query.limit = 1
@@ -42,6 +42,7 @@ extension AdminRoutes {
         if let incident = await engine.incidents().first {
             description.replace("00000000000000000000000000000002", with: incident.id.description)
         }
+        if access.asksForToken { description.replace("\nsecurity:\n  - {}\n", with: "\nsecurity:\n") }
         return text(ByteBuffer(string: description), type: "application/yaml")
     }
 
