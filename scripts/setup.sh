@@ -7,7 +7,9 @@ set -eu
 
 build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libmimalloc-dev pkg-config git ca-certificates"
 # The real clients of the end-to-end tests, and what their origins are made of.
-test_packages="curl git openssl iproute2 nodejs node-undici python3 python3-pip python3-requests strace faketime valgrind binutils python3-venv chromium chromium-driver w3m"
+test_packages="curl git openssl iproute2 nodejs node-undici python3 python3-pip python3-venv python3-requests strace faketime valgrind binutils"
+# The browser of the tests of the dashboard, and one for pages without scripts.
+test_packages="$test_packages chromium chromium-driver w3m"
 bench_packages="nginx squid haproxy tinyproxy wrk curl python3"
 container_packages="buildah debootstrap"
 # What builds and tries the Debian package.

@@ -18,12 +18,7 @@ struct CacheQuery: Sendable {
         case (nil, let url?): selection = try CacheSelection.named(url: url, orElse: Problem.badParameter)
         default: throw .badParameter("Give 'host' or 'url', not both.")
         }
-        if let text = parameters["limit"] {
-            guard let limit = Int(text), (1...PendingQuery.pageCountMax).contains(limit) else {
-                throw .badParameter("'limit' must be a number from 1 to \(PendingQuery.pageCountMax).")
-            }
-            self.limit = limit
-        }
+        limit = try parameters.limit() ?? limit
         if let text = parameters["cursor"] {
             guard let before = Int64(text) else { throw .badParameter("'cursor' must be a nextCursor of this list.") }
             self.before = before

@@ -14,13 +14,7 @@ extension PendingQuery {
             }
             self.sort = sort
         }
-        limit = isStream ? nil : limit
-        if let text = parameters["limit"] {
-            guard let limit = Int(text), (1...Self.pageCountMax).contains(limit) else {
-                throw .badParameter("'limit' must be a number from 1 to \(Self.pageCountMax).")
-            }
-            self.limit = limit
-        }
+        limit = try parameters.limit() ?? (isStream ? nil : limit)
         if let text = parameters["cursor"] {
             guard let cursor = EntryCursor(text), cursor.sort == sort else {
                 throw .badParameter("'cursor' must be a nextCursor of this list with the same 'sort'.")

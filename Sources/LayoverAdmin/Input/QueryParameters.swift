@@ -25,6 +25,15 @@ struct QueryParameters {
     /// Nil if it is absent or empty.
     subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
+    /// The most elements of a page; nil if it is absent. An empty one is no number.
+    func limit() throws(Problem) -> Int? {
+        guard let text = values["limit"] else { return nil }
+        guard let limit = Int(text), (1...PendingQuery.pageCountMax).contains(limit) else {
+            throw .badParameter("'limit' must be a number from 1 to \(PendingQuery.pageCountMax).")
+        }
+        return limit
+    }
+
     private static func decoded(_ text: Substring) throws(Problem) -> String {
         let spaced = String(text.map { $0 == "+" ? " " : $0 })
         guard spaced.contains("%") else { return spaced }
