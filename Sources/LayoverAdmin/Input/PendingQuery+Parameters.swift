@@ -7,7 +7,7 @@ extension PendingQuery {
     init(_ parameters: QueryParameters, isStream: Bool) throws(Problem) {
         self.init()
         filter = try EntryFilter(parameters)
-        if let text = parameters["sort"] {
+        if let text = parameters.given("sort") {
             guard let sort = EntrySort(text) else {
                 let names = EntrySort.Field.allCases.map(\.rawValue).joined(separator: ", ")
                 throw .badParameter("'sort' must be one of \(names), with '-' before it for descending.")

@@ -25,6 +25,9 @@ struct QueryParameters {
     /// Nil if it is absent or empty.
     subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
+    /// Nil if it is absent. For values of which an empty one is none.
+    func given(_ name: String) -> String? { values[name] }
+
     /// The most elements of a page; nil if it is absent. An empty one is no number.
     func limit() throws(Problem) -> Int? {
         guard let text = values["limit"] else { return nil }

@@ -112,7 +112,7 @@ struct OpenAPITests {
     }
 
     private static let paths: [(String, Bool)] = [
-        ("/v1/pending?sort=-requestBytes", true), ("/v1/pending?sort=client", false), ("/v1/pending?sort=--id", false),
+        ("/v1/pending?sort=-requestBytes", true), ("/v1/pending?sort=client", false), ("/v1/pending?sort=--id", false), ("/v1/pending?sort=", false),
         ("/v1/pending?state=waiting,%20held", true), ("/v1/pending?state=waiting,,held", false),
         ("/v1/pending?limit=1000", true), ("/v1/pending?limit=", false), ("/v1/pending?limit=1001", false), ("/v1/cache?limit=", false),
         ("/v1/pending?cursor=parkedAt.n0.0", true), ("/v1/pending?cursor=x", false), ("/dashboard/snapshot?tab=all", false),
