@@ -24,6 +24,9 @@ struct BulkRequest: Decodable {
         reason = try container.decodeReason(forKey: .reason)
     }
 
+    /// By what it selects.
+    var names: String { (isDryRun ? "dry run, " : "") + (ids != nil ? "ids" : filter != nil ? "filter" : "all") }
+
     /// The selection in the body, if it has no ids.
     func selection(_ wall: WallTime) throws(Problem) -> EntrySelection {
         switch (filter, all) {

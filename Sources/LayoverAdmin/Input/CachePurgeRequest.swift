@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverEngine
 
 /// The body of a purge.
@@ -20,6 +21,9 @@ struct CachePurgeRequest: Decodable {
         host = try container.given(String.self, forKey: .host)
         url = try container.given(String.self, forKey: .url)
     }
+
+    /// What is to be deleted.
+    var names: String { host.map { "host \($0)" } ?? url.map { "url \(MaskedURL.text($0))" } ?? "all" }
 
     func selection() throws(Problem) -> CacheSelection {
         switch (all, host, url) {

@@ -28,6 +28,13 @@ struct PatchRequest: Decodable {
         if container.contains(.lane) { lane = .some(try container.decodeIfPresent(String.self, forKey: .lane)) }
     }
 
+    /// What is to be changed.
+    var names: String {
+        let shownLane = lane.map { "lane \($0.map(MaskedTicketIDs.target) ?? "none")" }
+        return [priority.map { "priority \($0)" }, expiresAt.map { "expiresAt \($0)" }, shownLane]
+            .compactMap(\.self).joined(separator: ", ")
+    }
+
     func patch(_ wall: WallTime) throws(Problem) -> EntryPatch {
         var patch = EntryPatch(priority: priority, lane: lane)
         if let priority, !(0...7).contains(priority) {

@@ -13,7 +13,7 @@ struct ReachabilityRequest: Decodable {
     }
 
     private var mode: String?
-    private var reason: String?
+    var reason: String?
     private var hint: String?
 
     init(from decoder: any Decoder) throws {

@@ -9,14 +9,20 @@ struct RequestInput {
     let byteCountMax: Int
 
     /// The body as a document; nil if there is none.
-    func document<Document: Decodable>(_ type: Document.Type, of request: Request) async throws -> Document? {
+    ///
+    /// - Parameter note: Gets the reason that the body gives.
+    func document<Document: Decodable>(
+        _ type: Document.Type, of request: Request, _ note: AuditNote? = nil
+    ) async throws -> Document? {
         let mediaType = request.headers[.contentType]
         let bytes = try await bytes(of: request)
         // Only this type forces a browser to make a preflight request across sites, even with no body.
         if let mediaType, !Self.isJSON(mediaType) { throw Problem.notJSON }
         guard bytes.readableBytes > 0 else { return nil }
         guard mediaType != nil else { throw Problem.notJSON }
-        return try JSONText.decode(type, from: bytes)
+        let document = try JSONText.decode(type, from: bytes)
+        if let reasoned = document as? any ReasonedRequest { note?.write { $0.reason = reasoned.reason } }
+        return document
     }
 
     /// The body as the text of a form (WHATWG URL, section application/x-www-form-urlencoded).

@@ -6,6 +6,8 @@ struct AdminContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Address and port of its sender; nil where they are not known.
     let peer: String?
+    /// For the record of a command.
+    let audit = AuditNote()
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)

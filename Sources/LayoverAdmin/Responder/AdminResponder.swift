@@ -12,11 +12,12 @@ struct AdminResponder: HTTPResponder {
     private let requestGuard: RequestGuard
     private let routes: RouteIndex
     private let router: RouterResponder<AdminContext>
+    private let admin: AdminRoutes
 
     init(options: AdminOptions, sources: AdminSources) {
-        let adminRoutes = AdminRoutes(options: options, sources: sources)
-        requestGuard = RequestGuard(options: options, access: adminRoutes.access)
-        let router = adminRoutes.router()
+        admin = AdminRoutes(options: options, sources: sources)
+        requestGuard = RequestGuard(options: options, access: admin.access)
+        let router = admin.router()
         routes = RouteIndex(router.routes)
         self.router = router.buildResponder()
     }
@@ -31,15 +32,28 @@ struct AdminResponder: HTTPResponder {
         do {
             try requestGuard.check(request)
             try routes.check(method: request.method, path: request.uri.path)
-            return try await router.respond(to: request, context: context)
-        } catch let problem as Problem {
-            if problem.status == 401, let login = Self.login(request) { return login }
-            return problem.response(path: request.uri.path)
-        } catch is HTTPParserError {
-            return Problem.unreadable.response(path: request.uri.path)
         } catch {
+            if error.status == 401, let login = Self.login(request) { return login }
+            return error.response(path: request.uri.path)
+        }
+        do {
+            let response = try await router.respond(to: request, context: context)
+            admin.recordCommand(request, context, status: response.status.code, problem: nil)
+            return response
+        } catch {
+            let problem = problem(error, context)
+            admin.recordCommand(request, context, status: problem.status, problem: problem)
+            return problem.response(path: request.uri.path)
+        }
+    }
+
+    private func problem(_ error: any Error, _ context: Context) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case is HTTPParserError: return .unreadable
+        default:
             context.logger.error("admin request failed", metadata: ["error": "\(error)"])
-            return Problem.internalError.response(path: request.uri.path)
+            return .internalError
         }
     }
 

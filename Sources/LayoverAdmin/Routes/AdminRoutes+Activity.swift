@@ -23,7 +23,11 @@ extension AdminRoutes {
     /// A list of one page, or one document a line where the client asks for that.
     func list(_ documents: [some Codable & Sendable], _ request: Request) throws -> Response {
         try refuseParameters(request)
-        guard request.acceptsLines else { return try json(ListDocument(data: documents, nextCursor: nil)) }
+        return request.acceptsLines ? lines(documents) : try json(ListDocument(data: documents, nextCursor: nil))
+    }
+
+    /// One document a line.
+    func lines(_ documents: [some Codable & Sendable]) -> Response {
         let body = ResponseBody { writer in
             try await ListText(separator: "\n", terminator: "\n").write(documents, to: &writer) { $0 }
             try await writer.finish(nil)

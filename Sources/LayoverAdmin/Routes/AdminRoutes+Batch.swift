@@ -4,13 +4,14 @@ import HummingbirdCore
 /// Several requests, one answer.
 extension AdminRoutes {
     func addBatchRoutes(to router: Router<AdminContext>) {
-        router.post("/v1/batch") { request, _ in
+        router.post("/v1/batch") { request, context in
             try refuseParameters(request)
             guard let send = sources.send else { throw Problem.noProxy }
             let input = RequestInput(byteCountMax: BatchRequest.byteCountMax)
             guard let batch = try await input.document(BatchRequest.self, of: request) else {
                 throw Problem.malformedBody("Send 'requests'.")
             }
+            context.audit.write { $0.matched = batch.requests.count }
             let outcomes = await outcomes(of: batch, send)
             return try json(BatchDocument(data: outcomes.map { BatchDocument.Item($0) }))
         }

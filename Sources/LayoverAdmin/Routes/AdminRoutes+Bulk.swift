@@ -11,18 +11,23 @@ extension AdminRoutes {
 
     func performForMany(_ command: EntryCommand, _ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
-        guard let order = try await input.document(BulkRequest.self, of: request) else {
+        guard let order = try await input.document(BulkRequest.self, of: request, context.audit) else {
             throw Problem.malformedBody("Send one of 'ids', 'filter' and \"all\": true.")
         }
+        context.audit.write { $0.detail = order.names }
         if let names = try order.namedIDs() {
-            return try json(await perform(command, named: names, order, by: author(of: request, context)))
+            let result = await perform(command, named: names, order, by: author(of: request, context))
+            context.audit.write { ($0.matched, $0.done) = (result.matched, result.done) }
+            return try json(result)
         }
         let selection = try order.selection(wall)
         let entries = await engine.liveEntries()
         let ids = selection.matched(in: entries, naming: engine.naming)
         let later = selection.laterCount(in: entries, naming: engine.naming)
+        context.audit.write { ($0.matched, $0.done) = (ids.count, 0) }
         guard !order.isDryRun else { return try json(BulkDocument(matched: ids.count, done: 0, results: [], later: later)) }
         let outcomes = await perform(command, ids, by: author(of: request, context), reason: order.reason)
+        context.audit.write { ($0.matched, $0.done) = (ids.count, outcomes.count { $0 == .done }) }
         if let failure = outcomes.lazy.compactMap(\.failure).first {
             throw Problem.unsaved(failure, count: outcomes.count { $0.failure != nil }, of: ids.count)
         }

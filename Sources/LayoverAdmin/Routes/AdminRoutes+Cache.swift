@@ -6,7 +6,7 @@ import LayoverEngine
 extension AdminRoutes {
     func addCacheRoutes(to router: Router<AdminContext>) {
         router.get("/v1/cache") { request, _ in try await listCache(request) }
-        router.post("/v1/cache/purge") { request, _ in try await purgeCache(request) }
+        router.post("/v1/cache/purge") { request, context in try await purgeCache(request, context) }
     }
 
     private func listCache(_ request: Request) async throws -> Response {
@@ -23,14 +23,17 @@ extension AdminRoutes {
                 nextCursor: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil))
     }
 
-    private func purgeCache(_ request: Request) async throws -> Response {
+    private func purgeCache(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         guard let order = try await input.document(CachePurgeRequest.self, of: request) else {
             throw CachePurgeRequest.refusal
         }
         let selection = try order.selection()
+        context.audit.write { $0.detail = order.names }
         let cache = try openedCache()
-        return try json(CachePurgeDocument(purged: try await readable { try await cache.purge(selection) }))
+        let purged = try await readable { try await cache.purge(selection) }
+        context.audit.write { $0.done = purged }
+        return try json(CachePurgeDocument(purged: purged))
     }
 
     private func openedCache() throws(Problem) -> any ResponseCache {

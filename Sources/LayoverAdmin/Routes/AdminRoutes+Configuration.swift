@@ -12,9 +12,9 @@ extension AdminRoutes {
             }
         }
         guard let reload = sources.reload else { return }
-        router.post("/v1/reload") { request, _ in
+        router.post("/v1/reload") { request, context in
             try refuseParameters(request)
-            _ = try await input.document(CommandRequest.self, of: request)
+            _ = try await input.document(CommandRequest.self, of: request, context.audit)
             let report = await reload()
             guard report.errors.isEmpty else { throw Problem.configuration(report.errors) }
             return try json(ReloadDocument(report, wall: wall))

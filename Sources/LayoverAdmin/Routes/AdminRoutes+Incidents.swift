@@ -26,7 +26,7 @@ extension AdminRoutes {
         _ command: EntryCommand, _ request: Request, _ context: AdminContext
     ) async throws -> Response {
         try refuseParameters(request)
-        let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
+        let order = try await input.document(CommandRequest.self, of: request, context.audit) ?? CommandRequest()
         let before = try await incident(context)
         let (outcome, after) = await engine.command(
             command, incident: before.id, by: author(of: request, context), reason: order.reason)

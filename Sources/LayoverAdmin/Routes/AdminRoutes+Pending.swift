@@ -76,6 +76,7 @@ extension AdminRoutes {
         guard let text = context.parameters.get("id"),
             let id = try await entryID(text, where: { try await known($0) != nil })
         else { throw Problem.unknownEntry }
+        context.audit.write { $0.entry = id }
         return id
     }
 
@@ -93,7 +94,7 @@ extension AdminRoutes {
         _ command: EntryCommand, _ request: Request, _ context: AdminContext
     ) async throws -> Response {
         try refuseParameters(request)
-        let order = try await input.document(CommandRequest.self, of: request) ?? CommandRequest()
+        let order = try await input.document(CommandRequest.self, of: request, context.audit) ?? CommandRequest()
         let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.command(
@@ -104,7 +105,7 @@ extension AdminRoutes {
 
     private func settle(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
-        let order = try await input.document(SettleRequest.self, of: request) ?? SettleRequest()
+        let order = try await input.document(SettleRequest.self, of: request, context.audit) ?? SettleRequest()
         let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.command(
@@ -118,6 +119,7 @@ extension AdminRoutes {
             throw Problem.malformedBody("Send at least one of 'priority', 'expiresAt' and 'lane'.")
         }
         let patch = try order.patch(wall)
+        context.audit.write { $0.detail = order.names }
         let id = try await entryID(context)
         let revision = try await revision(of: id, admittedBy: request)
         let (result, entry) = await engine.patch(id, patch, revision: revision)

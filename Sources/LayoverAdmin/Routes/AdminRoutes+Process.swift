@@ -22,9 +22,9 @@ extension AdminRoutes {
                     await engine.status(), await engine.storeStatus(), sources: sources, wall: wall))
         }
         guard let drain = sources.drain else { return }
-        router.post("/v1/drain") { request, _ in
+        router.post("/v1/drain") { request, context in
             try refuseParameters(request)
-            _ = try await input.document(CommandRequest.self, of: request)
+            _ = try await input.document(CommandRequest.self, of: request, context.audit)
             drain()
             return try json(HealthDocument(status: "draining"))
         }

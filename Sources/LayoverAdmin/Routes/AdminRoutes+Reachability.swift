@@ -10,17 +10,21 @@ extension AdminRoutes {
             try refuseParameters(request)
             return try answer(await engine.reachabilityView())
         }
-        router.put("/v1/reachability") { request, _ in try await changeReachability(request) }
+        router.put("/v1/reachability") { request, context in try await changeReachability(request, context) }
     }
 
-    private func changeReachability(_ request: Request) async throws -> Response {
+    private func changeReachability(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
-        guard let order = try await input.document(ReachabilityRequest.self, of: request) else {
+        guard let order = try await input.document(ReachabilityRequest.self, of: request, context.audit) else {
             throw Problem.malformedBody("Send one of 'mode' and 'hint'.")
         }
         switch try order.change() {
-        case .mode(let mode, let reason): return try answer(await engine.setMode(mode, reason: reason))
-        case .hint: return try answer(await engine.hintChanged())
+        case .mode(let mode, let reason):
+            context.audit.write { $0.detail = "mode \(mode.rawValue)" }
+            return try answer(await engine.setMode(mode, reason: reason))
+        case .hint:
+            context.audit.write { $0.detail = "hint" }
+            return try answer(await engine.hintChanged())
         }
     }
 

@@ -14,6 +14,7 @@ struct AdminRoutes: Sendable {
     let access: AdminAccess
     let sessions: BrowserSessions
     let heartbeat: Duration
+    let audit = AuditLog()
     /// Distinguishes event numbers of this run from those of another.
     let run: String
 
@@ -40,6 +41,7 @@ struct AdminRoutes: Sendable {
         addCacheRoutes(to: router)
         addDashboardRoutes(to: router)
         addLoginRoutes(to: router)
+        addAuditRoutes(to: router)
         router.get("/v1/events") { request, _ in try events(request) }
         return router
     }

@@ -1,4 +1,5 @@
 package import LayoverEngine
+package import Logging
 
 /// What the admin API reads and steers.
 package struct AdminSources: Sendable {
@@ -25,6 +26,9 @@ package struct AdminSources: Sendable {
     package var configuration: (@Sendable () -> [ConfigurationValue])?
     /// Sends a request of a batch through the proxy port. Nil: the API cannot do it.
     package var send: (@Sendable (BatchItem) async -> BatchOutcome)?
+
+    /// Gets a line for each command. Nil: none.
+    package var logger: Logger?
 
     package init(engine: Engine) { self.engine = engine }
 }

@@ -83,18 +83,12 @@ extension Engine {
         if result == .done { totals.commandCounts[command, default: 0] += 1 }
         perform(actions)
         finishFact()
-        if result == .done { log(command, by: author, reason: reason, ["exchange": "\(naming.shown(id))"]) }
+        // Those of the admin API are logged there, the refused ones too.
+        if result == .done, author == .client {
+            logger.notice(
+                "command", metadata: ["command": "\(command.rawValue)", "who": "\(author.who)", "exchange": "\(naming.shown(id))"])
+        }
         return result
-    }
-
-    /// One line for a command, however many requests it is for.
-    func log(_ command: EntryCommand, by author: CommandAuthor, reason: String?, _ target: Logger.Metadata) {
-        var metadata = target
-        metadata["command"] = "\(command.rawValue)"
-        metadata["who"] = "\(author.who)"
-        if let from = author.from { metadata["from"] = "\(from)" }
-        if let reason { metadata["reason"] = "\(reason)" }
-        logger.info("command", metadata: metadata)
     }
 
     package func status() -> EngineStatus {
@@ -138,7 +132,6 @@ extension Engine {
         perform(actions)
         let changed = saves.touched
         finishFact()
-        if result == .done { log(command, by: author, reason: reason, ["incident": "\(id)"]) }
         return (result, changed)
     }
 

@@ -1,5 +1,4 @@
 package import LayoverCore
-import Logging
 
 /// Many entries at once.
 extension Engine {
@@ -28,9 +27,7 @@ extension Engine {
         let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
         perform(actions)
         finishFact()
-        let count = results.count { $0 == .done }
-        totals.commandCounts[command, default: 0] += count
-        if count > 0 { log(command, by: author, reason: reason, ["requests": "\(count)"]) }
+        totals.commandCounts[command, default: 0] += results.count { $0 == .done }
         return results
     }
 }

@@ -170,6 +170,7 @@ struct Application {
     ) -> AdminSources {
         let address = proxyAddress(server)
         var sources = AdminSources(engine: parts.engine)
+        sources.logger = parts.logger
         sources.spool = parts.spool
         sources.cache = { parts.cache.current }
         sources.metrics = parts.loops.map(\.metrics)

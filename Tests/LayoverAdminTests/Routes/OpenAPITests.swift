@@ -39,7 +39,10 @@ struct OpenAPITests {
 
     // MARK: What it takes
 
-    @Test(arguments: [("/v1/pending", PendingQuery.parameterNames), ("/v1/cache", CacheQuery.parameterNames)])
+    @Test(arguments: [
+        ("/v1/pending", PendingQuery.parameterNames), ("/v1/cache", CacheQuery.parameterNames),
+        ("/v1/audit", AuditQuery.parameterNames),
+    ])
     func describedParametersAreRead(path: String, names: Set<String>) {
         let listed = Self.block("paths", path, "get", "parameters").filter { $0.contains("- name: ") }
             .compactMap { $0.split(separator: " ").last.map(String.init) }
@@ -154,6 +157,7 @@ struct OpenAPITests {
             try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json, optional: ["lastCommand"])
             let commanded = try await harness.post("/v1/pending/\(AdminHarness.id(3))/hold", "{\"reason\":\"lunch\"}").json
             try expect("Command", commanded["lastCommand"] as? [String: Any])
+            try expect("AuditRecord", try await harness.send("GET", "/v1/audit").data.first)
             try expect("Status", try await harness.send("GET", "/v1/status").json)
             try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
             try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)
