@@ -41,4 +41,9 @@ class Axe(Case):
             self.one("dialog[open]")
             self.check(f"dialog {theme}")
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        # It does find what is wrong.
+        self.open()
+        self.js("document.body.append(document.createElement('img'), document.createElement('button'))")
+        with self.assertRaises(AssertionError):
+            self.check("a picture without a text")
         self.messages()

@@ -28,6 +28,7 @@ export function ask(title, content, label, options, then) {
   const close = button("close-dialog", label ? "Back" : "Close", { autofocus: true });
   parts.push(element("p", { class: "bar" }, close, label ? go : null));
   dialog().replaceChildren(...parts);
+  dialog().setAttribute("aria-labelledby", "confirm-title");
   dialog().showModal();
 }
 
