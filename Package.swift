@@ -127,7 +127,7 @@ let package = Package(
         .testTarget(name: "LayoverCryptoTests", dependencies: ["LayoverCrypto", "COpenSSL", "LayoverTestSupport"]),
         .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
         .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),
-        .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverTestSupport"]),
+        .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded]),
         .testTarget(
             name: "LayoverUpstreamTests",
             dependencies: ["LayoverUpstream", "LayoverEngine", "LayoverTestSupport", nioPosix]),

@@ -49,6 +49,8 @@ package struct StatusDocument: Codable, Sendable {
     package var counts: [String: Int]
     /// Incidents that are open.
     package var incidents: Int
+    /// Outages that are played.
+    package var rehearsals: Int
     /// Origins whose gate is shut.
     package var shutOrigins: [String]
     package var limits: [String: Limit]
@@ -72,6 +74,7 @@ extension StatusDocument {
             reachability: ReachabilityDocument(status.reachability, wall: wall),
             counts: StateCounts.document(status.counts),
             incidents: status.incidentCount,
+            rehearsals: status.rehearsalCount,
             shutOrigins: status.shutOrigins.map(\.description).sorted(),
             limits: LimitUse.all(status, sources: sources).reduce(into: [:]) {
                 $0[$1.name] = Limit(max: $1.max, used: $1.used)

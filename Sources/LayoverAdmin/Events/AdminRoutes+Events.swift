@@ -108,6 +108,8 @@ extension AdminRoutes {
             case .incident(_, let incident): try JSONText.bytes(IncidentDocument(incident, wall: wall, mayCommand: view.mayCommand))
             case .reachability(let view): try JSONText.bytes(ReachabilityDocument(view, wall: wall))
             case .reloaded(let report): try JSONText.bytes(ReloadDocument(report, wall: wall))
+            case .rehearsals(let rehearsals):
+                try JSONText.bytes(ListDocument(data: rehearsals.map { RehearsalDocument($0, wall: wall) }, nextCursor: nil))
             }
         bytes.writeBuffer(&text)
         bytes.writeString("\n\n")
@@ -151,6 +153,9 @@ extension AdminRoutes {
         }
         tail = ByteBuffer(string: "],\"nextCursor\":null,\"reachability\":")
         tail.writeImmutableBuffer(try JSONText.bytes(ReachabilityDocument(await engine.reachabilityView(), wall: wall)))
+        tail.writeString(",\"rehearsals\":")
+        tail.writeImmutableBuffer(
+            try JSONText.bytes(await engine.currentRehearsals().map { RehearsalDocument($0, wall: wall) }))
         tail.writeString("}\n\n")
         try await writer.write(tail)
         return last

@@ -37,6 +37,7 @@ struct AdminRoutes: Sendable {
         addActivityRoutes(to: router)
         addBatchRoutes(to: router)
         addReachabilityRoutes(to: router)
+        addRehearsalRoutes(to: router)
         addConfigurationRoutes(to: router)
         addCacheRoutes(to: router)
         addDashboardRoutes(to: router)

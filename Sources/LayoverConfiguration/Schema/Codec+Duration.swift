@@ -1,3 +1,5 @@
+import LayoverText
+
 extension Codec where Value == Duration {
     /// A duration such as `250ms`, `1.5s`, `5m`, `24h` or `7d`.
     ///

@@ -1,3 +1,5 @@
+import LayoverText
+
 extension Codec where Value == Bool {
     static var flag: Codec {
         Codec(

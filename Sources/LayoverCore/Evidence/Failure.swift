@@ -39,10 +39,13 @@ package struct Failure: Sendable, Hashable {
     }
 
     /// What is remembered of a response that is not delivered because its status is retried.
-    package static func answered(_ status: Int) -> Failure {
+    ///
+    /// - Parameter isMade: Whether a rehearsal made it.
+    package static func answered(_ status: Int, isMade: Bool = false) -> Failure {
         Failure(
             phase: .awaitingResponse, kind: .httpResponseStatus, evidence: .answered,
-            message: "The origin answered with status \(status).")
+            message: isMade
+                ? "A rehearsal answered with status \(status). Nothing was sent." : "The origin answered with status \(status).")
     }
 
     /// Whether this failure says that the way to its origin is blocked.

@@ -46,6 +46,7 @@ package struct AttemptProgress: Sendable, Hashable {
 /// What is known of the connection that an attempt used.
 package struct ConnectionFacts: Sendable, Hashable {
     package var localAddress: String?
+    /// Says too where a rehearsal had a part in the response.
     package var remoteAddress: String?
     package var reusedConnection: Bool
     /// Bytes of the request, head and body, that were handed to the kernel.

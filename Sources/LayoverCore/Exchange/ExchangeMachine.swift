@@ -244,7 +244,7 @@ package struct ExchangeMachine: Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> ResponseStep {
         let verdict = rules.verdict(on: response, sending: request, using: &generator)
-        let failure = Failure.answered(response.status)
+        let failure = Failure.answered(response.status, isMade: connection?.isMade == true)
         switch verdict {
         case .park(let parking):
             enter(.offering)

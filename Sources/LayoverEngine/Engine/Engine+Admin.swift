@@ -95,7 +95,7 @@ extension Engine {
         EngineStatus(
             uptime: clock.now() - startedAt, reachability: reachability.view, counts: pending.counts,
             heldCount: pending.heldCount, limits: pending.limits, totals: totals,
-            shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount,
+            shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount, rehearsalCount: currentRehearsals().count,
             oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
     }
 

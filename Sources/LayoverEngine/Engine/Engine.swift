@@ -59,6 +59,9 @@ package actor Engine {
     /// Nil until it is set.
     var notificationReceiver: (@Sendable (NotificationFact) -> Void)?
     var lastReload: ReloadReport?
+    var rehearsals = Rehearsals()
+    /// The rehearsals for `RehearsedUpstream`.
+    package nonisolated let rehearsalBoard = RehearsalBoard()
     private var timer: Scheduled<Void>?
     private var timerAt: Timestamp?
 
@@ -137,7 +140,7 @@ package actor Engine {
 
     /// Sets the one timer to the next thing that is due in any machine.
     func armTimer() {
-        let next = [pending.nextWakeAt, reachability.nextWakeAt].compactMap { $0 }.min()
+        let next = [pending.nextWakeAt, reachability.nextWakeAt, rehearsals.nextEndAt].compactMap { $0 }.min()
         guard next != timerAt else { return }
         timer?.cancel()
         timer = nil
@@ -159,6 +162,7 @@ package actor Engine {
         let now = clock.now()
         perform(reachability.advance(to: now))
         perform(pending.advance(to: now))
+        endRehearsals(now: now)
         finishFact()
     }
 }

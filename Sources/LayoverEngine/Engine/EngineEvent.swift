@@ -7,6 +7,8 @@ package struct EngineEvent: Sendable {
         case incident(IncidentEventKind, Incident)
         case reachability(ReachabilityView)
         case reloaded(ReloadReport)
+        /// All that are under way.
+        case rehearsals([Rehearsal])
     }
 
     /// From 1, in order, without a gap, since the start of the process.
@@ -20,6 +22,7 @@ package struct EngineEvent: Sendable {
         case .incident(let kind, _): kind.rawValue
         case .reachability: "reachability.changed"
         case .reloaded: "config.reloaded"
+        case .rehearsals: "rehearsal.changed"
         }
     }
 }

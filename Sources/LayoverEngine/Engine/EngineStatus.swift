@@ -10,6 +10,7 @@ package struct EngineStatus: Sendable {
     package var totals: EngineTotals
     package var shutOrigins: [Origin]
     package var incidentCount: Int
+    package var rehearsalCount: Int
     /// How long the request has waited for a person that has done so longest; nil where none does.
     package var oldestUndecidedAge: Duration?
     /// The last time that the configuration was read anew; nil when it never was.

@@ -137,6 +137,7 @@ extension EngineEvent.Content {
                 + (view.links?.links.count ?? 0) * 256 + (view.links?.defaultRoutes.count ?? 0) * 128
         case .reloaded(let report):
             256 + (report.appliedKeys + report.restartKeys + report.errors).reduce(0) { $0 + $1.utf8.count + 16 }
+        case .rehearsals(let rehearsals): 64 + rehearsals.count * 512
         }
     }
 }

@@ -12,7 +12,8 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// Whether an existing connection must not be used.
     package let needsFreshConnection: Bool
     /// Whether the worker reports the connection of a response. It costs a few microseconds.
-    package let wantsConnectionFacts: Bool
+    /// Not changed after the worker has been given the attempt.
+    package var wantsConnectionFacts: Bool
     /// What the worker knew of the connection when the head came. Written by the worker before it reports the
     /// head, read by the loop after.
     package var connectionFacts: ConnectionFacts?
@@ -20,8 +21,8 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// about to leave. It may block, so only workers that are set aside for tickets get attempts with one. False:
     /// nothing may be sent, and the attempt fails as `neverSent`.
     package let beforeSending: (@Sendable () -> Bool)?
-    /// Gets the events. Confined to the loop.
-    package let receiver: any UpstreamReceiver
+    /// Gets the events. Confined to the loop. A rehearsal puts its own in between.
+    package var receiver: any UpstreamReceiver
     /// Whatever the worker keeps for the attempt. Confined to the worker's thread.
     package var workerState: AnyObject?
     /// Whether the connection is open and the first byte of the request is about to leave or has left.

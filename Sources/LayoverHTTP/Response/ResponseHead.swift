@@ -23,6 +23,9 @@ package struct ResponseHead: Sendable {
     /// Whether a final response follows. 101 is final.
     package var isInterim: Bool { status < 200 && status != 101 }
 
+    /// Its bytes as it is passed on, the empty line included.
+    package var byteCount: Int { bytes.readableBytes + 2 }
+
     /// The fields in `bytes`, found on demand.
     package func fields() -> FieldBlock {
         let ranges = bytes.withUnsafeReadableBytes { Self.ranges(in: $0) }

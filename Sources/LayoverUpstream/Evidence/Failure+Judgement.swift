@@ -1,16 +1,12 @@
 import CCurl
 import LayoverCore
+import LayoverEngine
 
 // From result code, our own reason to stop, and progress to a failure with evidence. Pure.
 //
 // The rule that must never be wrong: `neverSent` only where no byte of the request can have left.
 
 extension Failure {
-    /// What an attempt ends with that was never made, because the worker is gone.
-    static let abortedByProxy = Failure(
-        phase: .resolving, kind: .proxyInternalError, evidence: .neverSent,
-        message: "The proxy aborted the attempt.")
-
     static func judged(code: CURLcode, cause: AbortCause?, progress: TransferProgress) -> Failure {
         let row = CurlCode.named(Int32(bitPattern: code.rawValue))
         let phase = progress.phase(of: row)

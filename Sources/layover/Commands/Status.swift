@@ -26,6 +26,7 @@ struct Status: AsyncParsableCommand {
             "pending",
             order.compactMap { name in status.counts[name].map { "\($0) \(name)" } }.joined(separator: ", "))
         facts.add("incidents", status.incidents == 0 ? "none" : "\(status.incidents) open")
+        facts.add("rehearsals", status.rehearsals == 0 ? nil : "\(status.rehearsals) (layover rehearse --list)")
         facts.add("unreachable", status.shutOrigins.isEmpty ? nil : status.shutOrigins.joined(separator: " "))
         let used = status.limits.sorted { $0.key < $1.key }.compactMap { name, limit in
             limit.used.map { "\(name) \($0)/\(limit.max)" }

@@ -18,7 +18,7 @@ struct ProxyParts: Sendable {
     let group: MultiThreadedEventLoopGroup
     let loops: [ProxyLoop]
     let addressGuard: OwnAddressGuard
-    let upstream: LibcurlUpstream
+    let upstream: RehearsedUpstream
     let spool: BodySpool
     let store: any PendingStore
     let storeOpening: StoreOpening
@@ -46,7 +46,8 @@ struct ProxyParts: Sendable {
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
-        let upstream = try LibcurlUpstream(options: options)
+        let upstream = RehearsedUpstream(
+            try LibcurlUpstream(options: options), board: engine.rehearsalBoard, clock: clock)
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: settings.proxy.threads ?? System.coreCount)
         loops = try await Self.makeLoops(
@@ -70,7 +71,7 @@ struct ProxyParts: Sendable {
 
     private static func makeLoops(
         _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, spool: BodySpool,
-        addressGuard: OwnAddressGuard, upstream: LibcurlUpstream, logger: Logger
+        addressGuard: OwnAddressGuard, upstream: any Upstream, logger: Logger
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
         var rules = ProxyRules(settings, installation: installation)

@@ -82,7 +82,7 @@ struct EventStreamTests {
                 let snapshot = try await blocks.nextEvent()
                 #expect(snapshot.name == "snapshot")
                 #expect(
-                    Set(snapshot.data.keys) == ["lost", "data", "counts", "nextCursor", "incidents", "reachability"])
+                    Set(snapshot.data.keys) == ["lost", "data", "counts", "nextCursor", "incidents", "reachability", "rehearsals"])
                 #expect(snapshot.data["lost"] as? Bool == false)
                 #expect((snapshot.data["data"] as? [[String: Any]])?.count == 1)
                 #expect((snapshot.data["counts"] as? [String: Int])?["waiting"] == 1)

@@ -62,6 +62,8 @@ struct OpenAPITests {
         #expect(Self.list(entry.filter { $0.hasPrefix("actions:") }) == EntryCommand.allCases.map(\.rawValue))
         let willGo = Self.block("components", "schemas", "Entry", "properties", "willGo").filter { $0.hasPrefix("enum:") }
         #expect(Self.list(willGo) == WillGo.allCases.map(\.rawValue))
+        let rehearsal = Self.block("components", "schemas", "Rehearsal", "properties")
+        #expect(Self.list(rehearsal.filter { $0.hasPrefix("fault:") }) == RehearsalFault.allCases.map(\.rawValue))
         let failure = Self.block("components", "schemas", "Failure", "properties")
         #expect(Self.list(failure.filter { $0.hasPrefix("phase:") }) == FailurePhase.allCases.map { "\($0)" })
     }
@@ -161,6 +163,8 @@ struct OpenAPITests {
             try expect("Status", try await harness.send("GET", "/v1/status").json)
             try expect("Reachability", try await harness.send("GET", "/v1/reachability").json)
             try expect("Incident", try await harness.send("GET", "/v1/incidents").data.first)
+            _ = try await harness.post("/v1/rehearsals", #"{"host":"a.example","fault":"refuse"}"#)
+            try expect("Rehearsal", try await harness.send("GET", "/v1/rehearsals").data.first)
         }
     }
 

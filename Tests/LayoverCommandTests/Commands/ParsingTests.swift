@@ -14,6 +14,9 @@ struct ParsingTests {
             ["exec"], ["exec", "--"], ["env", "--shell", "cmd.exe"], ["completions", "tcsh"], ["store"],
             ["store", "rotate"], ["drain", "now"], ["cache"], ["cache", "purge"], ["cache", "purge", "--all", "--host", "a"],
             ["cache", "purge", "http://a/"], ["cache", "list", "a"],
+            ["rehearse"], ["rehearse", "a"], ["rehearse", "a", "refuse", "b"], ["rehearse", "--list", "a"], ["rehearse", "--stop"],
+            ["rehearse", "--stop", "--list"], ["rehearse", "--stop", "1", "--all"], ["rehearse", "--stop", "1", "--for", "1s"],
+            ["rehearse", "a", "cut", "--after-bytes", "x"],
         ] as [[String]])
     func wrongUsageExitsWithOne(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: {
@@ -26,7 +29,7 @@ struct ParsingTests {
         ["--generate-completion-script", "zsh"], ["--generate-completion-script", "fish"],
         ["incidents", "--help"], ["incidents", "retry", "--help"], ["force", "--help"], ["drain", "--help"],
         ["store", "--help"], ["store", "rotate-key", "--help"], ["completions", "--help"],
-        ["cache", "--help"], ["cache", "list", "--help"], ["cache", "purge", "--help"],
+        ["rehearse", "--help"], ["cache", "--help"], ["cache", "list", "--help"], ["cache", "purge", "--help"],
     ])
     func askingForHelpExitsWithZero(arguments: [String]) async {
         await #expect { try await run(arguments) } throws: { Layover.report($0) == 0 }
@@ -37,7 +40,8 @@ struct ParsingTests {
         #expect(
             names == [
                 "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
-                "hold", "release", "force", "abort", "settle", "decide", "body", "response", "incidents", "open", "online", "offline", "auto",
+                "hold", "release", "force", "abort", "settle", "decide", "body", "response", "incidents", "open", "online", "offline",
+                "auto", "rehearse",
                 "reload", "drain", "store", "cache", "env", "exec", "healthcheck", "completions", "version",
             ])
     }

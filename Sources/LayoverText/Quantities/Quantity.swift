@@ -1,13 +1,13 @@
 /// A decimal number with its unit, kept exact.
-struct Quantity: Sendable, Hashable {
+package struct Quantity: Sendable, Hashable {
     /// All digits, the point left out.
     let digits: Int
     /// How many of the digits stand after the point.
     let fractionDigitCount: Int
-    let unit: String
+    package let unit: String
 
     /// Nil when the text is not digits, perhaps a point and more digits, then letters.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let whole = text.prefix { $0.isASCII && $0.isNumber }
         var rest = text[whole.endIndex...]
         var fraction: Substring = ""
@@ -26,7 +26,7 @@ struct Quantity: Sendable, Hashable {
     }
 
     /// The number times the unit; nil when it does not fit or does not come out whole.
-    func scaled(by unitSize: Int) -> Int? {
+    package func scaled(by unitSize: Int) -> Int? {
         let (product, overflow) = digits.multipliedReportingOverflow(by: unitSize)
         guard !overflow else { return nil }
         let divisor = (0..<fractionDigitCount).reduce(1) { power, _ in power * 10 }

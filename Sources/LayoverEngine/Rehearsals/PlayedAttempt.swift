@@ -1,0 +1,25 @@
+import LayoverCore
+
+/// One attempt that meets a rehearsal. Confined to the loop of its worker, like the calls it gets.
+protocol PlayedAttempt: AnyObject {
+    /// Whether it has to be told how time goes on.
+    var needsTime: Bool { get }
+    /// Aborts it. It still ends with one last event.
+    func cancel()
+    /// Aborts it if no connection has come about.
+    func cancelIfConnecting()
+    func resumeReceiving()
+    func timePassed(to now: Timestamp)
+    /// The worker that makes real attempts aborts those that it knows. Any other is aborted here.
+    func workerShutsDown()
+}
+
+extension UpstreamEvent {
+    /// Whether it is the last one of its attempt.
+    var isLast: Bool {
+        switch self {
+        case .end, .failed, .dialled: true
+        case .bodyWanted, .interim, .head, .body: false
+        }
+    }
+}
