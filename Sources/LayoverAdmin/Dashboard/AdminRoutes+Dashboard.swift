@@ -45,6 +45,7 @@ extension AdminRoutes {
             now: wall.text(of: now), lastEventId: id(ofEvent: last), tab: query.tab.rawValue,
             filter: (query.pending?.filter).map { DashboardSnapshot.Filter($0) },
             incidents: await engine.incidents().map { IncidentDocument($0, wall: wall, mayCommand: view.mayCommand) },
+            rehearsals: await engine.currentRehearsals().map { RehearsalDocument($0, wall: wall) },
             counts: StateCounts.document(await engine.counts()),
             data: page?.entries.map { EntryDocument($0, view) } ?? [], nextCursor: page?.nextCursor?.description,
             reachability: ReachabilityDocument(await engine.reachabilityView(), wall: wall),

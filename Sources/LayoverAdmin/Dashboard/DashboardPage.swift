@@ -19,6 +19,10 @@ struct DashboardPage {
         get throws {
             let json = String(buffer: try JSONText.bytes(snapshot)).replacing("<", with: "\\u003c")
             let parts = [
+                "rehearsals": snapshot.rehearsals.map { rehearsal in
+                    let text = "Rehearsal: an outage of \(rehearsal.host) (\(rehearsal.fault)) is played by Layover."
+                    return "<div class=\"incident rehearsal\"><p>\(Self.escaped(text))</p></div>"
+                }.joined(),
                 "banner": snapshot.incidents.map(line).joined(),
                 "tabs": DashboardTab.allCases.map(link).joined(),
                 "rows": snapshot.data.map(row).joined(),

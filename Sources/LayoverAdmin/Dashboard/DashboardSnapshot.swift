@@ -21,6 +21,8 @@ struct DashboardSnapshot: Codable, Sendable {
     /// What can be done with all entries of the list; null where it has none.
     @OrNull var filter: Filter?
     var incidents: [IncidentDocument]
+    /// Outages that are only played.
+    var rehearsals: [RehearsalDocument]
     /// Of the whole set, whatever the filter.
     var counts: [String: Int]
     var data: [EntryDocument]

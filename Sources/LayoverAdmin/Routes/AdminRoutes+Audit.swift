@@ -24,11 +24,20 @@ extension AdminRoutes {
         let path = request.uri.path.split(separator: "/")
         let isOfIncident = path.count > 2 && path[1] == "incidents"
         let record = AuditRecord(
-            at: engine.clock.now(), command: request.method == .patch ? "change" : path.last.map(String.init) ?? "",
+            at: engine.clock.now(), command: Self.commandName(request.method, path),
             author: author(of: request, context), incident: isOfIncident ? MaskedTicketIDs.target(String(path[2])) : nil,
             note: context.audit.content, status: status, outcome: problem?.kind ?? "done")
         audit.append(record)
         log(record, context)
+    }
+
+    private static func commandName(_ method: HTTPRequest.Method, _ path: [Substring]) -> String {
+        switch (method, path.dropFirst().first) {
+        case (.patch, _): "change"
+        case (.post, "rehearsals"): "rehearse"
+        case (.delete, "rehearsals"): "stop-rehearsal"
+        default: path.last.map(String.init) ?? ""
+        }
     }
 
     private func log(_ record: AuditRecord, _ context: AdminContext) {

@@ -18,6 +18,7 @@ extension AdminRoutes {
         try refuseParameters(request)
         guard let body = try await input.document(RehearsalRequest.self, of: request) else { throw RehearsalRequest.advice }
         let order = try body.order()
+        context.audit.write { $0.detail = "\(order.fault.rawValue) \(order.host)" }
         let rehearsal: Rehearsal
         do throws(RehearsalRefusal) {
             rehearsal = try await engine.rehearse(order, by: author(of: request, context))
@@ -34,6 +35,7 @@ extension AdminRoutes {
         guard let number = Int(text), String(number) == text,
             let rehearsal = await engine.stopRehearsal(number, by: author(of: request, context))
         else { throw Problem.unknownRehearsal }
+        context.audit.write { $0.detail = "\(rehearsal.order.fault.rawValue) \(rehearsal.order.host)" }
         return try json(RehearsalDocument(rehearsal, wall: wall))
     }
 }

@@ -113,6 +113,7 @@ function drawAll() {
 }
 
 function drawHead() {
+  banner.drawRehearsals(latest.rehearsals, latest.role !== "viewer");
   banner.draw(latest.incidents, isStale);
   const { state, mode } = latest.reachability;
   byID("network").textContent = mode === "auto" ? `Network: ${state}` : `Network: ${state}, set by a person`;
@@ -234,6 +235,8 @@ const verbs = {
   untick: () => selection.clearSelection(),
   "incident-retry": (target) => void commands.retryIncident(target.dataset.id ?? ""),
   "incident-cancel": (target) => commands.cancelIncident(target.dataset.id ?? "", /** @type {any} */ (latest)),
+  "rehearsal-stop": (target) => void call("DELETE", `/v1/rehearsals/${target.dataset.id}`)
+    .then(refresh, (error) => toast(visible(error.message))),
   preview: () => void detail.preview(),
   "copy-curl": () => void detail.copyAsCurl(),
   "copy-id": () => void detail.copyID(),

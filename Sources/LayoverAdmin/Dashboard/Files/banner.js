@@ -65,6 +65,23 @@ function offer(line, incident) {
   }
 }
 
+/** Outages that are only played, so that nobody looks for their cause. @param {Record<string, any>[]} rehearsals @param {boolean} mayStop */
+export function drawRehearsals(rehearsals, mayStop) {
+  const text = JSON.stringify([rehearsals, mayStop]);
+  const place = byID("rehearsals");
+  if (place.dataset.drawn === text) return;
+  place.dataset.drawn = text;
+  place.replaceChildren(...rehearsals.map((one) => element("div", { class: "incident rehearsal", "data-rehearsal": String(one.id) },
+    element("p", {}, `Rehearsal: ${visible(one.host)} ${faults[one.fault] ?? one.fault}, played by Layover until `,
+      element("time", { datetime: one.endsAt, title: exact(one.endsAt) }, clock(one.endsAt)), "."),
+    mayStop ? button("rehearsal-stop", "Stop it", { "data-id": String(one.id) }) : null)));
+}
+
+const faults = /** @type {Record<string, string>} */ ({
+  refuse: "refuses connections", hang: "does not answer", cut: "breaks off its responses", status: "answers with an error",
+  slow: "answers slowly", portal: "is behind a captive portal",
+});
+
 /** @param {Element | null} element @param {string} text */
 function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
