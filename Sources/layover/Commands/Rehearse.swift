@@ -21,15 +21,17 @@ struct Rehearse: AsyncParsableCommand {
             layover rehearse --stop --all
             """,
         discussion: """
-            HOST is a host as it stands in URLs, with :port for one port only. FAULT is one of:
-              refuse   the connection is refused; nothing is sent
-              hang     no connection comes about within timeouts.connect; nothing is sent
-              cut      the request is sent, and its response is cut off after --after-bytes (default 0)
-              status   a response with --status (default 503); nothing is sent
-              slow     the request is sent, and its response comes at --after-bytes per second (default 1024)
-              portal   a captive portal redirects; over TLS its certificate is wrong; nothing is sent
-            Requests to other hosts are not affected. The rehearsal ends after --for (default 10m, at most 24h), by --stop, or with the
-            proxy. Tunnels (CONNECT) meet refuse, hang and portal only.
+            HOST is a host as it stands in URLs, with :port for one port only. FAULT is:
+              refuse   the connection is refused
+              hang     no connection comes about within timeouts.connect
+              status   a response has --status (default 503)
+              portal   a captive portal redirects; over TLS its certificate is wrong
+              cut      the response is cut off after --after-bytes (default 0)
+              slow     the response has --after-bytes per second (default 1024)
+            cut and slow really send the request, the others send nothing.
+
+            Other hosts are not affected. It ends after --for (default 10m, at most 24h), \
+            by --stop, or with the proxy. Tunnels (CONNECT) meet refuse, hang and portal.
 
             Example: layover rehearse api.example.com refuse --for 5m
             """)
