@@ -10,7 +10,8 @@ MIXED_SECONDS ?= 600
 SOAK_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sim crash test-memory soak mutants bench check format setup release deb tarball test-package test-browser container container-trial clean
+.PHONY: help run test sim crash test-memory soak mutants bench bench-lists check format setup release deb tarball test-package
+.PHONY: test-browser container container-trial clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +54,11 @@ bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clie
 	@scripts/setup.sh build bench
 	scripts/build-release.sh
 	/usr/bin/python3 -B Benchmarks/bench.py --layover .build/release/layover $(BENCH)
+
+bench-lists: ## Park 100 000 requests and time the lists, searches and orders of the admin API (two minutes)
+	@scripts/setup.sh build
+	scripts/build-release.sh
+	/usr/bin/python3 -B Benchmarks/lists.py --layover .build/release/layover
 
 check: ## Check the house rules: imports, sizes, names, force unwraps, links in the docs
 	scripts/check.py

@@ -1,8 +1,12 @@
 /// Names of hosts in other alphabets, which are sent in the letters of ASCII (`xn--…`, RFC 5891).
 package enum InternationalName {
+    /// Of a label that stands for a name in another alphabet.
+    private static let prefix = Array("xn--".utf8)
+
     /// The name as people write it. Nil: no label of it is such a one that can be read.
     package static func readable(_ host: String) -> String? {
-        guard host.contains("xn--") else { return nil }
+        var host = host
+        guard host.withUTF8({ ASCIIScan.contains(prefix, in: $0) }) else { return nil }
         var wasRead = false
         let labels = host.split(separator: ".", omittingEmptySubsequences: false).map { label in
             guard label.hasPrefix("xn--"), let text = decoded(label.dropFirst(4)) else { return String(label) }

@@ -99,8 +99,20 @@ package struct PendingSet: Sendable {
         if query.sort.field == .parkedAt, let limit = query.limit, limit > 0, !hasFinal {
             return self.schedule.entries.page(of: query, limit: limit, naming: naming) { schedule.described($0, now: now) }
         }
-        let live = states.allSatisfy(\.isFinal) ? [] : entries.values.map { schedule.described($0, now: now) }
-        return query.page(of: hasFinal ? live + rememberedEntries : live, naming: naming)
+        let matcher = EntryMatcher(query.filter, naming)
+        var selection = PageSelection(query, naming)
+        if !states.allSatisfy(\.isFinal) {
+            let isByTime = query.sort.field == .nextAttemptAt
+            for entry in entries.values where matcher.matches(entry) {
+                selection.add(isByTime ? schedule.described(entry, now: now) : entry)
+            }
+        }
+        if hasFinal {
+            for entry in rememberedEntries where matcher.matches(entry) { selection.add(entry) }
+        }
+        var page = selection.page()
+        page.entries = page.entries.map { $0.state.isFinal ? $0 : schedule.described($0, now: now) }
+        return page
     }
 
     /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the

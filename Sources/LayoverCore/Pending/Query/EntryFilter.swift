@@ -36,25 +36,23 @@ struct EntryMatcher {
     private let filter: EntryFilter
     private let host: FoldedText?
     private let method: FoldedText?
-    private let text: FoldedText?
-    private let naming: EntryNaming
+    private let text: EntrySearch?
 
     init(_ filter: EntryFilter, _ naming: EntryNaming) {
         self.filter = filter
-        self.naming = naming
         host = filter.host.map(FoldedText.init)
         method = filter.method.map(FoldedText.init)
-        text = filter.text.map(FoldedText.init)
+        text = filter.text.map { EntrySearch(SearchedPart($0), naming) }
     }
 
     func matches(_ entry: Entry) -> Bool {
         filter.states.contains(entry.state) && filter.parkedBefore.map { entry.parkedAt < $0 } != false
             && (filter.incident.map { $0 == entry.incident && !entry.state.isFinal } ?? true)
             && (filter.isTicket.map { $0 == (entry.ticket != nil) } ?? true)
-            && (method.map { $0 == FoldedText(entry.method) } ?? true)
+            && (method.map { filter.method == entry.method || $0 == FoldedText(entry.method) } ?? true)
             && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
             && (filter.lane.map { $0 == entry.shownLane } ?? true)
-            && (text.map { text in entry.searchable(naming).contains { FoldedText($0).contains(text) } } ?? true)
+            && (text.map { $0.finds(entry) } ?? true)
     }
 }
 
@@ -63,16 +61,39 @@ extension Origin {
     fileprivate var spellings: [String] { [host, hostField, authority] }
 }
 
-extension Entry {
-    /// What `q` looks at. Not the query of the URL: its values may be secrets, and a search would tell them.
-    fileprivate func searchable(_ naming: EntryNaming) -> [String] {
-        // Nor the ids of tickets: who finds a part of one finds the next letter too.
+/// What `q` looks at: host, path, id and error.
+///
+/// Not the query of the URL: its values may be secrets, and a search would tell them. Nor the ids of tickets: who finds a part of
+/// one finds the next letter too.
+private struct EntrySearch {
+    let part: SearchedPart
+    let naming: EntryNaming
+
+    init(_ part: SearchedPart, _ naming: EntryNaming) {
+        self.part = part
+        self.naming = naming
+    }
+
+    func finds(_ entry: Entry) -> Bool {
+        if isIn(entry.origin) || isInPath(of: entry.url) { return true }
+        if part.isHexadecimal, part.isIn(naming.shown(entry.id).description) { return true }
+        guard let failure = entry.lastFailure else { return false }
+        if part.isIn(failure.kind.rawValue) { return true }
+        // What is not found in the text is not found in it when it is masked, unless it is the mask.
+        guard part.isPartOfMask || part.isIn(failure.message) else { return false }
+        return part.isIn(MaskedTicketIDs.text(failure.message))
+    }
+
+    private func isIn(_ origin: Origin) -> Bool {
+        if part.isIn(origin.hostField) { return true }
+        return InternationalName.readable(origin.host).map(part.isIn) ?? false
+    }
+
+    private func isInPath(of url: String) -> Bool {
+        var url = url
+        if let found = url.withUTF8({ TargetText.scanPath(of: $0, part.isIn) }) { return found }
         let path = MaskedTicketIDs.target(TargetText.path(of: url))
-        var texts = [origin.hostField, path, naming.shown(id).description]
-        if let decoded = TargetText.percentDecoded(path) { texts.append(decoded) }
-        if let readable = InternationalName.readable(origin.host) { texts.append(readable) }
-        if let lastFailure { texts += [MaskedTicketIDs.text(lastFailure.message), lastFailure.kind.rawValue] }
-        return texts
+        return part.isIn(path) || (TargetText.percentDecoded(path).map(part.isIn) ?? false)
     }
 }
 

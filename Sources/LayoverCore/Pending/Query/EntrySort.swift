@@ -32,14 +32,26 @@ package struct EntrySort: Sendable, Hashable, CustomStringConvertible {
     }
 
     func isBefore(_ left: Place, _ right: Place) -> Bool {
-        if left.key != right.key { return isDescending ? left.key > right.key : left.key < right.key }
+        let order = compare(left.key, right.key)
+        if order != 0 { return isDescending ? order > 0 : order < 0 }
         return isDescending ? left.sequence > right.sequence : left.sequence < right.sequence
     }
 }
 
 extension EntrySort {
+    /// Negative, 0 or positive.
+    private func compare(_ left: Key, _ right: Key) -> Int {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): left == right ? 0 : left < right ? -1 : 1
+        case (.text(let left), .text(let right)): field == .url ? URLOrder.compare(left, right) : TextOrder.compare(left, right)
+        // A cursor of another field, which no list accepts.
+        case (.number, .text): -1
+        case (.text, .number): 1
+        }
+    }
+
     /// What entries are compared by. One field always gives keys of one kind.
-    enum Key: Sendable, Hashable, Comparable {
+    enum Key: Sendable, Hashable {
         case number(Int64)
         case text(String)
     }
@@ -59,7 +71,7 @@ extension EntrySort.Field {
         case .createdAt: .number(entry.createdAt.nanoseconds)
         case .endedAt: .number((entry.endedAt ?? .distantFuture).nanoseconds)
         case .expiresAt: .number(entry.expiresAt.nanoseconds)
-        case .host: .text(entry.origin.host)
+        case .host: .text(InternationalName.readable(entry.origin.host) ?? entry.origin.host)
         case .id: .text(naming.shown(entry.id).description)
         case .lane: .text(entry.shownLane ?? "")
         case .method: .text(entry.method)

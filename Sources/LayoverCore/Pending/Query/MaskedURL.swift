@@ -12,6 +12,17 @@ package enum MaskedURL {
         return maskingUserinfo(head) + (query.map { "?" + maskingValues($0) } ?? "")
     }
 
+    /// Whether nothing before the query is to be masked, as far as that is seen without a copy.
+    static func hasPlainHead(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+        let head = UnsafeBufferPointer(rebasing: url[..<(url.firstIndex(of: UInt8(ascii: "?")) ?? url.count)])
+        guard !head.contains(UInt8(ascii: "@")) else { return false }
+        guard head.contains(UInt8(ascii: "%")) else { return !ASCIIScan.hasTicketWord(head) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: head.count) { decoded in
+            let count = ASCIIScan.percentDecode(head, to: decoded)
+            return !ASCIIScan.hasTicketWord(UnsafeBufferPointer(rebasing: decoded[..<count]))
+        }
+    }
+
     private static func split(_ url: String) -> (head: Substring, query: Substring?) {
         guard let mark = url.firstIndex(of: "?") else { return (url[...], nil) }
         return (url[..<mark], url[url.index(after: mark)...])

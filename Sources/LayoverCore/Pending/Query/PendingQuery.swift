@@ -19,15 +19,10 @@ package struct PendingQuery: Sendable, Hashable {
     ///   - entries: Candidates in any order.
     ///   - naming: By what ids they are shown. Default: their own, which is for tests only.
     package func page(of entries: some Sequence<Entry>, naming: EntryNaming = .plain) -> PendingPage {
-        var found = filter.matching(entries, naming: naming).map { (entry: $0, place: sort.place(of: $0, naming)) }
-        if let cursor { found.removeAll { !sort.isBefore(cursor.place, $0.place) } }
-        found.sort { sort.isBefore($0.place, $1.place) }
-        guard let limit, found.count > limit, limit > 0 else {
-            return PendingPage(entries: found.map(\.entry), nextCursor: nil)
-        }
-        return PendingPage(
-            entries: found.prefix(limit).map(\.entry),
-            nextCursor: EntryCursor(after: found[limit - 1].place, in: sort))
+        let matcher = EntryMatcher(filter, naming)
+        var selection = PageSelection(self, naming)
+        for entry in entries where matcher.matches(entry) { selection.add(entry) }
+        return selection.page()
     }
 }
 

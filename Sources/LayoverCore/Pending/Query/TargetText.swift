@@ -13,6 +13,45 @@ package enum TargetText {
         return String(rest[start...].prefix { $0 != "?" && $0 != "#" })
     }
 
+    /// Looks at the path of a URL where it lies, without a copy, and at what is behind its percent-encoding.
+    ///
+    /// - Parameters:
+    ///   - isIn: Whether bytes have what is looked for.
+    /// - Returns: Nil: there is no path, or it may have the id of a ticket.
+    static func scanPath(
+        of url: UnsafeBufferPointer<UInt8>, _ isIn: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> Bool? {
+        guard let path = path(of: url) else { return nil }
+        guard path.contains(percent) else {
+            return ASCIIScan.hasTicketWord(path) ? nil : isIn(path)
+        }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: path.count) { decoded -> Bool? in
+            let count = ASCIIScan.percentDecode(path, to: decoded)
+            let decoded = UnsafeBufferPointer(rebasing: decoded[..<count])
+            // Its letters may be encoded, each of them.
+            return ASCIIScan.hasTicketWord(decoded) ? nil : isIn(path) || isIn(decoded)
+        }
+    }
+
+    /// Nil: there is no authority.
+    private static func path(of url: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        var index = 0
+        while index + 2 < url.count, !(url[index] == colon && url[index + 1] == slash && url[index + 2] == slash) { index += 1 }
+        guard index + 2 < url.count else { return nil }
+        index += 3
+        while index < url.count, url[index] != slash, url[index] != question, url[index] != hash { index += 1 }
+        let start = index
+        while index < url.count, url[index] != question, url[index] != hash { index += 1 }
+        return UnsafeBufferPointer(rebasing: url[start..<index])
+    }
+
+    // Computed: a stored one would be asked each time whether it is there yet.
+    private static var colon: UInt8 { UInt8(ascii: ":") }
+    private static var slash: UInt8 { UInt8(ascii: "/") }
+    private static var question: UInt8 { UInt8(ascii: "?") }
+    private static var hash: UInt8 { UInt8(ascii: "#") }
+    private static var percent: UInt8 { UInt8(ascii: "%") }
+
     /// The text behind percent-encoding (RFC 3986 section 2.1); nil if there is none, or it is no UTF-8.
     package static func percentDecoded(_ text: String) -> String? {
         let bytes = Array(text.utf8)
