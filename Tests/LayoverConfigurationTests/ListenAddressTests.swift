@@ -17,7 +17,7 @@ import Testing
         ("unix:layover.sock", .unix(path: "layover.sock"), true),
     ])
     func addressesAreRead(text: String, expected: ListenAddress, isLoopback: Bool) throws {
-        let address = try Codec<ListenAddress>.listen(unixAllowed: true).read(.text(text))
+        let address = try Codec<ListenAddress>.listen(standard: "127.0.0.1:8080").read(.text(text))
         #expect(address == expected)
         #expect(address.isLoopback == isLoopback)
         #expect(address.description == text)
@@ -32,24 +32,15 @@ import Testing
     ])
     func invalidAddressIsRefused(text: String) {
         let refusal = #expect(throws: Refusal.self) {
-            try Codec<ListenAddress>.listen(unixAllowed: true).read(.text(text))
+            try Codec<ListenAddress>.listen(standard: "127.0.0.1:8080").read(.text(text))
         }
         #expect(
             refusal?.message == "\"\(text)\" is not an address to listen on "
                 + "(write 127.0.0.1:8080, [::1]:8080 or unix:/path)")
     }
 
-    @Test func theAdminPortIsNeverAUnixSocket() {
-        let refusal = #expect(throws: Refusal.self) {
-            try Codec<ListenAddress>.listen(unixAllowed: false).read(.text("unix:/run/a.sock"))
-        }
-        #expect(
-            refusal?.message == "\"unix:/run/a.sock\" is not an address to listen on "
-                + "(write 127.0.0.1:8081 or [::1]:8081)")
-    }
-
     @Test func thePathOfASocketFitsTheKernel() throws {
-        let codec = Codec<ListenAddress>.listen(unixAllowed: true)
+        let codec = Codec<ListenAddress>.listen(standard: "127.0.0.1:8080")
         let path = "/" + String(repeating: "a", count: 106)
         #expect(try codec.read(.text("unix:" + path)) == .unix(path: path))
         #expect(throws: Refusal.self) { try codec.read(.text("unix:" + path + "a")) }

@@ -13,8 +13,7 @@ extension AdminRoutes {
             try json(try await snapshot(try DashboardQuery(request.uri.query), request))
         }
         router.get("/dashboard/words") { request, _ in
-            try refuseParameters(request)
-            return try json(DashboardWords(await engine.liveEntries()))
+            try list(DashboardWords(await engine.liveEntries()).data, request)
         }
         router.get("/dashboard/{file}") { request, context in try file(request, context) }
     }

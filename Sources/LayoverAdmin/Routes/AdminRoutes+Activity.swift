@@ -16,7 +16,8 @@ extension AdminRoutes {
         }
         router.get("/v1/series") { request, _ in
             try refuseParameters(request)
-            return try json(SeriesDocument(await engine.activity(), wall: wall))
+            let document = SeriesDocument(await engine.activity(), wall: wall)
+            return request.acceptsLines ? lines(document.data) : try json(document)
         }
     }
 

@@ -17,6 +17,7 @@ extension AdminRoutes {
             try await cache.list(query.selection, before: query.before, limit: query.limit + 1)
         }
         let shown = found.prefix(query.limit)
+        guard !request.acceptsLines else { return lines(shown.map { CachedResponseDocument($0) }) }
         return try json(
             CacheDocument(
                 data: shown.map { CachedResponseDocument($0) }, usage: CacheUsageDocument(cache.usage),

@@ -8,7 +8,8 @@ extension AdminRoutes {
         if let configuration = sources.configuration {
             router.get("/v1/config") { request, _ in
                 try refuseParameters(request)
-                return try json(ConfigurationDocument(configuration()))
+                let document = ConfigurationDocument(configuration())
+                return request.acceptsLines ? lines(document.data) : try json(document)
             }
         }
         guard let reload = sources.reload else { return }

@@ -6,6 +6,8 @@ package struct AdminOptions: Sendable {
     package var host = "127.0.0.1"
     /// 0 takes a free one. Default: 8081.
     package var port = 8081
+    /// The path of a Unix socket to listen on instead. Only its owner can connect (0600). Default: none.
+    package var socketPath: String?
     /// The token that callers must send as `Authorization: Bearer …`. Nil: none is needed. Default: nil.
     package var token: Secret?
     /// The token of callers that only read. Nil: there is none. Default: nil.

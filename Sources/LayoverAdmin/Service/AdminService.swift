@@ -1,5 +1,6 @@
 import Hummingbird
 import HummingbirdCore
+import LayoverEngine
 package import Logging
 import NIOCore
 import ServiceLifecycle
@@ -37,21 +38,49 @@ package struct AdminService: Service {
     package func run() async throws {
         let isListening = Flag()
         do {
-            try await application { port in
+            try await serve { port in
                 isListening.set()
                 await onListening(port)
-            }.run()
+            }
         } catch let error where !isListening.isSet && !(error is CancellationError) {
             throw AdminError.cannotListen(address: address, reason: Self.reason(of: error))
         }
     }
 
+    private func serve(listening: @escaping @Sendable (_ port: Int) async -> Void) async throws {
+        guard let path = options.socketPath else {
+            return try await application(at: .hostname(options.host, port: options.port), listening: listening).run()
+        }
+        let folder = try PrivateSocketFolder(for: path, of: "admin.listen")
+        defer { folder.remove() }
+        let (failures, failed) = AsyncThrowingStream<Never, any Error>.makeStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for try await _ in failures {} }
+            group.addTask {
+                defer { failed.finish() }
+                try await application(at: .unixDomainSocket(path: folder.bindPath)) { port in
+                    do {
+                        try folder.publish(mode: Self.socketMode)
+                    } catch {
+                        return failed.finish(throwing: error)
+                    }
+                    await listening(port)
+                }.run()
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Whoever can connect may command everything, as on loopback, where the token of a file is needed for bodies.
+    private static let socketMode: UInt16 = 0o600
+
     private var address: String {
-        options.host.contains(":") ? "[\(options.host)]:\(options.port)" : "\(options.host):\(options.port)"
+        if let path = options.socketPath { return "unix:\(path)" }
+        return options.host.contains(":") ? "[\(options.host)]:\(options.port)" : "\(options.host):\(options.port)"
     }
 
     private func application(
-        listening: @escaping @Sendable (_ port: Int) async -> Void
+        at address: BindAddress, listening: @escaping @Sendable (_ port: Int) async -> Void
     ) -> Application<AdminResponder> {
         let channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [UnreadableRequests()],
@@ -61,7 +90,7 @@ package struct AdminService: Service {
         return Application(
             responder: responder, server: .http1(configuration: channel),
             configuration: ApplicationConfiguration(
-                address: .hostname(options.host, port: options.port),
+                address: address,
                 availableConnectionsDelegate: MaximumAvailableConnections(options.connectionCountMax)),
             onServerRunning: { channel in await listening(channel.localAddress?.port ?? 0) },
             logger: logger)
@@ -74,6 +103,8 @@ package struct AdminService: Service {
         case EADDRINUSE: "the address is already in use"
         case EADDRNOTAVAIL: "this machine does not have the address"
         case EACCES: "permission denied"
+        case EEXIST: "the file exists and is not a socket"
+        case ENOENT: "its folder does not exist"
         default: "\(error)"
         }
     }

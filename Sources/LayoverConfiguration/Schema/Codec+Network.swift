@@ -1,14 +1,13 @@
 import LayoverCore
 
 extension Codec where Value == ListenAddress {
-    /// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, and where it is allowed
-    /// `unix:/run/layover.sock`.
-    static func listen(unixAllowed: Bool) -> Codec {
-        let sample = unixAllowed ? "127.0.0.1:8080, [::1]:8080 or unix:/path" : "127.0.0.1:8081 or [::1]:8081"
-        return .text("address", sample: unixAllowed ? "127.0.0.1:8080" : "127.0.0.1:8081", write: \.description) { (text) throws(Refusal) in
+    /// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `unix:/run/layover.sock`.
+    static func listen(standard: String) -> Codec {
+        let sample = "\(standard), \(standard.replacing("127.0.0.1", with: "[::1]")) or unix:/path"
+        return .text("address", sample: standard, write: \.description) { (text) throws(Refusal) in
             let complaint = Refusal(
                 message: "\(JSONValue.text(text).excerpt) is not an address to listen on (write \(sample))")
-            if unixAllowed, text.hasPrefix("unix:") { return try unix(String(text.dropFirst(5)), complaint) }
+            if text.hasPrefix("unix:") { return try unix(String(text.dropFirst(5)), complaint) }
             guard let (host, portText) = AddressText.hostAndPort(text), let portText,
                 let port = AddressText.port(portText)
             else { throw complaint }

@@ -7,7 +7,7 @@ extension Schema {
             "URL by which clients reach the proxy, for the addresses of tickets. Its host is accepted like `proxy.allowedHosts`. "
                 + "null: the address that the client used."),
         key(
-            "proxy.listen", \.proxy.listen, .listen(unixAllowed: true),
+            "proxy.listen", \.proxy.listen, .listen(standard: "127.0.0.1:8080"),
             "Address that clients connect to. Port 0 picks a free port; `unix:/path` is a Unix domain socket."),
         key(
             "proxy.identity", \.proxy.identity, identity,
@@ -41,8 +41,9 @@ extension Schema {
 
     static let adminKeys: [Key<Settings>] = [
         key(
-            "admin.listen", \.admin.listen, .listen(unixAllowed: false),
-            "Address of the admin API. An address other than loopback requires `admin.token`."),
+            "admin.listen", \.admin.listen, .listen(standard: "127.0.0.1:8081"),
+            "Address of the admin API. `unix:/path` is a Unix domain socket that only its owner can use (0600). "
+                + "Another address other than loopback requires `admin.token`."),
         key(
             "admin.token", \.admin.token, .secret, secrecy: .whole,
             "Bearer token required in every call. null: no token required."),

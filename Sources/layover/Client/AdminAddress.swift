@@ -1,15 +1,23 @@
 /// Where an admin API listens.
-struct AdminAddress: Sendable, Equatable {
+struct AdminAddress: Sendable, Equatable, CustomStringConvertible {
     static let standard = "http://127.0.0.1:8081"
 
+    /// The path of a Unix socket to connect to; nil: by TCP.
+    var socketPath: String?
     /// An IPv6 literal without its brackets.
     var host: String
     var port: Int
     /// The prefix of each path, without a slash at its end. Mostly empty.
     var prefix: String
 
-    /// Reads `http://host[:port][/prefix]`; `http://` may be left out.
+    /// Reads `http://host[:port][/prefix]`, where `http://` may be left out, and `unix:/path`.
     init(_ text: String) throws(CommandFailure) {
+        if text.hasPrefix("unix:") {
+            // A name that every configuration admits.
+            (socketPath, host, port, prefix) = (String(text.dropFirst(5)), "localhost", 80, "")
+            guard text.count > 5 else { throw Self.refusal(text, "expected the path of a socket, such as unix:/run/admin.sock") }
+            return
+        }
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 1 || parts[0].lowercased() == "http" else {
             throw Self.refusal(text, "only http:// is supported")
@@ -52,6 +60,9 @@ struct AdminAddress: Sendable, Equatable {
     private static func refusal(_ text: String, _ reason: String) -> CommandFailure {
         CommandFailure(code: .usage, message: "admin URL '\(text)': \(reason)")
     }
+
+    /// As people write it.
+    var description: String { socketPath.map { "unix:\($0)" } ?? "http://\(authority)" }
 
     /// `host:port` as in Host.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -105,17 +105,21 @@ struct AdminClient: Sendable {
     }
 
     private func connect() async throws -> Connection {
-        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(TimeAmount(connectMax))
-            .connect(host: address.host, port: address.port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(IdleStateHandler(readTimeout: TimeAmount(silenceMax)))
-                    try pipeline.addHTTPClientHandlers()
-                    try pipeline.addHandler(SilenceHandler())
-                    return try Connection(wrappingChannelSynchronously: channel)
-                }
-            }
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(TimeAmount(connectMax))
+        guard let path = address.socketPath else {
+            return try await bootstrap.connect(host: address.host, port: address.port) { setUp($0) }
+        }
+        return try await bootstrap.connect(unixDomainSocketPath: path) { setUp($0) }
+    }
+
+    private func setUp(_ channel: any Channel) -> EventLoopFuture<Connection> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(IdleStateHandler(readTimeout: TimeAmount(silenceMax)))
+            try pipeline.addHTTPClientHandlers()
+            try pipeline.addHandler(SilenceHandler())
+            return try Connection(wrappingChannelSynchronously: channel)
+        }
     }
 
     private func head(of call: AdminCall) -> HTTPRequestHead {
@@ -135,7 +139,7 @@ struct AdminClient: Sendable {
 
     private func failure(_ reason: String) -> CommandFailure {
         CommandFailure(
-            code: .unreachable, message: "cannot reach Layover at http://\(address.authority): \(reason)")
+            code: .unreachable, message: "cannot reach Layover at \(address): \(reason)")
     }
 
     private static func reason(of error: any Error) -> String {

@@ -8,13 +8,15 @@ struct RunningPorts: Decodable, Equatable {
 
     /// Nil: the proxy listens on a Unix socket.
     var proxy: UInt16?
-    var admin: UInt16
+    /// Nil: the admin API listens on a Unix socket.
+    var admin: UInt16?
+    var adminSocket: String?
     /// From the file `admin-token` beside it. Nil: there is none, because `admin.token` is set.
     var token: Secret?
 
-    private enum CodingKeys: CodingKey { case proxy, admin }
+    private enum CodingKeys: CodingKey { case proxy, admin, adminSocket }
 
-    var adminURL: String { "http://127.0.0.1:\(admin)" }
+    var adminURL: String { adminSocket.map { "unix:\($0)" } ?? "http://127.0.0.1:\(admin ?? 0)" }
     var proxyURL: String? { proxy.map { "http://127.0.0.1:\($0)" } }
 
     /// The ports of the first instance found; nil if no file is there.
@@ -28,7 +30,7 @@ struct RunningPorts: Decodable, Equatable {
 
     private static func read(in folder: String) -> RunningPorts? {
         guard let data = ownContents(folder + "/" + name),
-            var ports = try? JSONDecoder().decode(RunningPorts.self, from: data), ports.admin > 0
+            var ports = try? JSONDecoder().decode(RunningPorts.self, from: data), ports.admin ?? 0 > 0 || ports.adminSocket != nil
         else { return nil }
         let token = ownContents(folder + "/" + AdminTokenFile.name).map { String(decoding: $0, as: UTF8.self) }
         ports.token = token.map { Secret($0.trimmingCharacters(in: .newlines)) }

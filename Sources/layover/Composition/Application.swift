@@ -84,7 +84,7 @@ struct Application {
         let announcing = Task {
             for await port in ports {
                 try await begin(
-                    parts, server: server, address: address, adminHost: adminOptions.host, adminPort: port,
+                    parts, server: server, address: address, adminPort: port,
                     instancePorts: instancePorts)
                 manager?.isReady()
                 break
@@ -148,9 +148,9 @@ struct Application {
 
     private func adminOptions(folder: String, _ logger: Logger) -> AdminOptions {
         var options = AdminOptions()
-        if case .tcp(let host, let port) = settings.admin.listen {
-            options.host = host
-            options.port = port
+        switch settings.admin.listen {
+        case .tcp(let host, let port): (options.host, options.port) = (host, port)
+        case .unix(let path): options.socketPath = path
         }
         options.token = settings.admin.token
         options.viewToken = settings.admin.viewToken
@@ -216,29 +216,33 @@ struct Application {
 
     /// Both ports are bound and tickets are restored: the first connection may come.
     private func begin(
-        _ parts: ProxyParts, server: ProxyServer, address: String, adminHost: String, adminPort: Int,
+        _ parts: ProxyParts, server: ProxyServer, address: String, adminPort: Int,
         instancePorts: InstancePortFile
     ) async throws {
-        if case .tcp(let host, _) = settings.admin.listen {
+        let admin: AdminPlace
+        let adminAddress: String
+        switch settings.admin.listen {
+        case .tcp(let host, _):
             parts.addressGuard.add(host: host, port: adminPort)
+            (admin, adminAddress) = (.port(adminPort), "http://\(Self.reachable(host)):\(adminPort)")
+        case .unix(let path): (admin, adminAddress) = (.socket(path), "unix:\(path)")
         }
         // Not before both of our addresses are refused as targets.
         try await server.accept()
         do {
-            try instancePorts.write(proxy: server.localPort, admin: adminPort)
+            try instancePorts.write(proxy: server.localPort, admin: admin)
         } catch {
             parts.logger.warning(
                 "cannot write the file of ports; commands need --admin-url unless the admin port is the default one",
                 metadata: ["file": "\(instancePorts.path)"])
         }
         // Last, so that a program that waits for it can use commands at once.
-        if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: adminPort) }
-        let admin = Self.reachable(adminHost)
+        if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: admin) }
         StandardOutput.write(
             """
             layover \(LayoverVersion.current)
               proxy  \(address)
-              admin  http://\(admin):\(adminPort)
+              admin  \(adminAddress)
 
             \(Self.hint(address))
             """)

@@ -1,15 +1,30 @@
 import Foundation
 import Synchronization
 
-/// Writes the ports in use for other programs: `{"proxy":port,"admin":port}`.
+/// Where the admin API listens.
+enum AdminPlace {
+    case port(Int)
+    /// The path of a Unix socket.
+    case socket(String)
+}
+
+/// Writes the ports in use for other programs: `{"proxy":port,"admin":port}`. Of a Unix socket there is no port, and that of the admin API
+/// is `adminSocket`.
 enum PortFile {
     /// Writes the file atomically: a reader sees all of it.
-    static func write(_ path: String, proxy: Int?, admin: Int) throws {
+    static func write(_ path: String, proxy: Int?, admin: AdminPlace) throws {
         try text(proxy: proxy, admin: admin).write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    fileprivate static func text(proxy: Int?, admin: Int) -> String {
-        "{\"proxy\":\(proxy.map(String.init) ?? "null"),\"admin\":\(admin)}\n"
+    fileprivate static func text(proxy: Int?, admin: AdminPlace) -> String {
+        let proxy = proxy.map(String.init) ?? "null"
+        switch admin {
+        case .port(let port): return "{\"proxy\":\(proxy),\"admin\":\(port)}\n"
+        case .socket(let path):
+            // A path is a string of JSON once its quotation marks and backslashes are escaped.
+            let escaped = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            return "{\"proxy\":\(proxy),\"admin\":null,\"adminSocket\":\"\(escaped)\"}\n"
+        }
     }
 
     /// The file by which commands find the running proxy: beside the admin token, while the proxy runs.
@@ -24,7 +39,7 @@ final class InstancePortFile: Sendable {
 
     init(folder: String) { path = PortFile.path(in: folder) }
 
-    func write(proxy: Int?, admin: Int) throws {
+    func write(proxy: Int?, admin: AdminPlace) throws {
         try PortFile.write(path, proxy: proxy, admin: admin)
         chmod(path, 0o600)
         written.withLock { $0 = PortFile.text(proxy: proxy, admin: admin) }

@@ -88,8 +88,8 @@ import Testing
     @Test func portFileOfALaterInstanceStays() throws {
         let folder = try TemporaryFolder()
         let (first, second) = (InstancePortFile(folder: folder.url.path), InstancePortFile(folder: folder.url.path))
-        try first.write(proxy: 1, admin: 2)
-        try second.write(proxy: 3, admin: 4)
+        try first.write(proxy: 1, admin: .port(2))
+        try second.write(proxy: 3, admin: .port(4))
         first.remove()
         #expect(folder.text(of: "ports.json") == "{\"proxy\":3,\"admin\":4}\n")
         second.remove()
