@@ -34,7 +34,7 @@ struct AdminAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// As a URL without a slash at its end.
-    var url: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)\(prefix)" }
+    var url: String { "http://\(authority)\(prefix)" }
 
     private static func split(_ authority: Substring, of text: String) throws(CommandFailure) -> (String, Int)
     {

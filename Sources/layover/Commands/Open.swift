@@ -38,7 +38,8 @@ struct Open: AsyncParsableCommand {
 
     private func link(_ client: AdminClient) async throws -> Link {
         guard client.address.socketPath == nil else {
-            throw CommandFailure(code: .usage, message: "a browser cannot reach a Unix socket (\(client.address)); give admin.listen a port")
+            throw CommandFailure(
+                code: .usage, message: "a browser cannot reach a Unix socket (\(client.address)); give admin.listen a port")
         }
         guard client.token != nil else {
             _ = try await client.send(AdminCall("/livez"))

@@ -16,7 +16,7 @@ struct AdminAddressTests {
     }
 
     @Test(arguments: [
-        "", "https://a.example", "unix:/run/x", "http://", "http://:80", "a:b", "a:0", "a:65536", "a:+1",
+        "", "https://a.example", "unix:", "http://", "http://:80", "a:b", "a:0", "a:65536", "a:+1",
         "http://u@a.example", "[::1", "[::1]x", "http://a.example/?q",
     ])
     func otherTextsAreUsageErrors(text: String) {
