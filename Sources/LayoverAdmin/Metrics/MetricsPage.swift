@@ -8,9 +8,10 @@ struct MetricsPage {
     let store: StoreStatus?
     let sources: AdminSources
     let process: ProcessUsage
+    var format = PrometheusText.Format.prometheus
 
     var text: String {
-        var page = PrometheusText()
+        var page = PrometheusText(format)
         addProcess(to: &page)
         addTraffic(to: &page)
         addEntries(to: &page)
@@ -121,7 +122,7 @@ struct MetricsPage {
 
     private func addIncidents(to page: inout PrometheusText) {
         page.add("incidents", .gauge, "Open incidents.", status.incidentCount)
-        page.add("incidents_total", .counter, "Incidents opened.", status.totals.incidentCount)
+        page.add("incidents_opened_total", .counter, "Incidents opened.", status.totals.incidentCount)
         guard let reload = status.lastReload else { return }
         page.add(
             "config_last_reload_successful", .gauge, "1 if the last configuration reload had no errors.",

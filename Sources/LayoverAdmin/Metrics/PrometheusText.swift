@@ -1,7 +1,19 @@
 import LayoverEngine
 
-/// Metrics in the text format of Prometheus, version 0.0.4.
+/// Metrics in the text format of Prometheus, version 0.0.4, or of OpenMetrics, version 1.0.0.
 struct PrometheusText {
+    /// The two differ in the names of counters and in the end of the text.
+    enum Format {
+        case prometheus, openMetrics
+
+        var mediaType: String {
+            switch self {
+            case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+            case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+            }
+        }
+    }
+
     enum Kind: String {
         /// Only grows, from the start of the process.
         case counter
@@ -9,7 +21,19 @@ struct PrometheusText {
         case histogram
     }
 
-    private(set) var text = ""
+    private let format: Format
+    private var lines = ""
+
+    init(_ format: Format = .prometheus) { self.format = format }
+
+    /// The whole text.
+    var text: String { format == .openMetrics ? lines + "# EOF\n" : lines }
+
+    private mutating func describe(_ name: String, _ kind: Kind, _ help: String) {
+        // OpenMetrics describes the family, whose samples end in `_total`.
+        let family = format == .openMetrics && kind == .counter && name.hasSuffix("_total") ? String(name.dropLast(6)) : name
+        lines += "# HELP layover_\(family) \(help)\n# TYPE layover_\(family) \(kind.rawValue)\n"
+    }
 
     /// - Parameter name: Without `layover_`, which every name begins with.
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double?) {
@@ -23,17 +47,17 @@ struct PrometheusText {
 
     /// Cumulative buckets, sum and count for each value of a label.
     mutating func add(_ name: String, _ help: String, by label: String, _ histograms: [(String, Histogram)]) {
-        text += "# HELP layover_\(name) \(help)\n# TYPE layover_\(name) \(Kind.histogram.rawValue)\n"
+        describe(name, .histogram, help)
         for (value, histogram) in histograms {
             let value = "\(label)=\"\(Self.escaped(value))\""
             var total = 0
             for (bound, count) in zip(Histogram.bounds, histogram.counts) {
                 total += count
-                text += "layover_\(name)_bucket{\(value),le=\"\(Self.number(bound))\"} \(total)\n"
+                lines += "layover_\(name)_bucket{\(value),le=\"\(Self.number(bound))\"} \(total)\n"
             }
-            text += "layover_\(name)_bucket{\(value),le=\"+Inf\"} \(histogram.count)\n"
-            text += "layover_\(name)_sum{\(value)} \(Self.number(histogram.sum))\n"
-            text += "layover_\(name)_count{\(value)} \(histogram.count)\n"
+            lines += "layover_\(name)_bucket{\(value),le=\"+Inf\"} \(histogram.count)\n"
+            lines += "layover_\(name)_sum{\(value)} \(Self.number(histogram.sum))\n"
+            lines += "layover_\(name)_count{\(value)} \(histogram.count)\n"
         }
     }
 
@@ -41,10 +65,10 @@ struct PrometheusText {
     mutating func add(
         _ name: String, _ kind: Kind, _ help: String, by label: String?, _ values: [(String, Double)]
     ) {
-        text += "# HELP layover_\(name) \(help)\n# TYPE layover_\(name) \(kind.rawValue)\n"
+        describe(name, kind, help)
         for (value, number) in values {
             let labels = label.map { "{\($0)=\"\(Self.escaped(value))\"}" } ?? ""
-            text += "layover_\(name)\(labels) \(Self.number(number))\n"
+            lines += "layover_\(name)\(labels) \(Self.number(number))\n"
         }
     }
 

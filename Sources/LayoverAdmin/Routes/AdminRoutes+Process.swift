@@ -13,7 +13,7 @@ extension AdminRoutes {
         router.get("/version") { _, _ in
             try json(VersionDocument(name: "layover", version: LayoverVersion.current))
         }
-        router.get("/metrics") { _, _ in await metrics() }
+        router.get("/metrics") { request, _ in await metrics(request) }
         router.get("/openapi.yaml") { _, _ in await description() }
         router.get("/v1/status") { request, _ in
             try refuseParameters(request)
@@ -52,9 +52,12 @@ extension AdminRoutes {
         return try json(HealthDocument(status: "ready"))
     }
 
-    private func metrics() async -> Response {
+    /// In the format of OpenMetrics for those who ask for it.
+    private func metrics(_ request: Request) async -> Response {
+        let asksForOpenMetrics = (request.headers[.accept] ?? "").contains("application/openmetrics-text")
         let page = MetricsPage(
-            status: await engine.status(), store: await engine.storeStatus(), sources: sources, process: .current())
-        return text(ByteBuffer(string: page.text), type: "text/plain; version=0.0.4; charset=utf-8")
+            status: await engine.status(), store: await engine.storeStatus(), sources: sources, process: .current(),
+            format: asksForOpenMetrics ? .openMetrics : .prometheus)
+        return text(ByteBuffer(string: page.text), type: page.format.mediaType)
     }
 }

@@ -12,6 +12,8 @@ struct Abort: AsyncParsableCommand {
         discussion: """
             A request that may be sent again waits for its next attempt, or is held again. One that the server may have processed, and
             that is not repeatable, follows onMaybeApplied: it is undecided, or its client gets a 502.
+
+            Example: layover abort 3f2a
             """)
 
     @OptionGroup var connection: ConnectionOptions

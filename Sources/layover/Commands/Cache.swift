@@ -12,7 +12,8 @@ struct Cache: AsyncParsableCommand {
 /// `layover cache list`
 struct ListCache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List cached responses, newest first.")
+        commandName: "list", abstract: "List cached responses, newest first.",
+        discussion: "Example: layover cache list --host docs.example")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print one JSON object per line.") var json = false
@@ -59,7 +60,8 @@ struct PurgeCache: AsyncParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "purge", abstract: "Delete cached responses.")
+        commandName: "purge", abstract: "Delete cached responses.",
+        discussion: "Example: layover cache purge --host docs.example")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false

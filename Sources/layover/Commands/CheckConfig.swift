@@ -5,7 +5,8 @@ import LayoverCore
 /// `layover check-config`: checks whether `run` would start with this configuration.
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check-config", abstract: "Check the configuration without starting the proxy.")
+        commandName: "check-config", abstract: "Check the configuration without starting the proxy.",
+        discussion: "Example: layover check-config --config /etc/layover/config.json")
 
     @OptionGroup var source: ConfigurationOptions
 

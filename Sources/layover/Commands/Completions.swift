@@ -9,7 +9,7 @@ struct Completions: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         abstract: "Print a completion script.",
-        discussion: "For this shell: source <(layover completions bash)")
+        discussion: "Example, for this shell: source <(layover completions bash)")
 
     @Argument(help: "The target shell. Default: from SHELL.") var shell: Target?
 

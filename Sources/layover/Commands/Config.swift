@@ -11,7 +11,8 @@ struct Config: AsyncParsableCommand {
 /// `layover config show`: every key with its value; secrets are masked.
 struct ShowConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show the value of every key, from the files or from the running proxy.")
+        commandName: "show", abstract: "Show the value of every key, from the files or from the running proxy.",
+        discussion: "Example: layover config show --sources")
 
     @OptionGroup var source: ConfigurationOptions
     @OptionGroup var connection: ConnectionOptions

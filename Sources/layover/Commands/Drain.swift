@@ -10,6 +10,8 @@ struct Drain: AsyncParsableCommand {
         discussion: """
             Like SIGTERM: the proxy takes no new connections, held clients get a 503 with Retry-After or their ticket, \
             running attempts get timeouts.drain. Tickets continue after the next start.
+
+            Example: layover drain
             """)
 
     @OptionGroup var connection: ConnectionOptions

@@ -7,6 +7,8 @@ struct RetryEntries: AsyncParsableCommand {
         discussion: """
             Prints when each request is sent if that is not possible now, for example in mode offline. With --wait, the exit code \
             is 0 if all requests were delivered, otherwise 3.
+
+            Example: layover retry --host shop.example
             """)
 
     @OptionGroup var selection: EntrySelectionOptions
@@ -18,7 +20,9 @@ struct RetryEntries: AsyncParsableCommand {
 
 /// `layover cancel`
 struct CancelEntries: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "cancel", abstract: "Cancel requests. Their clients get a 503.")
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Cancel requests. Their clients get a 503.",
+        discussion: "Example: layover cancel --host shop.example --reason \"the shop has closed\"")
 
     @OptionGroup var selection: EntrySelectionOptions
 
@@ -29,7 +33,8 @@ struct CancelEntries: AsyncParsableCommand {
 /// `layover hold`
 struct HoldEntries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hold", abstract: "Stop automatic attempts for requests.")
+        commandName: "hold", abstract: "Stop automatic attempts for requests.",
+        discussion: "Example: layover hold 3f2a --reason \"ask the shop first\"")
 
     @OptionGroup var selection: EntrySelectionOptions
 
@@ -40,7 +45,8 @@ struct HoldEntries: AsyncParsableCommand {
 /// `layover release`
 struct ReleaseEntries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Resume automatic attempts for held requests.")
+        commandName: "release", abstract: "Resume automatic attempts for held requests.",
+        discussion: "Example: layover release --all")
 
     @OptionGroup var selection: EntrySelectionOptions
 

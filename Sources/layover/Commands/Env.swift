@@ -8,6 +8,8 @@ struct Env: AsyncParsableCommand {
         discussion: """
             For this shell: eval "$(layover env)"; in fish: layover env --shell fish | source; in csh: eval `layover env`. \
             Timeouts that are set already stay as they are.
+
+            Example: layover env --shell fish | source
             """)
 
     @OptionGroup var options: ProxyURLOptions

@@ -5,8 +5,11 @@ import Foundation
 struct Exec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command through the proxy.",
-        discussion:
-            "Sets the proxy variables and raises the timeouts of common tools, so that they wait with the proxy.")
+        discussion: """
+            Sets the proxy variables and raises the timeouts of common tools, so that they wait with the proxy.
+
+            Example: layover exec -- pip install requests
+            """)
 
     @OptionGroup var options: ProxyURLOptions
 

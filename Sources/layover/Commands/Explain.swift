@@ -5,7 +5,8 @@ import LayoverAdmin
 /// `layover explain`
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show a request's attempts, the rule applied to each, and what it waits for.")
+        abstract: "Show a request's attempts, the rule applied to each, and what it waits for.",
+        discussion: "Example: layover explain 3f2a")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false

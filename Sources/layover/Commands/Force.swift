@@ -14,6 +14,8 @@ struct Force: AsyncParsableCommand {
         discussion: """
             The server may process the request twice. To accept that risk, give \
             --acknowledge \(EntryCommand.duplicateRisk).
+
+            Example: layover force 3f2a --acknowledge \(EntryCommand.duplicateRisk)
             """)
 
     @OptionGroup var connection: ConnectionOptions

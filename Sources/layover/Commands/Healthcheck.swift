@@ -2,7 +2,9 @@ import ArgumentParser
 
 /// `layover healthcheck`: for containers. Exit code 0 if the process lives, otherwise 2.
 struct Healthcheck: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Check that the proxy is running.")
+    static let configuration = CommandConfiguration(
+        abstract: "Check that the proxy is running.",
+        discussion: "Example: layover healthcheck || systemctl restart layover")
 
     @OptionGroup var connection: ConnectionOptions
 

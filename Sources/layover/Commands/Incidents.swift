@@ -13,7 +13,8 @@ struct Incidents: AsyncParsableCommand {
 /// `layover incidents list`
 struct ListIncidents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List open outages.")
+        commandName: "list", abstract: "List open outages.",
+        discussion: "Example: layover incidents")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print one JSON object per line.") var json = false
@@ -38,7 +39,8 @@ struct ListIncidents: AsyncParsableCommand {
 /// `layover incidents retry`
 struct RetryIncident: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Send all requests of an outage now.")
+        commandName: "retry", abstract: "Send all requests of an outage now.",
+        discussion: "Example: layover incidents retry 8a11")
 
     @OptionGroup var order: IncidentOrder
 
@@ -48,7 +50,8 @@ struct RetryIncident: AsyncParsableCommand {
 /// `layover incidents cancel`
 struct CancelIncident: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancel all requests of an outage.")
+        commandName: "cancel", abstract: "Cancel all requests of an outage.",
+        discussion: "Example: layover incidents cancel 8a11")
 
     @OptionGroup var order: IncidentOrder
 

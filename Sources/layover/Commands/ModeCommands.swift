@@ -3,21 +3,27 @@ import LayoverAdmin
 
 /// `layover online`
 struct Online: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Treat the network as up.")
+    static let configuration = CommandConfiguration(
+        abstract: "Treat the network as up.",
+        discussion: "Example: layover online")
     @OptionGroup var options: ModeOptions
     func run() async throws { try await options.set("online") }
 }
 
 /// `layover offline`
 struct Offline: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Treat the network as down: park all requests.")
+    static let configuration = CommandConfiguration(
+        abstract: "Treat the network as down: park all requests.",
+        discussion: "Example: layover offline --reason \"on the train\"")
     @OptionGroup var options: ModeOptions
     func run() async throws { try await options.set("offline") }
 }
 
 /// `layover auto`
 struct Auto: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Return to automatic detection.")
+    static let configuration = CommandConfiguration(
+        abstract: "Return to automatic detection.",
+        discussion: "Example: layover auto")
     @OptionGroup var options: ModeOptions
     func run() async throws { try await options.set("auto") }
 }

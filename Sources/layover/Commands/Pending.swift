@@ -4,7 +4,9 @@ import LayoverAdmin
 
 /// `layover pending`
 struct Pending: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List waiting requests.")
+    static let configuration = CommandConfiguration(
+        abstract: "List waiting requests.",
+        discussion: "Example: layover pending --watch --host shop.example")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print one JSON object per line.") var json = false

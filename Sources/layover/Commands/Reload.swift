@@ -7,7 +7,11 @@ struct Reload: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         abstract: "Reload the configuration of the running proxy.",
-        discussion: "If the file has errors, nothing changes and the exit code is 1.")
+        discussion: """
+            If the file has errors, nothing changes and the exit code is 1.
+
+            Example: layover reload
+            """)
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false

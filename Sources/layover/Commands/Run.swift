@@ -10,6 +10,8 @@ struct Run: AsyncParsableCommand {
             SIGHUP reloads the configuration. SIGTERM or SIGINT drains: the proxy takes no new connections, held \
             clients get a 503 with Retry-After or their ticket, running attempts get timeouts.drain. The same \
             signal again stops the proxy at once.
+
+            Example: layover run --config config.json
             """)
 
     @OptionGroup var source: ConfigurationOptions

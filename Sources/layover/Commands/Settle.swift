@@ -14,6 +14,8 @@ struct Settle: AsyncParsableCommand {
         discussion: """
             For requests that wait, are held or undecided. They are not sent again, and requests that wait for them go. A client \
             on its connection gets a 502, because the response is not known; a ticket says settledBy.
+
+            Example: layover settle 3f2a --status 201 --note "order 17 is in the shop"
             """)
 
     @OptionGroup var connection: ConnectionOptions

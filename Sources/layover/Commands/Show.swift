@@ -5,7 +5,9 @@ import LayoverCore
 
 /// `layover show`
 struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show one request.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show one request.",
+        discussion: "Example: layover show 3f2a")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false

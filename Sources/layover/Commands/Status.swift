@@ -4,7 +4,9 @@ import LayoverAdmin
 
 /// `layover status`
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show proxy status.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show proxy status.",
+        discussion: "Example: layover status --json")
 
     @OptionGroup var connection: ConnectionOptions
     @Flag(help: "Print JSON.") var json = false

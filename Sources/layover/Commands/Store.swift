@@ -17,6 +17,8 @@ struct RotateKey: AsyncParsableCommand {
         discussion: """
             The proxy must be stopped. An interrupted rotation is safe: the database opens with both the old and the new \
             key, and the next rotation completes it.
+
+            Example: layover store rotate-key
             """)
 
     @OptionGroup var source: ConfigurationOptions

@@ -3,7 +3,9 @@ import LayoverAdmin
 
 /// `layover version`
 struct Version: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the version.")
+    static let configuration = CommandConfiguration(
+        abstract: "Print the version.",
+        discussion: "Example: layover version")
 
     func run() { StandardOutput.write("layover \(LayoverVersion.current)") }
 }

@@ -107,7 +107,7 @@ struct ProcessRoutesTests {
             for line in [
                 "layover_answers_total{class=\"2xx\"} 2", "layover_attempts_total 5",
                 "layover_entries{state=\"waiting\"} 1", "layover_entries{state=\"undecided\"} 0",
-                "layover_incidents 1", "layover_incidents_total 1", "layover_entries{state=\"held\"} 0",
+                "layover_incidents 1", "layover_incidents_opened_total 1", "layover_entries{state=\"held\"} 0",
                 "layover_held_clients 1", "layover_shut_gates 1", "layover_entries_parked_total 1",
                 "layover_reachability{state=\"unknown\"} 1", "layover_reachability_mode{mode=\"auto\"} 1",
                 "layover_limit_max{limit=\"entries\"} 100000",

@@ -35,6 +35,14 @@ struct ParsingTests {
         await #expect { try await run(arguments) } throws: { Layover.report($0) == 0 }
     }
 
+    @Test func helpOfEveryCommandHasAnExample() {
+        func check(_ command: any ParsableCommand.Type) {
+            guard command.configuration.subcommands.isEmpty else { return command.configuration.subcommands.forEach(check) }
+            #expect(command.configuration.discussion.contains("Example"), "\(command._commandName)")
+        }
+        check(Layover.self)
+    }
+
     @Test func everyCommandOfThisVersionExists() {
         let names = Layover.configuration.subcommands.map { $0._commandName }
         #expect(
