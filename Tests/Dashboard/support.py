@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
@@ -255,7 +256,16 @@ class Case(unittest.TestCase):
     def click(self, selector):
         """A click as by hand, once the control has been in its place for a while."""
         self.steady(selector)
-        self.one(selector).click()
+
+        def press():
+            # The driver looks for the element and clicks in two steps; in between it may be drawn anew.
+            try:
+                self.one(selector).click()
+                return True
+            except StaleElementReferenceException:
+                return False
+
+        until(f"{selector} is clicked", press)
 
     def steady(self, selector):
         place = "const e = document.querySelector(arguments[0]); if (!e) return null; const b = e.getBoundingClientRect(); return [b.x, b.y]"

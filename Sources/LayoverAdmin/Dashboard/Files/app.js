@@ -6,14 +6,14 @@ import * as commands from "./commands.js";
 import * as detail from "./detail.js";
 import { ask, close, goOn, toast, watchWords } from "./dialogs.js";
 import { clear, drawFilter, watchFilter } from "./filter.js";
-import { isBusy, isMeant, watchPlaces, watchPointer } from "./guard.js";
+import { isBusy, isMeant, isPressed, watchPlaces, watchPointer } from "./guard.js";
 import { help, watchKeys } from "./keys.js";
 import * as lists from "./lists.js";
 import * as selection from "./selection.js";
 import { address, listQuery, onChange, show, shown } from "./state.js";
 import { follow, isFollowing } from "./stream.js";
 import * as table from "./table.js";
-import { button, byID, copy, counted, element, visible } from "./text.js";
+import { button, byID, copy, counted, element, replace, visible } from "./text.js";
 import * as times from "./times.js";
 
 /** @typedef {Record<string, any>} Snapshot What the server says, all at one instant. */
@@ -38,6 +38,8 @@ let isStale = false;
 let heardAt = performance.now();
 let isFetching = false;
 let isWanted = false;
+/** Whether something was not drawn because the pointer was down. */
+let isHeldBack = false;
 let fetchedAt = 0;
 let announcedAt = 0;
 /** @type {number | undefined} */
@@ -100,6 +102,11 @@ function lost() {
 // MARK: Drawing
 
 function drawAll() {
+  if (isPressed()) {
+    isHeldBack = true;
+    return;
+  }
+  isHeldBack = false;
   drawHead();
   const entries = latest.data;
   const isSame = drawnQuery === latestQuery;
@@ -123,7 +130,7 @@ function drawHead() {
   byID("logout").hidden = !latest.isLoggedIn;
   if (document.activeElement !== chooser) chooser.value = mode;
   const counts = latest.counts;
-  byID("tabs").replaceChildren(...tabs.map(([name, label, states]) => {
+  replace(byID("tabs"), [shown.tab, counts, latest.incidents.length], () => tabs.map(([name, label, states]) => {
     const count = name === "incidents" ? latest.incidents.length : states.reduce((sum, state) => sum + counts[state], 0);
     return element("a", {
       href: address({ tab: name, q: "", sort: "", cursor: "", id: "" }), "data-verb": "go", "aria-current": name === shown.tab ? "page" : undefined,
@@ -158,9 +165,9 @@ function drawList() {
     else head.removeAttribute("aria-sort");
   }
   drawEmpty(isList);
-  byID("pages").replaceChildren(
+  replace(byID("pages"), [address({ id: "" }), latest.nextCursor], () => [
     shown.cursor ? element("a", { href: address({ cursor: "" }), "data-verb": "go" }, "First page") : "",
-    latest.nextCursor ? element("a", { href: address({ cursor: latest.nextCursor }), "data-verb": "go" }, "Next page") : "");
+    latest.nextCursor ? element("a", { href: address({ cursor: latest.nextCursor }), "data-verb": "go" }, "Next page") : ""]);
   drawBulk();
 }
 
@@ -366,7 +373,7 @@ commands.onDone(refresh);
 watchWords();
 watchPlaces();
 watchFilter();
-watchPointer(() => { if (!byID("changes").hidden && !isBusy(selection.selectedCount())) drawAll(); });
+watchPointer(() => { if (isHeldBack || (!byID("changes").hidden && !isBusy(selection.selectedCount()))) drawAll(); });
 onChange(() => {
   drawHead();
   void detail.draw(shown.id);

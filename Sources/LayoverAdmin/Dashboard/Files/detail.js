@@ -69,6 +69,10 @@ function fill(place, now, timeline) {
     "data-id": now.id, "data-danger": ["cancel", "force", "settle"].includes(name),
   }));
   const focused = place.contains(document.activeElement) ? document.activeElement?.getAttribute("data-verb") : null;
+  const isTableOpen = place.dataset.id === now.id && place.querySelector("details[open]") !== null;
+  const ticked = place.dataset.id === now.id ? tickedAttempts() : [];
+  const body = place.dataset.id === now.id ? document.getElementById("preview") : null;
+  place.dataset.id = now.id;
   place.replaceChildren(
     closing(), element("h2", { class: "request" }, `${visible(now.method)} ${visible(now.url)}`),
     element("p", { id: "sentence" }, visible(timeline.now.text)),
@@ -79,6 +83,20 @@ function fill(place, now, timeline) {
       now.requestBytes > 0 && !now.endedAt ? button("preview", `Show the body (${size(now.requestBytes)})`) : ""),
     element("p", {}, element("a", { href: `/v1/pending/${now.id}` }, "As JSON")));
   if (focused) /** @type {HTMLElement | null} */ (place.querySelector(`[data-verb="${focused}"]`))?.focus();
+  // What a person has opened stays open.
+  place.querySelector("details")?.toggleAttribute("open", isTableOpen);
+  if (body?.querySelector("pre")) byID("preview").replaceWith(body);
+  for (const box of boxes()) box.checked = ticked.includes(Number(box.dataset.attempt));
+  if (ticked.length) compare();
+}
+
+/** @returns {HTMLInputElement[]} */
+function boxes() {
+  return [...document.querySelectorAll("#detail [data-attempt]")].filter((box) => box instanceof HTMLInputElement);
+}
+
+function tickedAttempts() {
+  return boxes().filter((box) => box.checked).map((box) => Number(box.dataset.attempt));
 }
 
 /** @param {Record<string, any>} now */
@@ -119,8 +137,7 @@ function head() {
 export function compare() {
   const place = document.getElementById("compared");
   if (!place) return;
-  const boxes = /** @type {HTMLInputElement[]} */ ([...document.querySelectorAll("#detail [data-attempt]")]);
-  const chosen = boxes.filter((box) => box.checked).map((box) => Number(box.dataset.attempt));
+  const chosen = tickedAttempts();
   const two = attempts.filter((attempt) => chosen.includes(attempt.number)).slice(-2);
   place.replaceChildren(...(two.length === 2 ? [element("h3", {}, "Side by side"), table(two, true)] : []));
 }

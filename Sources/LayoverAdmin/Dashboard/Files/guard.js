@@ -67,6 +67,11 @@ export function watchPointer(onUp) {
   }
 }
 
+/** While it is, nothing is drawn anew: a click whose target is replaced between press and release gets lost. */
+export function isPressed() {
+  return isPointerDown;
+}
+
 /** Whether rows have to stay where they are. @param {number} selectedCount */
 export function isBusy(selectedCount) {
   return isPointerDown || selectedCount > 0 || document.querySelector("dialog[open]") !== null

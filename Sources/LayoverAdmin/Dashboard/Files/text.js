@@ -44,6 +44,20 @@ export function byID(id) {
 }
 
 /**
+ * Makes the children of an element anew only if they say something else.
+ *
+ * @param {HTMLElement} place
+ * @param {unknown} facts
+ * @param {() => (Node | string)[]} make
+ */
+export function replace(place, facts, make) {
+  const text = JSON.stringify(facts);
+  if (place.dataset.drawn === text) return;
+  place.dataset.drawn = text;
+  place.replaceChildren(...make());
+}
+
+/**
  * @param {number} count
  * @param {string} one
  * @param {string} many
