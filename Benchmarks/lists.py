@@ -1,7 +1,8 @@
 #!/usr/bin/python3 -B
 """Times the lists of the admin API with many requests waiting (`make bench-lists`).
 
-Parks tickets for an origin that is away, asks for pages, and prints the median of each. Ends with 1 if one is too slow.
+Parks tickets for an origin that is away, asks for pages, and prints the median of each; then gives all of them up, starts anew, and
+asks for the history. Ends with 1 if one is too slow.
 """
 
 import argparse
@@ -28,6 +29,19 @@ LIMITS = {
     "sort by next attempt": ("/v1/pending?sort=nextAttemptAt", 100),
     "search by digits": ("/v1/pending?q=abc123", 100),
     "host": ("/v1/pending?host=SHOP7.INVALID&sort=createdAt", 100),
+}
+
+
+FINAL = "state=delivered,cancelled,expired,failed"
+# The same for tickets that ended before the process was started, of which only the store knows.
+HISTORY_LIMITS = {
+    "history, newest first": (f"/v1/pending?{FINAL}&sort=-endedAt", 20),
+    "history, default order": (f"/v1/pending?{FINAL}", 100),
+    "history, few found": (f"/v1/pending?{FINAL}&q=order-99999", 100),
+    "history, nothing found": (f"/v1/pending?{FINAL}&q=nothing+has+this", 100),
+    "history, another alphabet": (f"/v1/pending?{FINAL}&q=STRASSE+9999", 100),
+    "history, search and sort": (f"/v1/pending?{FINAL}&q=ORDER&sort=-url", 100),
+    "history, by host": (f"/v1/pending?{FINAL}&host=SHOP7.INVALID&sort=host", 100),
 }
 
 
@@ -59,6 +73,43 @@ def measure(port, path, rounds):
     return statistics.median(times), max(times), count
 
 
+def run(layover, folder):
+    if os.path.exists(f"{folder}/ports"):
+        os.remove(f"{folder}/ports")
+    process = subprocess.Popen(
+        [layover, "run", "--config", f"{folder}/config.json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+         "--port-file", f"{folder}/ports"],
+        env={**os.environ, "STATE_DIRECTORY": folder, "RUNTIME_DIRECTORY": folder}, stdout=subprocess.DEVNULL)
+    while not os.path.exists(f"{folder}/ports"):
+        if process.poll() is not None:
+            raise SystemExit("layover has ended")
+        time.sleep(0.05)
+    with open(f"{folder}/ports") as file:
+        return process, json.load(file)
+
+
+def stop(process):
+    process.terminate()
+    process.wait()
+
+
+def report(port, limits, rounds):
+    slow = 0
+    for name, (path, limit) in limits.items():
+        median, worst, count = measure(port, path, rounds)
+        slow += median > limit
+        print(f"{name:28} {median:8.1f} ms  (worst {worst:.1f}, limit {limit}, {count} shown){'  TOO SLOW' if median > limit else ''}",
+              flush=True)
+    return slow
+
+
+def cancel_all(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("POST", "/v1/pending/cancel", body='{"all":true}', headers={"Content-Type": "application/json"})
+    answer = json.loads(connection.getresponse().read())
+    print(f"{answer['done']} cancelled")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layover", required=True, help="the release binary")
@@ -70,32 +121,22 @@ def main():
             # Long delays, so that little else goes on than what is measured.
             json.dump({"reachability": {"mode": "offline"}, "limits": {"entries": options.entries + 1000},
                        "log": {"level": "warning"}}, file)
-        process = subprocess.Popen(
-            [options.layover, "run", "--config", f"{folder}/config.json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-             "--port-file", f"{folder}/ports"],
-            env={**os.environ, "STATE_DIRECTORY": folder, "RUNTIME_DIRECTORY": folder}, stdout=subprocess.DEVNULL)
+        process, ports = run(options.layover, folder)
         try:
-            while not os.path.exists(f"{folder}/ports"):
-                if process.poll() is not None:
-                    raise SystemExit("layover has ended")
-                time.sleep(0.05)
-            with open(f"{folder}/ports") as file:
-                ports = json.load(file)
             begun = time.monotonic()
             threads = [threading.Thread(target=park, args=(ports["proxy"], range(first, options.entries, 8))) for first in range(8)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            print(f"{options.entries} requests parked in {time.monotonic() - begun:.0f} s")
-            slow = 0
-            for name, (path, limit) in LIMITS.items():
-                median, worst, count = measure(ports["admin"], path, options.rounds)
-                slow += median > limit
-                print(f"{name:28} {median:8.1f} ms  (worst {worst:.1f}, limit {limit}, {count} shown){'  TOO SLOW' if median > limit else ''}")
+            print(f"{options.entries} requests parked in {time.monotonic() - begun:.0f} s", flush=True)
+            slow = report(ports["admin"], LIMITS, options.rounds)
+            cancel_all(ports["admin"])
+            stop(process)
+            process, ports = run(options.layover, folder)
+            slow += report(ports["admin"], HISTORY_LIMITS, options.rounds)
         finally:
-            process.terminate()
-            process.wait()
+            stop(process)
     sys.exit(1 if slow else 0)
 
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import GRDB
 package import LayoverCore
@@ -18,6 +19,8 @@ package final class SQLiteStore: PendingStore {
     let folder: String
     let pool: DatabasePool
     let sealing: FieldSealing
+    /// Reads lists, one after the other.
+    let lists = DispatchQueue(label: "layover.store.lists")
     private let writer: StoreWriter
     /// Held as long as the store is.
     private let lock: StoreLock
@@ -52,7 +55,9 @@ package final class SQLiteStore: PendingStore {
     }
 
     package var condition: StoreCondition {
-        StoreCondition(failure: writer.health.lastFailure, byteCount: byteCount(path) + byteCount(path + "-wal"))
+        StoreCondition(
+            failure: writer.health.lastFailure, byteCount: byteCount(path) + byteCount(path + "-wal"),
+            commitTimes: writer.commitTimes.current)
     }
 
     package func close() async {

@@ -13,7 +13,7 @@ struct Layover: AsyncParsableCommand {
             Run.self, CheckConfig.self, Config.self, Status.self, Pending.self, Show.self, Explain.self,
             RetryEntries.self, CancelEntries.self, HoldEntries.self, ReleaseEntries.self, Force.self,
             Abort.self, Settle.self, Decide.self, Body.self, StoredResponseBody.self, Incidents.self,
-            Open.self, Online.self, Offline.self, Auto.self, Rehearse.self, Reload.self, Drain.self, Store.self, Cache.self,
+            Open.self, Online.self, Offline.self, Auto.self, Rehearse.self, Reload.self, Drain.self, Fleet.self, Store.self, Cache.self,
             Env.self, Exec.self, Healthcheck.self, Completions.self, Version.self,
         ])
 
@@ -34,7 +34,7 @@ struct Layover: AsyncParsableCommand {
     /// Prints the error and returns its exit code.
     static func report(_ error: any Error) -> Int32 {
         if let failure = error as? CommandFailure {
-            StandardError.write("error: \(failure.message)")
+            StandardError.error(failure.message)
             return failure.code.rawValue
         }
         if let code = error as? ExitCode { return code.rawValue }
@@ -43,9 +43,9 @@ struct Layover: AsyncParsableCommand {
             print(fullMessage(for: error))
             return 0
         case .validationFailure:
-            StandardError.write(fullMessage(for: error))
+            StandardError.write(StandardError.safeLines(fullMessage(for: error)))
         default:
-            StandardError.write("error: \(error)")
+            StandardError.error("\(error)")
         }
         return 1
     }

@@ -56,6 +56,8 @@ class Login(Case):
         self.driver.get(link)
         self.ready()
         self.see_rows(2)
+        # Away from the page first: when it is refused, it goes to the login by itself, and that would replace the link's page.
+        self.driver.get(self.layover.url + "login")
         self.driver.delete_all_cookies()
         self.driver.get(link)
         self.see("#problem", "The link was used already")

@@ -11,7 +11,6 @@ import Testing
             "proxy.tls.certificate: \"a.pem\" is not in this version."
         ),
         (#""proxy": {"tls": {"key": "a.pem"}}"#, "proxy.tls.key: \"a.pem\" is not in this version."),
-        (#""log": {"access": "json"}"#, "log.access: \"json\" is not in this version."),
         (#""upstreamProxy": {"url": "http://a:1"}"#, "upstreamProxy.url: not in this version."),
         (#""upstreamProxy": {"noProxy": ["a"]}"#, "upstreamProxy.noProxy: not in this version."),
         (#""tls": {"folder": "ca"}"#, "tls.folder: \"ca\" is not in this version."),
@@ -32,8 +31,8 @@ import Testing
 
     @Test func aVariableOfALaterVersionIsRefusedToo() {
         #expect(
-            complaints("{}", environment: ["LAYOVER_LOG_ACCESS": "combined"]) == [
-                "LAYOVER_LOG_ACCESS: log.access: \"combined\" is not in this version."
+            complaints("{}", environment: ["LAYOVER_TLS_FOLDER": "ca"]) == [
+                "LAYOVER_TLS_FOLDER: tls.folder: \"ca\" is not in this version."
             ])
     }
 

@@ -76,7 +76,7 @@ import Testing
             "{}",
             environment: [
                 "LAYOVER_PROXY_LISTN": "x", "LAYOVER_SOMETHING_ELSE_ALTOGETHER": "x", "PATH": "/bin",
-                "LAYOVER_ADMIN_URL": "http://a", "LAYOVER_TOKEN": "t", "LAYOVER_CONFIG": "c",
+                "LAYOVER_ADMIN_URL": "http://a", "LAYOVER_TOKEN": "t", "LAYOVER_CONFIG": "c", "LAYOVER_PROXY_URL": "http://p",
             ])
         #expect(
             loaded.warnings == [

@@ -111,6 +111,18 @@ import Testing
         await store.close()
     }
 
+    /// Version 11 keeps what searches look at.
+    @Test func ticketsThatEndedInVersion7AreFound() async throws {
+        let store = try await opened(try await seventh())
+        var query = PendingQuery()
+        query.filter.states = [.delivered]
+        for (text, ids) in [("THINGS/2", [EntryID.fixture(2)]), ("api.example", [.fixture(2)]), ("things/1", [])] {
+            query.filter.text = text
+            #expect(try await store.ended(query, naming: .plain).map(\.id) == ids)
+        }
+        await store.close()
+    }
+
     @Test func rowsAreRenewedOnce() async throws {
         let folder = try await seventh()
         let store = try await opened(folder)

@@ -10,6 +10,7 @@ EXIT_CODES = [
     ("1", "Bad configuration or usage."),
     ("2", "Layover does not run, or cannot be reached."),
     ("3", "Refused, or nothing matched."),
+    ("130", "Ended by Ctrl-C, after saying what was done."),
 ]
 
 ENVIRONMENT = [

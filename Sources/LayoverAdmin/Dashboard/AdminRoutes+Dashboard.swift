@@ -37,8 +37,15 @@ extension AdminRoutes {
         // The number is read first: an event between the reads is then sent again, and none is lost.
         let last = await engine.lastEventNumber
         let now = engine.clock.now()
-        var page: PendingPage?
-        if let pending = query.pending { page = await engine.page(of: pending) }
+        var (entries, nextCursor): ([Entry], EntryCursor?) = ([], nil)
+        if let pending = query.pending {
+            do throws(StoreFailure) {
+                let listing = try await engine.list(pending)
+                (entries, nextCursor) = (try await engine.entries(of: listing.items), listing.nextCursor)
+            } catch {
+                throw .store(error)
+            }
+        }
         let view = view(for: request)
         return DashboardSnapshot(
             now: wall.text(of: now), lastEventId: id(ofEvent: last), tab: query.tab.rawValue,
@@ -46,7 +53,7 @@ extension AdminRoutes {
             incidents: await engine.incidents().map { IncidentDocument($0, wall: wall, mayCommand: view.mayCommand) },
             rehearsals: await engine.currentRehearsals().map { RehearsalDocument($0, wall: wall) },
             counts: StateCounts.document(await engine.counts()),
-            data: page?.entries.map { EntryDocument($0, view) } ?? [], nextCursor: page?.nextCursor?.description,
+            data: entries.map { EntryDocument($0, view) }, nextCursor: nextCursor?.description,
             reachability: ReachabilityDocument(await engine.reachabilityView(), wall: wall),
             role: access.role(of: request) ?? .viewer, isLoggedIn: sessions.role(of: request) != nil,
             proxy: sources.proxyURLs(), problem: problem)

@@ -30,6 +30,11 @@ struct MetricsPage {
         page.add("draining", .gauge, "1 while the proxy is stopping.", sources.isDraining() ? 1 : 0)
         page.add(
             "log_lines_dropped_total", .counter, "Log lines dropped because they could not be written.", sources.droppedLogLineCount())
+        page.add(
+            "loop_lag_seconds", "By how much the event loops were late for a timer, measured once a second.", all { $0.loopLag })
+        page.add(
+            "worker_lag_seconds", "Time until the threads that send requests hear of a command, measured every ten seconds.",
+            all { $0.workerLag })
         page.add("process_cpu_seconds_total", .counter, "User and system CPU time.", process.cpuSeconds)
         page.add(
             "process_resident_memory_bytes", .gauge, "Resident memory.",
@@ -41,6 +46,10 @@ struct MetricsPage {
     /// The loops count apart; here they are one.
     private func total(_ counter: (LoopMetrics) -> Int) -> Int {
         sources.metrics.reduce(0) { $0 + counter($1) }
+    }
+
+    private func all(_ meter: (LoopMetrics) -> DelayMeter) -> Histogram {
+        sources.metrics.reduce(into: Histogram(bounds: Histogram.delays)) { $0.add(meter($1).current) }
     }
 
     private func addTraffic(to page: inout PrometheusText) {
@@ -106,6 +115,7 @@ struct MetricsPage {
             "tickets_unsaved", .gauge, "Tickets with changes not yet saved to disk.", store.unsavedCount)
         page.add(
             "store_failures_total", .counter, "Failed writes to the store.", store.failureCount)
+        page.add("store_commit_seconds", "Time of a commit of the store, with the sync of the disk.", store.condition.commitTimes)
         page.add("store_bytes", .gauge, "Size of the database and its write-ahead log.", store.condition.byteCount)
         page.add(
             "store_condition", .gauge, "Store condition; 1 marks the current one.", by: "condition",

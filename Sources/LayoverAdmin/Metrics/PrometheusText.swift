@@ -48,17 +48,25 @@ struct PrometheusText {
     /// Cumulative buckets, sum and count for each value of a label.
     mutating func add(_ name: String, _ help: String, by label: String, _ histograms: [(String, Histogram)]) {
         describe(name, .histogram, help)
-        for (value, histogram) in histograms {
-            let value = "\(label)=\"\(Self.escaped(value))\""
-            var total = 0
-            for (bound, count) in zip(Histogram.bounds, histogram.counts) {
-                total += count
-                lines += "layover_\(name)_bucket{\(value),le=\"\(Self.number(bound))\"} \(total)\n"
-            }
-            lines += "layover_\(name)_bucket{\(value),le=\"+Inf\"} \(histogram.count)\n"
-            lines += "layover_\(name)_sum{\(value)} \(Self.number(histogram.sum))\n"
-            lines += "layover_\(name)_count{\(value)} \(histogram.count)\n"
+        for (value, histogram) in histograms { addSamples(name, "\(label)=\"\(Self.escaped(value))\"", histogram) }
+    }
+
+    /// The same without a label.
+    mutating func add(_ name: String, _ help: String, _ histogram: Histogram) {
+        describe(name, .histogram, help)
+        addSamples(name, "", histogram)
+    }
+
+    private mutating func addSamples(_ name: String, _ label: String, _ histogram: Histogram) {
+        let (first, whole) = label.isEmpty ? ("", "") : (label + ",", "{\(label)}")
+        var total = 0
+        for (bound, count) in zip(histogram.bounds, histogram.counts) {
+            total += count
+            lines += "layover_\(name)_bucket{\(first)le=\"\(Self.number(bound))\"} \(total)\n"
         }
+        lines += "layover_\(name)_bucket{\(first)le=\"+Inf\"} \(histogram.count)\n"
+        lines += "layover_\(name)_sum\(whole) \(Self.number(histogram.sum))\n"
+        lines += "layover_\(name)_count\(whole) \(histogram.count)\n"
     }
 
     /// One line for each value of a label.

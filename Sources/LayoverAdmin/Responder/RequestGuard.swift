@@ -8,9 +8,10 @@ import HummingbirdCore
 /// rebinding), which the Host field reveals, or across sites, which Origin (RFC 6454) and Sec-Fetch-Site
 /// (Fetch Metadata) reveal. Programs send neither of the latter two.
 struct RequestGuard {
-    /// Whether the process lives is no secret, and a container's health check has no token. Who logs in has none yet.
+    /// Whether the process lives is no secret, and a container's health check has no token. Who logs in has none yet. Nor has a browser
+    /// that asks for its proxy.
     private static let openPaths: Set<String> = [
-        "/livez", "/readyz", "/login", "/logout", "/dashboard/style.css", "/dashboard/theme.js", "/dashboard/icon.svg",
+        "/livez", "/readyz", "/proxy.pac", "/login", "/logout", "/dashboard/style.css", "/dashboard/theme.js", "/dashboard/icon.svg",
     ]
 
     private let allowedHosts: Set<String>

@@ -33,21 +33,29 @@ extension AdminRoutes {
         let isStream = request.acceptsLines
         let parameters = try QueryParameters(request.uri.query, known: PendingQuery.parameterNames)
         let query = try PendingQuery(parameters, isStream: isStream)
-        let page = await engine.page(of: query)
         let view = view(for: request)
-        guard !isStream else { return stream(page.entries, view) }
+        let (listing, entries): (EntryListing, [Entry])
+        do throws(StoreFailure) {
+            listing = try await engine.list(query)
+            guard !isStream else { return stream(listing.items, view) }
+            entries = try await engine.entries(of: listing.items)
+        } catch {
+            throw Problem.store(error)
+        }
         return try json(
             PendingDocument(
-                data: page.entries.map { EntryDocument($0, view) },
-                counts: StateCounts.document(await engine.counts()),
-                nextCursor: page.nextCursor?.description))
+                data: entries.map { EntryDocument($0, view) }, counts: StateCounts.document(await engine.counts()),
+                nextCursor: listing.nextCursor?.description))
     }
 
-    /// One entry a line, written as the reader takes them.
-    private func stream(_ entries: [Entry], _ view: EntryView) -> Response {
+    /// One entry a line, written as the reader takes them: what only the store has is read in portions.
+    private func stream(_ items: [EntryListing.Item], _ view: EntryView) -> Response {
         let body = ResponseBody { writer in
-            try await ListText(separator: "\n", terminator: "\n").write(entries, to: &writer) {
-                EntryDocument($0, view)
+            var rest = items[...]
+            while !rest.isEmpty {
+                let entries = try await engine.entries(of: rest.prefix(ListText.portionCount))
+                rest = rest.dropFirst(ListText.portionCount)
+                try await ListText(separator: "\n", terminator: "\n").write(entries, to: &writer) { EntryDocument($0, view) }
             }
             try await writer.finish(nil)
         }

@@ -13,6 +13,15 @@ extension AdminRoutes {
         router.get("/version") { _, _ in
             try json(VersionDocument(name: "layover", version: LayoverVersion.current))
         }
+        router.get("/proxy.pac") { request, _ in
+            try refuseParameters(request)
+            return text(
+                ByteBuffer(string: ProxyConfigurationScript(proxy: sources.proxyURLs().first).text),
+                type: "application/x-ns-proxy-autoconfig")
+        }
+        router.get("/v1/fleet") { request, _ in
+            try list([FleetDocument(await engine.status(), isDraining: sources.isDraining())], request)
+        }
         router.get("/metrics") { request, _ in await metrics(request) }
         router.get("/openapi.yaml") { _, _ in await description() }
         router.get("/v1/status") { request, _ in

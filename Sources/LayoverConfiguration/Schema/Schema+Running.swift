@@ -2,7 +2,9 @@ extension Schema {
     static let logKeys: [Key<Settings>] = [
         key("log.level", \.log.level, .word, effect: .atOnce, "Least important level that is logged."),
         key("log.format", \.log.format, .word, "auto: text on a terminal, JSON elsewhere."),
-        key("log.access", \.log.access, .word, available: .later, "Access log format, one line per request."),
+        key(
+            "log.access", \.log.access, .word,
+            "Access log on standard output, one line per request. combined: Apache's format, and more behind it. json: one object a line."),
     ]
 
     static let storeKeys: [Key<Settings>] = [

@@ -23,7 +23,7 @@ enum Schema {
 
     /// Environment variables of the command line itself.
     static let foreignEnvironmentNames: Set<String> = [
-        "LAYOVER_ADMIN_URL", "LAYOVER_TOKEN", "LAYOVER_CONFIG",
+        "LAYOVER_ADMIN_URL", "LAYOVER_TOKEN", "LAYOVER_CONFIG", "LAYOVER_PROXY_URL",
     ]
 
     /// Shorthands that spare every line of the table its defaults. Global keys need a restart unless they

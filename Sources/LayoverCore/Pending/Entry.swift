@@ -85,33 +85,36 @@ package struct Entry: StandingRequest, Sendable {
 
     /// Only the history changes it: it cuts off a long URL.
     package internal(set) var request: RequestDescription
+    /// Its host and path for searches (`EntrySearch.foldedTarget`).
+    @Boxed private(set) var foldedTarget: String? = nil
     package var standing: RequestStanding
     var fullState = State.waiting(.due)
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?
     package internal(set) var isBodyReplayable: Bool
+    // What takes a byte stands together: apart, each would take eight.
+    /// Whether it was cancelled because the proxy was being stopped.
+    var wasStopped = false
+    /// Why it does not go on although its client has left under `clientGone: adopt`.
+    package internal(set) var adoptionObstacle: AdoptionObstacle?
+    /// Whether its next attempt is the retry of a status that the budget has yet to pay for.
+    var owesBudget = false
+    /// Whether no byte of it has ever been handed to the kernel.
+    var isNeverSent = true
     /// Not nil for a ticket: it is kept in the store, and so is its response.
     package internal(set) var ticket: TicketFacts?
     /// What depends on others, as it stood when someone looked. Only for what people are shown.
     @Boxed var outlook: Outlook? = nil
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
-    /// Whether it was cancelled because the proxy was being stopped.
-    var wasStopped = false
-    /// Why it does not go on although its client has left under `clientGone: adopt`.
-    package internal(set) var adoptionObstacle: AdoptionObstacle?
 
     /// Order of arrival in the set.
-    let sequence: Int
+    package let sequence: Int
     var waitEnd: WaitEnd
     var holder: Holder
     /// What the budget gave for the retry of a status.
     var grant: RetryBudget.Grant?
-    /// Whether its next attempt is the retry of a status that the budget has yet to pay for.
-    var owesBudget = false
-    /// Whether no byte of it has ever been handed to the kernel.
-    var isNeverSent = true
     /// Grows whenever the entry is put somewhere else, so that stale places in heaps are known.
     var placement: UInt32 = 0
 }
@@ -213,7 +216,7 @@ extension Entry {
 
     /// About so many bytes of memory, for limits: what it holds in a row and the texts and attempts beside it.
     package var memoryByteCount: Int {
-        let texts = [url, lane, client.userAgent, lastFailure?.message, lastCommand?.reason, settledBy?.outcome.note]
+        let texts = [url, foldedTarget, lane, client.userAgent, lastFailure?.message, lastCommand?.reason, settledBy?.outcome.note]
             .reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         return MemoryLayout<Entry>.size + texts + attempts.records.count * (MemoryLayout<AttemptRecord>.stride + 128)
             + (ticket?.parents.count ?? 0) * MemoryLayout<EntryID>.stride
@@ -247,7 +250,11 @@ extension Entry {
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
         noteSent(new.failure, new.tally.records)
+        foldTarget()
     }
+
+    /// Makes it ready for searches.
+    mutating func foldTarget() { foldedTarget = EntrySearch.foldedTarget(unlessPlain: origin, url) }
 
     /// Takes over how often it was tried, and what came of it.
     mutating func count(_ tally: AttemptTally) {

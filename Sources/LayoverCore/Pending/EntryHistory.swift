@@ -24,6 +24,11 @@ struct EntryHistory: Sendable {
     /// In no order.
     var all: some Collection<Entry> & Sendable { entries }
 
+    /// Shows each entry where it lies, in no order.
+    func forEach(_ body: (Entry) -> Void) {
+        entries.withUnsafeBufferPointer { for index in $0.indices { body($0[index]) } }
+    }
+
     mutating func change(_ id: EntryID, _ work: (inout Entry) -> Void) {
         if let place = places[id] { work(&entries[Int(place)]) }
     }
@@ -39,6 +44,7 @@ struct EntryHistory: Sendable {
         if entry.ticket == nil, entry.url.utf8.count > Self.urlByteCountMax {
             let masked = MaskedTicketIDs.target(entry.url)
             entry.request.url = String(decoding: masked.utf8.prefix(Self.urlByteCountMax), as: UTF8.self) + "…"
+            entry.foldTarget()
         }
         if let place = places[entry.id] {
             entries[Int(place)] = entry

@@ -31,7 +31,19 @@ package struct EntryID: Sendable, Hashable, CustomStringConvertible {
     package func isBefore(_ other: EntryID) -> Bool { (high, low) < (other.high, other.low) }
 
     /// 32 lower-case hexadecimal digits.
-    package var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
+    package var description: String { withDigits { String(decoding: $0, as: UTF8.self) } }
+
+    /// Shows its digits without making a text of them.
+    func withDigits<Value>(_ work: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { digits in
+            for index in 0..<16 {
+                let shift = UInt64(60 - 4 * index)
+                digits[index] = Hexadecimal.digit(UInt8(truncatingIfNeeded: high >> shift & 0xF))
+                digits[index + 16] = Hexadecimal.digit(UInt8(truncatingIfNeeded: low >> shift & 0xF))
+            }
+            return work(UnsafeBufferPointer(digits))
+        }
+    }
 
     private static func number(_ digits: some Sequence<UInt8>) -> UInt64? {
         var value: UInt64 = 0

@@ -92,27 +92,33 @@ package struct PendingSet: Sendable {
         schedule.incidents[id].map { schedule.view(of: $0, now: now) }
     }
 
-    /// A page of the list. In any other order than that of arrival all entries are looked at.
+    /// A page of the list, of what is in memory.
     package mutating func page(of query: PendingQuery, now: Timestamp) -> PendingPage {
-        let (schedule, states) = (schedule, query.filter.states)
+        let places = places(of: query, now: now)
+        return query.page(of: places) { entry($0, now: now) }
+    }
+
+    /// The first places of the list, and one more if there is another page. In any other order than that of arrival, and where few
+    /// match, all entries are looked at.
+    package mutating func places(of query: PendingQuery, now: Timestamp) -> [ListedPlace] {
+        let states = query.filter.states
         let hasFinal = states.contains(where: \.isFinal)
-        if query.sort.field == .parkedAt, let limit = query.limit, limit > 0, !hasFinal {
-            return self.schedule.entries.page(of: query, limit: limit, naming: naming) { schedule.described($0, now: now) }
+        if query.sort.field == .parkedAt, let limit = query.limit, limit > 0, !hasFinal, entries.isMatchedByMost(query.filter) {
+            return schedule.entries.places(of: query, limit: limit, naming: naming)
         }
         let matcher = EntryMatcher(query.filter, naming)
         var selection = PageSelection(query, naming)
         if !states.allSatisfy(\.isFinal) {
-            let isByTime = query.sort.field == .nextAttemptAt
-            for entry in entries.values where matcher.matches(entry) {
-                selection.add(isByTime ? schedule.described(entry, now: now) : entry)
+            let (schedule, isByTime) = (schedule, query.sort.field == .nextAttemptAt)
+            schedule.entries.forEach { entry in
+                guard matcher.matches(entry) else { return }
+                if isByTime { selection.add(schedule.described(entry, now: now)) } else { selection.add(entry) }
             }
         }
         if hasFinal {
-            for entry in rememberedEntries where matcher.matches(entry) { selection.add(entry) }
+            schedule.history.forEach { if matcher.matches($0) { selection.add($0) } }
         }
-        var page = selection.page()
-        page.entries = page.entries.map { $0.state.isFinal ? $0 : schedule.described($0, now: now) }
-        return page
+        return selection.places()
     }
 
     /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the

@@ -7,6 +7,7 @@ extension Entry {
             isBodyReplayable: true, ticket: record.ticket, sequence: record.sequence,
             waitEnd: record.lastFailure?.shutsGate == true ? .origin : .time, holder: .store)
         isNeverSent = !record.mayHaveBeenApplied && (record.lastFailure?.evidence ?? .neverSent) == .neverSent
+        foldTarget()
     }
 
     /// A ticket that ended so long ago, or in an earlier run, that only its record is left.

@@ -13,6 +13,10 @@ package final class LoopMetrics: Sendable {
     package let refusedRequestCount = Atomic<Int>(0)
     package let requestByteCount = Atomic<Int>(0)
     package let responseByteCount = Atomic<Int>(0)
+    /// By how much the loop was late for its tick, once a second.
+    package let loopLag = DelayMeter()
+    /// How long a worker took to hear of a command, every ten seconds.
+    package let workerLag = DelayMeter()
     /// Responses by the first digit of their status, 1 to 5.
     private let statusClass1 = Atomic<Int>(0)
     private let statusClass2 = Atomic<Int>(0)

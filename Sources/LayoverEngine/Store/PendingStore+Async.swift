@@ -2,8 +2,18 @@ package import LayoverCore
 
 extension PendingStore {
     package func record(of id: EntryID) async throws(StoreFailure) -> TicketRecord? {
+        try await records(of: [id]).first
+    }
+
+    package func records(of ids: [EntryID]) async throws(StoreFailure) -> [TicketRecord] {
         try await withCheckedContinuation { continuation in
-            record(of: id) { continuation.resume(returning: $0) }
+            records(of: ids) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    package func ended(_ query: PendingQuery, naming: EntryNaming) async throws(StoreFailure) -> [ListedPlace] {
+        try await withCheckedContinuation { continuation in
+            ended(query, naming: naming) { continuation.resume(returning: $0) }
         }.get()
     }
 

@@ -27,11 +27,19 @@ package protocol PendingStore: AnyObject, Sendable {
         _ changes: [StoreChange],
         done: @escaping @Sendable (Result<[StoreResult], StoreFailure>) -> Void)
 
-    /// Live or final, as long as it is kept; nil if there is none.
+    /// Those that are there, live or final, as long as they are kept, in the order given.
     ///
     /// This and the calls below never block. They see at least what was committed when they were made, and complete
     /// once each, on any thread, never from within the call; `PendingStore+Async.swift` has the same with `await`.
-    func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void)
+    func records(of ids: [EntryID], done: @escaping @Sendable (Result<[TicketRecord], StoreFailure>) -> Void)
+
+    /// The first final tickets that a query is about, in its order, and one more than its page has if there are more.
+    ///
+    /// - Parameters:
+    ///   - query: With times as they are on disk.
+    ///   - naming: By what ids they are shown.
+    func ended(
+        _ query: PendingQuery, naming: EntryNaming, done: @escaping @Sendable (Result<[ListedPlace], StoreFailure>) -> Void)
 
     /// The request of a live ticket; nil if there is none.
     func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void)
@@ -71,9 +79,14 @@ package struct StoreCondition: Sendable, Hashable {
     package var failure: StoreFailure?
     /// Bytes of the database and its log.
     package var byteCount: Int
+    /// How long commits took, from their begin to the sync of the disk.
+    package var commitTimes: Histogram
 
-    package init(failure: StoreFailure? = nil, byteCount: Int = 0) {
+    package init(
+        failure: StoreFailure? = nil, byteCount: Int = 0, commitTimes: Histogram = Histogram(bounds: Histogram.delays)
+    ) {
         self.failure = failure
         self.byteCount = byteCount
+        self.commitTimes = commitTimes
     }
 }

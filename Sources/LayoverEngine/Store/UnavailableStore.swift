@@ -82,8 +82,14 @@ package final class UnavailableStore: PendingStore {
         ask(done) { $0.commit(changes, done: done) }
     }
 
-    package func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
-        ask(done) { $0.record(of: id, done: done) }
+    package func records(of ids: [EntryID], done: @escaping @Sendable (Result<[TicketRecord], StoreFailure>) -> Void) {
+        ask(done) { $0.records(of: ids, done: done) }
+    }
+
+    package func ended(
+        _ query: PendingQuery, naming: EntryNaming, done: @escaping @Sendable (Result<[ListedPlace], StoreFailure>) -> Void
+    ) {
+        ask(done) { $0.ended(query, naming: naming, done: done) }
     }
 
     package func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {

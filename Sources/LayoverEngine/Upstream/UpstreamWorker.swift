@@ -7,6 +7,8 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func cancelIfConnecting(_ attempt: UpstreamAttempt)
     /// Goes on receiving after a pause, when `bytesOutstanding` has fallen.
     func resumeReceiving(_ attempt: UpstreamAttempt)
+    /// Calls back on the thread of the worker as soon as it comes to that. Default: at once.
+    func ping(_ reply: @escaping @Sendable () -> Void)
     /// From now on uses no connection and no name that is older than this call.
     func networkChanged()
     /// Ends the thread once its last attempt has ended; running ones are aborted.
@@ -17,5 +19,6 @@ package protocol UpstreamWorker: AnyObject, Sendable {
 }
 
 extension UpstreamWorker {
+    package func ping(_ reply: @escaping @Sendable () -> Void) { reply() }
     package func waitUntilEnded() {}
 }

@@ -34,6 +34,7 @@ extension ClientConnection {
         isHeadTimed = false
         deadline = nil
         loop.metrics.requestCount.increment()
+        if let log = loop.accessLog { access = log.record(head, from: clientAddress, loop.planner) }
         do throws(Refusal) {
             switch try loop.planner.plan(
                 head, isLoopback: isLoopback, cache: &addressCache, reachedAt: reachedAt)
@@ -63,8 +64,9 @@ extension ClientConnection {
     private func answerDirectly(_ response: OwnResponse, to head: RequestHead, closes: Bool = false) {
         let closes = closes || !head.keepAlive || head.framing.hasBody || loop.isDraining
         loop.metrics.ownResponseCount.increment()
-        loop.metrics.countResponse(status: response.status)
+        responds(response.status, from: .layover)
         write(response.encoded(closes: closes, sendsBody: head.method != .head, isOnOwnOrigin: head.isOnOwnOrigin))
+        finishAccess(.done)
         if closes {
             flushNow()
             linger()
@@ -83,6 +85,7 @@ extension ClientConnection {
 
     private func take(_ bytes: ByteBuffer) {
         loop.metrics.requestByteCount.increment(by: bytes.readableBytes)
+        access?.receivedByteCount += bytes.readableBytes
         isBodyPaused = exchange?.receivedBody(bytes) == false
     }
 
@@ -177,10 +180,12 @@ extension ClientConnection {
     private func refuse(status: Int, kind: String, _ detail: String) {
         let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
         loop.metrics.ownResponseCount.increment()
-        loop.metrics.countResponse(status: status)
+        if let log = loop.accessLog { access = log.malformed(from: clientAddress) }
+        responds(status, from: .layover)
         write(
             OwnResponse(problem, identity: loop.rules.identity).encoded(
                 closes: true, sendsBody: true, isOnOwnOrigin: true))
+        finishAccess(.done)
         flushNow()
         linger()
     }

@@ -13,6 +13,7 @@ extension ClientConnection {
     /// Writes in order; nothing leaves before the flush at the end of the batch.
     func write(_ bytes: ByteBuffer) {
         loop.metrics.responseByteCount.increment(by: bytes.readableBytes)
+        access?.sentByteCount += bytes.readableBytes
         if bytes.readableBytes <= Self.gatherMax {
             if outgoing.readableBytes == 0 {
                 outgoing = bytes
@@ -77,7 +78,7 @@ extension ClientConnection {
     /// - Parameter isComplete: Whether all of the request has come.
     func answer(_ response: OwnResponse, to client: ClientFacts, isComplete: Bool) {
         loop.metrics.ownResponseCount.increment()
-        loop.metrics.countResponse(status: response.status)
+        responds(response.status, from: .layover)
         let keepsAlive = client.keepAlive && isComplete && !loop.isDraining && mayHaveMore
         write(response.encoded(closes: !keepsAlive, sendsBody: !client.isHead, isOnOwnOrigin: client.isOnOwnOrigin))
         exchangeFinished(keepsAlive: keepsAlive)
@@ -86,6 +87,7 @@ extension ClientConnection {
 
     /// The response is complete.
     func exchangeFinished(keepsAlive: Bool) {
+        finishAccess(.done)
         exchange = nil
         isBodyPaused = false
         guard phase == .exchanging else { return }
@@ -102,6 +104,7 @@ extension ClientConnection {
     /// Closes our side, then waits a little for the client's.
     func linger() {
         guard phase != .closed, phase != .lingering else { return }
+        finishAccess(.clientGone)
         phase = .lingering
         exchange = nil
         input = ByteBuffer()
@@ -128,6 +131,7 @@ extension ClientConnection {
     /// Breaks the connection so that the client cannot take what it has for a complete message
     /// (RFC 9112 section 8): closing would end a message that only the close delimits.
     func breakOff(isCloseDelimited: Bool) {
+        finishAccess(.broken)
         flushNow()
         guard isCloseDelimited, let context else { return closeNow() }
         _ = (context.channel as? any SocketOptionProvider)?

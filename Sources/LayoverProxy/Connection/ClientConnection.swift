@@ -60,6 +60,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isProcessing = false
     /// Whether the time of the head that is being read is running.
     var isHeadTimed = false
+    /// What the access log is to say of the exchange under way; nil: nothing.
+    var access: AccessRecord?
     private(set) var isLoopback = false
     private(set) var clientAddress = "unknown"
     private var isCounted = false
@@ -104,6 +106,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         guard phase != .closed else { return }
         phase = .closed
+        finishAccess(.clientGone)
         loop.closed(self)
         loop.connectionLimit.closed()
         exchange?.clientLeft()

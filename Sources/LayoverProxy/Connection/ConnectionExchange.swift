@@ -20,6 +20,8 @@ protocol ConnectionExchange: AnyObject {
     func clientLeft()
     /// The connection does not need it any more, and makes no other call.
     func released()
+    /// Fills in what the access log says of its attempts. Default: there were none.
+    func describe(in record: AccessRecord)
     /// The configuration was read anew.
     func reroute()
     /// The network changed: an attempt that may hang on the old one is made anew.
@@ -36,6 +38,7 @@ protocol ConnectionExchange: AnyObject {
 
 extension ConnectionExchange {
     func released() {}
+    func describe(in record: AccessRecord) {}
     func drain() {}
     func cutOff() -> Bool { true }
     func finalResponseIsOverdue() {}

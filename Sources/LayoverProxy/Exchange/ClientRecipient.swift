@@ -239,6 +239,7 @@ extension ClientRecipient: ConnectionExchange {
         let hasJoined = exchange.keySearch?.hasJoined == true && exchange.conversion?.isAtOnce == false
         guard isReceivingRequest || exchange.phase.isParked || hasJoined || isTried else { return }
         let isDelivering = exchange.phase.isDelivering
+        connection?.finishAccess(.clientGone)
         left(exchange)
         if isDelivering { response.breakOff() } else { connection?.linger() }
     }

@@ -38,7 +38,7 @@ final class ClientResponse {
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         share(head, of: exchange)
         guard let connection else { return }
-        loop.metrics.countResponse(status: head.status)
+        connection.responds(head.status, from: .origin)
         framing = Self.framing(of: head, for: facts)
         saysClose = !keepsAlive
         var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
@@ -166,7 +166,7 @@ final class ClientResponse {
     ///   - done: Called on the loop, once, unless the client leaves before.
     func give(_ cached: CachedResponse, fields: String, done: @escaping (_ isWhole: Bool) -> Void) {
         guard let connection else { return }
-        loop.metrics.countResponse(status: cached.head.status)
+        connection.responds(cached.head.status, from: .cache)
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
         var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes

@@ -103,6 +103,7 @@ extension Exchange {
         }
         let new = NewEntry(of: self, failure, parking)
         entry = new.id
+        noteParked(as: new.id)
         loop.engine.post(.parked(new, self))
     }
 
@@ -112,6 +113,7 @@ extension Exchange {
         run.endFresh()
         let new = NewEntry(of: self)
         entry = new.id
+        noteParked(as: new.id)
         run.show()
         loop.engine.post(.joined(new, self))
         return new.id

@@ -94,7 +94,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         guard run.chooseWorker(for: machine.recipient) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
         let isFirst = machine.rules.attemptCount == 0 && entry == nil
-        let number = counted ?? machine.startAttempt(trigger, at: isFirst ? createdAt : loop.engine.clock.now())
+        let startedAt = isFirst ? createdAt : loop.engine.clock.now()
+        let number = counted ?? machine.startAttempt(trigger, at: startedAt)
+        if loop.accessLog != nil { client?.connection?.access?.attemptedAt = startedAt }
         let stored = store?.isStored == true ? entry : nil
         // mutant: unmarked
         let beforeSending = run.recordStart(of: stored, machine.rules.counts, by: self)

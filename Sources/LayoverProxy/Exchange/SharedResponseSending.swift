@@ -21,7 +21,7 @@ final class SharedResponseSending {
 
     func begin() {
         guard let connection else { return }
-        loop.metrics.countResponse(status: response.status)
+        connection.responds(response.status, from: .origin)
         connection.write(head)
         guard let body = response.body, !client.isHead else { return finish(isWhole: true) }
         let sending = CachedBodySending(body, loop: loop, connection: connection) { [weak self] in

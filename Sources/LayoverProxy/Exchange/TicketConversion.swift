@@ -235,6 +235,7 @@ final class TicketConversion: @unchecked Sendable {
     }
 
     private func response(_ id: EntryID, _ document: TicketDocument) -> OwnResponse {
+        exchange.client?.connection?.access?.entry = loop.engine.naming.shown(id)
         let applied = isAtOnce ? wish?.atOnce.applied : wish?.applied
         return .accepted(id, base: base, applied: applied ?? "", document: document)
     }

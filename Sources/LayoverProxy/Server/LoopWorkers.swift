@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverEngine
 import NIOCore
 
@@ -38,6 +39,12 @@ final class LoopWorkers {
     }
 
     private var all: [any UpstreamWorker] { forTickets + (first.map { [$0] } ?? []) }
+
+    /// Measures how long each worker takes to hear of a command.
+    func measureLag(by clock: any EngineClock, into meter: DelayMeter) {
+        let asked = clock.now()
+        for worker in all { worker.ping { meter.add(clock.now() - asked) } }
+    }
 
     func networkChanged() { for worker in all { worker.networkChanged() } }
 

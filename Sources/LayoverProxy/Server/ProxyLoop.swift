@@ -19,6 +19,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let logger: Logger
     /// Responses for the time when their origin cannot be reached. Nil: none are kept.
     private(set) var cache: (any ResponseCache)?
+    /// Nil: there is none.
+    private(set) var accessLog: AccessLog?
     /// Counts connections of all loops against `limits.connections`.
     let connectionLimit: ConnectionLimit
     let workers: LoopWorkers
@@ -35,6 +37,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// request would cost more than all else that is done for them.
     private(set) var coarseNow: NIODeadline
     private var ticks: RepeatedTask?
+    private static let tickInterval = TimeAmount.seconds(1)
+    private var tickCount = 0
     private var whenIdle: EventLoopPromise<Void>?
 
     package init(
@@ -61,7 +65,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package func start(with upstream: any Upstream, ticks isTicking: Bool = true) throws {
         try workers.start(with: upstream) { [weak self] in self?.connections.flush() }
         guard isTicking else { return }
-        ticks = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
+        coarseNow = eventLoop.now
+        ticks = eventLoop.scheduleRepeatedTask(initialDelay: Self.tickInterval, delay: Self.tickInterval) {
             [weak self] _ in self?.secondPassed()
         }
     }
@@ -69,6 +74,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Keeps responses from now on.
     package func use(_ cache: any ResponseCache) -> EventLoopFuture<Void> {
         eventLoop.submit { self.cache = cache }
+    }
+
+    /// Writes a line for each exchange from now on. Before the first connection.
+    package func logAccess(as format: AccessLog.Format, to sink: @escaping AccessLog.Sink) -> EventLoopFuture<Void> {
+        eventLoop.submit { self.accessLog = AccessLog(format, on: self.eventLoop, clock: self.engine.clock, to: sink) }
     }
 
     // MARK: What the engine says
@@ -130,8 +140,15 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         finishDrainingIfIdle()
     }
 
+    /// Ticks between two questions to the workers how late they are. Default: 10.
+    private static let lagInterval = 10
+
     private func secondPassed() {
-        coarseNow = eventLoop.now
+        let now = eventLoop.now
+        metrics.loopLag.add(.nanoseconds((now - coarseNow - Self.tickInterval).nanoseconds))
+        coarseNow = now
+        tickCount += 1
+        if tickCount.isMultiple(of: Self.lagInterval) { workers.measureLag(by: engine.clock, into: metrics.workerLag) }
         tick(now: coarseNow)
     }
 
@@ -228,6 +245,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.isShutDown = true
             self.ticks?.cancel()
             self.connections.closeAll()
+            self.accessLog?.close()
             for exchange in self.unattended.values { exchange.stop() }
             return self.workers.shutDown()
         }

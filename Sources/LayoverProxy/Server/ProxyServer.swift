@@ -69,6 +69,9 @@ package struct ProxyServer: Sendable {
     /// of the loops, the tickets of an earlier run, and the addresses of our own that must not be reached.
     package func accept() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
+    /// Connections of clients on all loops.
+    package var openConnectionCount: Int { loops.reduce(0) { $0 + $1.metrics.openConnectionCount.current } }
+
     /// Stops accepting, lets exchanges under way finish, and closes what is left when the time is over.
     ///
     /// When it returns, the engine has been told what every attempt came to.

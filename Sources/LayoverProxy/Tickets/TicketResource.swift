@@ -120,7 +120,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
                     identity: loop.rules.identity))
         }
         isDone = true
-        loop.metrics.countResponse(status: stored.status)
+        connection.responds(stored.status, from: .layover)
         sending = StoredBodySending(
             stored, loop: loop, connection: connection, client: client, keepsAlive: !isReceivingRequest)
         sending?.begin()

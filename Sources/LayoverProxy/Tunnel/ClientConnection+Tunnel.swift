@@ -32,8 +32,16 @@ extension ClientConnection {
             return false
         }
         let loop = self.loop
-        let near = TunnelRelay { loop.closed($0) }
+        let access = takeAccess()
+        let near = TunnelRelay { near in
+            loop.closed(near)
+            guard let access else { return }
+            access.receivedByteCount += near.byteCount
+            access.sentByteCount += far.byteCount
+            loop.accessLog?.write(access, .done)
+        }
         TunnelRelay.join(near, far)
+        access?.sentByteCount += head.readableBytes
         write(head)
         flushNow()
         let early = input
@@ -43,8 +51,10 @@ extension ClientConnection {
         } catch {
             channel.close(promise: nil)
             closeNow()
+            if let access { loop.accessLog?.write(access, .broken) }
             return false
         }
+        access?.receivedByteCount += early.readableBytes
         if early.readableBytes > 0 { channel.writeAndFlush(early, promise: nil) }
         phase = .closed
         exchange = nil

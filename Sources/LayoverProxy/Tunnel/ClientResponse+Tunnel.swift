@@ -24,7 +24,7 @@ extension ClientResponse {
         defer { exchange.run.end() }
         exchange.originAnswered(.deliver(.answered), status: 200)
         exchange.phase = .delivering
-        loop.metrics.countResponse(status: 200)
+        connection.responds(200, from: .origin)
         // A response to CONNECT has no framing fields (RFC 9110 section 9.3.6).
         var head = ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n")
         writeStatus(of: exchange, into: &head)
@@ -48,7 +48,7 @@ extension ClientResponse {
         }
         exchange.originAnswered(.deliver(.answered), status: head.status)
         exchange.phase = .delivering
-        loop.metrics.countResponse(status: head.status)
+        connection.responds(head.status, from: .origin)
         var out = head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
         out.writeImmutableBuffer(rest)

@@ -17,6 +17,8 @@ final class TunnelRelay: ChannelInboundHandler {
     private var isOutputClosed = false
     /// Whether bytes came in since the last tick.
     private var hasMoved = true
+    /// Bytes that came in so far.
+    private(set) var byteCount = 0
     /// When the next bytes must have passed; kept by the client's half for both.
     private var deadline: NIODeadline?
     private let whenClosed: (TunnelRelay) -> Void
@@ -63,6 +65,7 @@ final class TunnelRelay: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         hasMoved = true
+        byteCount += unwrapInboundIn(data).readableBytes
         partner?.context?.write(data, promise: nil)
     }
 

@@ -1,13 +1,45 @@
+import Dispatch
 import GRDB
 package import LayoverCore
 package import LayoverEngine
 
 extension SQLiteStore {
-    package func record(
-        of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void
+    package func records(
+        of ids: [EntryID], done: @escaping @Sendable (Result<[TicketRecord], StoreFailure>) -> Void
     ) {
         read(done) { db throws(StoreError) in
-            try self.row(Self.recordOfID, of: id, db) { row throws(StoreError) in try TicketRow.read(&row) }
+            var records: [TicketRecord] = []
+            for id in ids {
+                let record = try self.row(Self.recordOfID, of: id, db) { row throws(StoreError) in try TicketRow.read(&row) }
+                if let record { records.append(record) }
+            }
+            return records
+        }
+    }
+
+    /// One at a time: a long list leaves the other readers to requests and responses.
+    package func ended(
+        _ query: PendingQuery, naming: EntryNaming, done: @escaping @Sendable (Result<[ListedPlace], StoreFailure>) -> Void
+    ) {
+        lists.async { [pool, folder] in
+            do {
+                let places = try pool.read { db in
+                    let matcher = EntryMatcher(query.filter, naming)
+                    var selection = PageSelection(query, naming)
+                    let list = EndedList(query)
+                    var rows = StatementBinder(try self.statement(list.statement, db))
+                    list.bind(to: &rows)
+                    try rows.runWhile { row in
+                        let row = EndedRow(row, of: list)
+                        if matcher.matches(row) { selection.add(row) }
+                        return !list.isInOrder || !selection.isFull
+                    }
+                    return selection.places()
+                }
+                done(.success(places))
+            } catch {
+                done(.failure(Self.failure(of: error, in: folder)))
+            }
         }
     }
 

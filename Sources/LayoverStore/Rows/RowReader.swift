@@ -9,6 +9,13 @@ struct RowReader {
 
     init(_ statement: OpaquePointer) { self.statement = statement }
 
+    /// The same row, to be read from a column on. The first one is 0.
+    func at(_ column: Int32) -> RowReader {
+        var reader = self
+        reader.position = column - 1
+        return reader
+    }
+
     mutating func int64() -> Int64 { sqlite3_column_int64(statement, next()) }
 
     mutating func int() -> Int { Int(int64()) }

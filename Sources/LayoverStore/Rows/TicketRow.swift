@@ -14,17 +14,20 @@ enum TicketRow {
         "supersededBy", "isForced", "isAskedFor", "hasOwnDeadline", "hasOwnPriority", "excusedParents",
         "lastCommand", "settledBy",
     ]
+    /// What follows from the others: it is set with them, and never read into a record.
+    private static let derivedColumns = ["foldedText"]
+    private static let setColumns = columns + derivedColumns
 
     static let insertion = """
-        INSERT INTO ticket (\((fixedColumns + columns + ["keyDigest", "payloadDigest"]).joined(separator: ", ")))
-        VALUES (\(Array(repeating: "?", count: fixedColumns.count + columns.count + 2).joined(separator: ", ")))
+        INSERT INTO ticket (\((fixedColumns + setColumns + ["keyDigest", "payloadDigest"]).joined(separator: ", ")))
+        VALUES (\(Array(repeating: "?", count: fixedColumns.count + setColumns.count + 2).joined(separator: ", ")))
         ON CONFLICT (id) DO NOTHING
         """
 
     /// Guarded by the revision and by being live. A record that is `attempting` leaves a row so, and makes any
     /// other one `waiting`: `attempting` on disk means that bytes may have left, and only `started` sets it.
     static let update = """
-        UPDATE ticket SET \(columns.map { $0 == "state" ? updatedState : "\($0) = ?" }.joined(separator: ", "))
+        UPDATE ticket SET \(setColumns.map { $0 == "state" ? updatedState : "\($0) = ?" }.joined(separator: ", "))
         WHERE id = ? AND revision < ? AND endedAt IS NULL
         """
 
@@ -33,7 +36,7 @@ enum TicketRow {
 
     /// The columns that a final row still takes.
     private static let lateEvidenceColumns = [
-        "revision", "attemptCount", "automaticCount", "mayHaveBeenApplied", "lastFailure", "lastFailureAt", "attempts",
+        "revision", "attemptCount", "automaticCount", "mayHaveBeenApplied", "lastFailure", "lastFailureAt", "attempts", "foldedText",
     ]
 
     /// Guarded by the revision and by the end: it stays the same one.
@@ -91,6 +94,11 @@ enum TicketRow {
         bind(record.excusedParents, to: &binder)
         bind(record.lastCommand, to: &binder)
         bind(record.settledBy, to: &binder)
+        binder.bind(record.state.isFinal ? foldedText(of: record) : nil)
+    }
+
+    private static func foldedText(of record: TicketRecord) -> String {
+        EntrySearch.foldedText(of: record.origin, url: record.url, failure: record.lastFailure)
     }
 
     static func bindLateEvidence(_ record: TicketRecord, to binder: inout StatementBinder) {
@@ -101,6 +109,7 @@ enum TicketRow {
         bind(record.lastFailure, to: &binder)
         binder.bind(record.lastFailureAt)
         bind(record.attempts, to: &binder)
+        binder.bind(foldedText(of: record))
     }
 
     private static func bind(_ ids: [EntryID], to binder: inout StatementBinder) {

@@ -46,6 +46,9 @@ enum StoreSchema {
         migrator.registerMigration("10") { db in
             try db.execute(sql: settlement)
         }
+        migrator.registerMigration("11") { db in
+            try FoldedTexts.add(to: db)
+        }
         return migrator
     }
 

@@ -23,6 +23,7 @@ final class StoreWriter: Sendable {
     }
 
     let health: StoreHealth
+    let commitTimes = DelayMeter()
     private let mailbox = Mutex(Mailbox())
     private let thread = DispatchQueue(label: "layover.store.writer", qos: .userInitiated)
     private let pool: DatabasePool
@@ -116,7 +117,9 @@ final class StoreWriter: Sendable {
 
     private func commitGroup(_ calls: ArraySlice<ChangesCall>) {
         guard let group else { return calls.forEach { $0.done(.failure(StoreHealth.closed)) } }
+        let begun = ContinuousClock.now
         let outcome = pool.writeWithoutTransaction { group.commit(calls, $0) }
+        commitTimes.add(.now - begun)
         health.note(outcome.results)
         for (call, result) in zip(calls, outcome.results) { call.done(result) }
         spool.remove(outcome.released)

@@ -10,9 +10,12 @@ package struct AdminClient: Sendable {
         self.namespace = namespace
     }
 
-    package func call(_ method: String, _ path: String, json: String? = nil, token: String? = nil) throws -> PlainResponse {
+    package func call(
+        _ method: String, _ path: String, json: String? = nil, token: String? = nil, fields: [String] = []
+    ) throws -> PlainResponse {
         let connection = try RawConnection(port: port, namespace: namespace)
         var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        for field in fields { head += field + "\r\n" }
         if let token { head += "Authorization: Bearer \(token)\r\n" }
         if let json {
             head += "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n"

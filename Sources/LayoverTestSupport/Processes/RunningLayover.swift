@@ -117,9 +117,11 @@ package final class RunningLayover: Sendable {
         }
     }
 
-    package func call(_ method: String, _ path: String, json: String? = nil) async throws -> PlainResponse {
+    package func call(
+        _ method: String, _ path: String, json: String? = nil, fields: [String] = []
+    ) async throws -> PlainResponse {
         let admin = admin
-        return try await onOwnThread { try admin.call(method, path, json: json) }
+        return try await onOwnThread { try admin.call(method, path, json: json, fields: fields) }
     }
 
     package func incidents() async throws -> [IncidentListing.Incident] {

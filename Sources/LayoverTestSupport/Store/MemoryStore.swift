@@ -132,8 +132,21 @@ package final class MemoryStore: PendingStore {
         disk.clock(bootID: bootID, proposal: proposal, now: now)
     }
 
-    package func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
-        read(done) { $0.tickets[id]?.record }
+    package func records(of ids: [EntryID], done: @escaping @Sendable (Result<[TicketRecord], StoreFailure>) -> Void) {
+        read(done) { content in ids.compactMap { content.tickets[$0]?.record } }
+    }
+
+    package func ended(
+        _ query: PendingQuery, naming: EntryNaming, done: @escaping @Sendable (Result<[ListedPlace], StoreFailure>) -> Void
+    ) {
+        read(done) { content in
+            let matcher = EntryMatcher(query.filter, naming)
+            var selection = PageSelection(query, naming)
+            for ticket in content.tickets.values where ticket.record.state.isFinal && matcher.matches(ticket.record) {
+                selection.add(ticket.record)
+            }
+            return selection.places()
+        }
     }
 
     package func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {

@@ -43,6 +43,10 @@ package enum Hexadecimal {
 
     // MARK: Writing
 
+    /// The digit of a number below 16, in lower case.
+    @inlinable @inline(__always)
+    package static func digit(_ number: UInt8) -> UInt8 { number < 10 ? number &+ 0x30 : number &+ 0x57 }
+
     /// All digits of the number, leading zeros too, in lower case.
     @inlinable
     package static func text(_ number: some FixedWidthInteger & UnsignedInteger) -> String {

@@ -37,6 +37,8 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
 
     func resumeReceiving(_ attempt: UpstreamAttempt) { post(.resumeReceiving(attempt)) }
 
+    func ping(_ reply: @escaping @Sendable () -> Void) { post(.ping(reply)) }
+
     func networkChanged() { post(.networkChanged(at: MonotonicClock.now)) }
 
     /// Gathers the commands of one turn of the loop, so that the thread is woken once for all of them.

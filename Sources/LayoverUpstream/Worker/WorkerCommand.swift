@@ -13,5 +13,6 @@ enum WorkerCommand: Sendable {
     case networkChanged(at: UInt64)
     /// The resolver has an answer that this worker asked for.
     case nameAnswered(String, NameAnswer)
+    case ping(@Sendable () -> Void)
     case shutDown
 }

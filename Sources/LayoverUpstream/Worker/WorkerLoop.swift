@@ -151,6 +151,7 @@ final class WorkerLoop {
             _ = beginGeneration()
             askAgain(since: time)
         case .nameAnswered(let name, let answer): nameAnswered(name, answer)
+        case .ping(let reply): reply()
         case .shutDown:
             isShuttingDown = true
             for transfer in transfers { abort(transfer, for: .cancelled) }

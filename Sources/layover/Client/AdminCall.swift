@@ -24,6 +24,18 @@ struct AdminCall: Sendable {
         self.body = try JSONEncoder().encode(body)
     }
 
+    /// What a refusal of this call says, and what to do next about a request that is gone or in another state.
+    func failure(_ answer: AdminResponse) -> CommandFailure {
+        var failure = answer.failure
+        guard path.hasPrefix("/v1/pending/") else { return failure }
+        switch answer.status {
+        case 404: failure.message += "; layover pending lists the requests that wait"
+        case 409, 412: failure.message += "; layover show ID tells its state and the commands that it takes"
+        default: break
+        }
+        return failure
+    }
+
     /// Percent-encodes all but unreserved characters (RFC 3986 section 2.3).
     static func escaped(_ text: String) -> String {
         String(decoding: PercentCoding.encode(text.utf8, isPlain: PercentCoding.isUnreserved), as: UTF8.self)
@@ -39,11 +51,14 @@ struct AdminResponse: Sendable {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {
-            throw CommandFailure(code: .unreachable, message: "the response is not from Layover's admin API")
+            throw CommandFailure(
+                code: .unreachable,
+                message: "the response is not from Layover's admin API; check the address that --admin-url or LAYOVER_ADMIN_URL gives")
         }
     }
 
-    var text: String { String(decoding: body, as: UTF8.self) }
+    /// The JSON of the body, harmless on a terminal.
+    var text: String { Terminal.safeJSON(String(decoding: body, as: UTF8.self)) }
 
     /// The detail of a problem response.
     var failure: CommandFailure {
@@ -55,6 +70,7 @@ struct AdminResponse: Sendable {
         return CommandFailure(
             // 422: a wrong acknowledgement, or a configuration with errors.
             code: status == 400 || status == 422 ? .usage : .refused,
-            message: problem.map { "\($0.detail) (\(status))" } ?? "the response was \(status)")
+            message: problem.map { "\($0.detail) (\(status))" }
+                ?? "the response was \(status), which Layover's admin API does not give; check the address (--admin-url)")
     }
 }

@@ -36,7 +36,7 @@ struct AdminClient: Sendable {
     /// Makes a call that must succeed.
     func send(_ call: AdminCall) async throws(CommandFailure) -> AdminResponse {
         let answer = try await answer(to: call)
-        guard answer.status < 300 else { throw answer.failure }
+        guard answer.status < 300 else { throw call.failure(answer) }
         return answer
     }
 
@@ -139,7 +139,8 @@ struct AdminClient: Sendable {
 
     private func failure(_ reason: String) -> CommandFailure {
         CommandFailure(
-            code: .unreachable, message: "cannot reach Layover at \(address): \(reason)")
+            code: .unreachable,
+            message: "cannot reach Layover at \(address): \(reason); start it with layover run, or give its address with --admin-url")
     }
 
     private static func reason(of error: any Error) -> String {

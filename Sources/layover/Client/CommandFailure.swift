@@ -7,6 +7,8 @@ struct CommandFailure: Error, Sendable, Equatable {
         case unreachable = 2
         /// The admin API said no.
         case refused = 3
+        /// Ctrl-C, as shells count it: 128 and the number of SIGINT.
+        case interrupted = 130
     }
 
     var code: Code

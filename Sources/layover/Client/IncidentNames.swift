@@ -13,7 +13,7 @@ struct IncidentNames {
         case 1: return found[0]
         case 0:
             throw CommandFailure(
-                code: .refused, message: "no open incident has an id that begins with \(name)")
+                code: .refused, message: "no open incident has an id that begins with \(name); layover incidents lists them")
         default:
             throw CommandFailure(
                 code: .refused,

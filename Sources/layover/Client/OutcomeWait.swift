@@ -10,11 +10,18 @@ struct OutcomeWait {
     private static let singleCountMax = 20
 
     let client: AdminClient
+    var progress = ProgressLine()
+    var interruption = Interruption()
 
     /// - Returns: The requests as they stand then, in the order given. One that the proxy no longer knows is left out.
     func outcomes(of ids: [String]) async throws(CommandFailure) -> [EntryDocument] {
         var found: [String: EntryDocument] = [:]
         var open = ids
+        interruption.begin()
+        defer {
+            interruption.end()
+            progress.clear()
+        }
         while true {
             for id in try await candidates(open) {
                 guard let entry = try await entry(id) else {
@@ -25,10 +32,22 @@ struct OutcomeWait {
             }
             open.removeAll { found[$0] != nil }
             guard !open.isEmpty else { return ids.compactMap { found[$0] } }
+            let counts = Self.counts(found.values, open: open.count)
+            progress.update(counts)
+            if interruption.hasCome {
+                throw CommandFailure(
+                    code: .interrupted, message: "interrupted: \(counts); they stay as they are, layover pending lists them")
+            }
             do { try await Task.sleep(for: Self.interval) } catch {
-                throw CommandFailure(code: .refused, message: "interrupted")
+                throw CommandFailure(code: .refused, message: "interrupted; layover pending lists the requests that still wait")
             }
         }
+    }
+
+    private static func counts(_ found: some Collection<EntryDocument>, open: Int) -> String {
+        let delivered = found.count { $0.state == EntryState.delivered.rawValue }
+        let others = found.count - delivered
+        return "\(delivered) delivered, " + (others > 0 ? "\(others) not delivered, " : "") + "\(open) still waiting"
     }
 
     private static func isOutcome(_ entry: EntryDocument) -> Bool {

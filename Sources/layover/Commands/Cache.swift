@@ -26,7 +26,7 @@ struct ListCache: AsyncParsableCommand {
             let table = CacheTable(answers: answers, usage: usage, now: Date())
             return StandardOutput.write(table.lines(.standardOutput()))
         }
-        StandardOutput.write(try answers.map(Self.line))
+        StandardOutput.write(try answers.map(Self.line).map(Terminal.safeJSON))
     }
 
     /// Every response that is kept, of all pages.

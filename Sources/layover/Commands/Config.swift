@@ -22,7 +22,7 @@ struct ShowConfig: AsyncParsableCommand {
 
     func run() async throws {
         let values = running ? try await asked() : try loaded()
-        StandardOutput.write(json ? values.map(Self.object) : Self.lines(values, sources: sources))
+        StandardOutput.write(json ? values.map(Self.object).map(Terminal.safeJSON) : Self.lines(values, sources: sources))
     }
 
     private func loaded() throws -> [ConfigurationValue] {

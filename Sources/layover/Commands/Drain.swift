@@ -19,6 +19,6 @@ struct Drain: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await connection.client().send(AdminCall("POST", "/v1/drain", body: Order()))
-        StandardOutput.write(json ? answer.text : try answer.decoded(HealthDocument.self).status)
+        StandardOutput.write(json ? answer.text : Terminal.safe(try answer.decoded(HealthDocument.self).status))
     }
 }

@@ -6,7 +6,8 @@ struct RetryEntries: AsyncParsableCommand {
         commandName: "retry", abstract: "Send requests now.",
         discussion: """
             Prints when each request is sent if that is not possible now, for example in mode offline. With --wait, the exit code \
-            is 0 if all requests were delivered, otherwise 3.
+            is 0 if all requests were delivered, otherwise 3. On a terminal a line shows how many are; Ctrl-C ends the waiting, \
+            and the requests stay.
 
             Example: layover retry --host shop.example
             """)

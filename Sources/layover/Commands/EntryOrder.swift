@@ -10,18 +10,6 @@ struct EntryOrder {
         var reason: String?
     }
 
-    /// The body of a command for many entries.
-    private struct Many: Encodable {
-        struct Filter: Encodable {
-            var host: String
-        }
-
-        var ids: [String]?
-        var filter: Filter?
-        var all: Bool?
-        var reason: String?
-    }
-
     let command: String
     let selection: EntrySelectionOptions
     /// Whether it waits for the outcome.
@@ -44,15 +32,13 @@ struct EntryOrder {
     }
 
     private func line(_ entry: EntryDocument) -> String {
-        command == EntryCommand.retry.rawValue ? WillGoText.line(entry) : "\(entry.id) \(entry.state)"
+        command == EntryCommand.retry.rawValue ? WillGoText.line(entry) : Terminal.safe("\(entry.id) \(entry.state)")
     }
 
     private func several(_ ids: [String], _ client: AdminClient) async throws {
-        let order = Many(ids: ids, reason: selection.reason)
-        let answer = try await client.send(AdminCall("POST", "/v1/pending/\(command)", body: order))
-        let outcome = try answer.decoded(BulkDocument.self)
+        let outcome = try await bulk(client).run(ids)
         if selection.json {
-            if !waits { StandardOutput.write(answer.text) }
+            if !waits { StandardOutput.write(try Self.json(outcome)) }
         } else {
             // With --wait the outcomes of those that are done are printed later.
             let told = waits ? outcome.results.filter { $0.status >= 300 } : outcome.results
@@ -64,15 +50,19 @@ struct EntryOrder {
     }
 
     private func matching(_ client: AdminClient) async throws {
-        // The answer names no ids, so those to wait for are found before.
-        let ids = waits ? try await EntryList(client: client).entries(host: selection.host).map(\.id) : []
-        let order = Many(
-            filter: selection.host.map { Many.Filter(host: $0) }, all: selection.all ? true : nil,
-            reason: selection.reason)
-        let answer = try await client.send(AdminCall("POST", "/v1/pending/\(command)", body: order))
-        let outcome = try answer.decoded(BulkDocument.self)
-        if selection.json, !waits { StandardOutput.write(answer.text) }
-        guard outcome.matched > 0 else { throw CommandFailure(code: .refused, message: "no request matches") }
+        let bulk = bulk(client)
+        var call = BulkOrder.Call(reason: selection.reason)
+        call.filter = selection.host.map { .init(host: $0) }
+        call.all = selection.all ? true : nil
+        let isInParts = try await isInParts(bulk, call)
+        // The answer to a filter names no ids, so those to wait for are found before.
+        let ids = waits || isInParts ? try await EntryList(client: client).entries(host: selection.host).map(\.id) : []
+        var outcome = isInParts ? try await bulk.run(ids) : try await bulk.result(of: call)
+        outcome.results = []
+        if selection.json, !waits { StandardOutput.write(try Self.json(outcome)) }
+        guard outcome.matched > 0 else {
+            throw CommandFailure(code: .refused, message: "no request matches; layover pending lists those that wait")
+        }
         if waits { return try await printOutcomes(of: ids, client) }
         if !selection.json {
             StandardOutput.write(
@@ -81,14 +71,30 @@ struct EntryOrder {
         guard outcome.done > 0 else { throw Self.refused }
     }
 
+    private func bulk(_ client: AdminClient) -> BulkOrder {
+        BulkOrder(client: client, command: command, reason: selection.reason)
+    }
+
+    /// Thousands of requests are commanded in parts when a person sees the progress and may interrupt it; otherwise in one call.
+    private func isInParts(_ bulk: BulkOrder, _ call: BulkOrder.Call) async throws -> Bool {
+        guard bulk.progress.isShown else { return false }
+        var counting = call
+        counting.dryRun = true
+        return try await bulk.result(of: counting).matched > BulkOrder.idCountMax
+    }
+
+    private static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Terminal.safeJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
     /// - Throws: Exit code 3 unless all were delivered.
     private func printOutcomes(of ids: [String], _ client: AdminClient) async throws {
         let outcomes = try await OutcomeWait(client: client).outcomes(of: ids)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         for entry in outcomes {
             StandardOutput.write(
-                selection.json ? String(decoding: try encoder.encode(entry), as: UTF8.self) : Self.outcome(entry))
+                selection.json ? try Self.json(entry) : Self.outcome(entry))
         }
         guard outcomes.count == ids.count, outcomes.allSatisfy({ $0.state == EntryState.delivered.rawValue }) else {
             throw Self.refused

@@ -23,7 +23,7 @@ struct Exec: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let proxy = ProxyEnvironment(proxyURL: try await options.resolved(environment: environment))
         let code = ProcessReplacement.replace(with: words, environment: proxy.applied(to: environment))
-        StandardError.write("error: \(words[0]): \(String(cString: strerror(code)))")
+        StandardError.error("\(words[0]): \(String(cString: strerror(code)))")
         // Exit codes of shells: 127 not found, 126 not executable.
         throw ExitCode(code == ENOENT ? 127 : 126)
     }

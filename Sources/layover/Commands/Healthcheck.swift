@@ -11,7 +11,7 @@ struct Healthcheck: AsyncParsableCommand {
     func run() async throws {
         let answer = try await connection.client().answer(to: AdminCall("/livez"))
         guard answer.status == 200 else {
-            throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(answer.status)")
+            throw CommandFailure(code: .unreachable, message: "not healthy: the response was \(answer.status); layover status tells why")
         }
         StandardOutput.write("healthy")
     }

@@ -26,7 +26,7 @@ struct ListIncidents: AsyncParsableCommand {
             return StandardOutput.write(
                 IncidentTable(incidents: incidents, now: Date()).lines(.standardOutput()))
         }
-        StandardOutput.write(try incidents.map(Self.line))
+        StandardOutput.write(try incidents.map(Self.line).map(Terminal.safeJSON))
     }
 
     static func line(_ incident: IncidentDocument) throws -> String {
@@ -76,6 +76,6 @@ struct IncidentOrder: ParsableArguments {
             AdminCall("POST", "/v1/incidents/\(AdminCall.escaped(id))/\(command)", body: Body(reason: reason))
         )
         let incident = try answer.decoded(IncidentDocument.self)
-        StandardOutput.write(json ? answer.text : "\(incident.id) \(incident.waiting) waiting")
+        StandardOutput.write(json ? answer.text : Terminal.safe("\(incident.id) \(incident.waiting) waiting"))
     }
 }

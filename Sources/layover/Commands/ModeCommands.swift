@@ -43,6 +43,6 @@ struct ModeOptions: ParsableArguments {
         let call = try AdminCall("PUT", "/v1/reachability", body: Order(mode: mode, reason: reason))
         let answer = try await connection.client().send(call)
         let view = try answer.decoded(ReachabilityDocument.self)
-        StandardOutput.write(json ? answer.text : "mode \(view.mode), network \(view.state)")
+        StandardOutput.write(json ? answer.text : Terminal.safe("mode \(view.mode), network \(view.state)"))
     }
 }

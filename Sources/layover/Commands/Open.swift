@@ -29,10 +29,10 @@ struct Open: AsyncParsableCommand {
         let client = try connection.client()
         let link = try await link(client)
         if json {
-            StandardOutput.write(String(decoding: try JSONEncoder().encode(link), as: UTF8.self))
+            StandardOutput.write(Terminal.safeJSON(String(decoding: try JSONEncoder().encode(link), as: UTF8.self)))
             return
         }
-        StandardOutput.write(link.url)
+        StandardOutput.write(Terminal.safe(link.url))
         if !printsOnly, Self.hasDesktop(ProcessInfo.processInfo.environment) { Self.open(link.url) }
     }
 

@@ -40,11 +40,13 @@ struct Pending: AsyncParsableCommand {
         try await client.lines(of: call) { line in
             count += 1
             guard count <= limit ?? .max else { return }
-            if json { StandardOutput.write(line) } else { entries.append(try EntryLine.entry(line)) }
+            if json { StandardOutput.write(Terminal.safeJSON(line)) } else { entries.append(try EntryLine.entry(line)) }
         }
         guard !json else { return }
-        StandardOutput.write(EntryTable(entries: entries, now: Date()).lines(.standardOutput()))
-        if let rest = EntryTable.rest(count - entries.count) { StandardOutput.write(rest) }
+        let (table, terminal) = (EntryTable(entries: entries, now: Date()), Terminal.standardOutput())
+        // A total of a part of the list would be taken for that of all.
+        let last = EntryTable.rest(count - entries.count) ?? table.summary
+        StandardOutput.write(table.lines(terminal) + [last].compactMap { $0.map { Table.cut($0, to: terminal.width ?? .max) } })
     }
 }
 

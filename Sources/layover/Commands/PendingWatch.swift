@@ -22,7 +22,8 @@ struct PendingWatch {
         // Drawing at most a few times a second keeps up with any number of events.
         let drawing = Task {
             while isDrawn, !Task.isCancelled {
-                await screen.draw(terminal)
+                // Measured each time: the terminal may have another size by now.
+                await screen.draw(.standardOutput())
                 try? await Task.sleep(for: .milliseconds(250))
             }
         }
@@ -32,7 +33,7 @@ struct PendingWatch {
             // A proxy that was there comes back; one that never was is an error.
             guard await screen.hasSnapshot else { throw failure }
             if await screen.connectionLost(failure.message), !isDrawn {
-                StandardError.write("warning: \(failure.message); trying again")
+                StandardError.warning("\(failure.message); trying again")
             }
             try? await Task.sleep(for: Self.reconnectDelay)
         }
@@ -65,7 +66,7 @@ struct PendingWatch {
 
     /// The event as one object: its name and its data, which is JSON already.
     static func object(_ event: EventReader.Event) -> String {
-        "{\"event\":\"\(event.name)\",\"data\":\(event.data)}"
+        Terminal.safeJSON("{\"event\":\"\(event.name)\",\"data\":\(event.data)}")
     }
 }
 
@@ -82,6 +83,7 @@ actor PendingScreen {
     private var loss: String?
     private var hasChanged = false
     private var drawnAt = Date.distantPast
+    private var drawnSize: [Int?] = []
 
     init(host: String?, states: [String]?, lane: String? = nil, limit: Int? = nil) {
         self.host = host
@@ -122,8 +124,9 @@ actor PendingScreen {
 
     /// Draws what has changed; once a second all the same, because ages and countdowns go on.
     func draw(_ terminal: Terminal, now: Date = Date()) {
-        guard hasSnapshot, hasChanged || now.timeIntervalSince(drawnAt) >= 1 else { return }
-        (hasChanged, drawnAt) = (false, now)
+        let size = [terminal.width, terminal.height]
+        guard hasSnapshot, hasChanged || size != drawnSize || now.timeIntervalSince(drawnAt) >= 1 else { return }
+        (hasChanged, drawnAt, drawnSize) = (false, now, size)
         // Cursor home, erase below (ECMA-48 CUP and ED).
         StandardOutput.write("\u{1B}[H\u{1B}[J" + lines(terminal, now: now).joined(separator: "\n"))
     }

@@ -77,12 +77,14 @@ struct Rehearse: AsyncParsableCommand {
         guard json else {
             return StandardOutput.write(RehearsalTable(rehearsals: rehearsals, now: Date()).lines(.standardOutput()))
         }
-        StandardOutput.write(try rehearsals.map(Self.line))
+        StandardOutput.write(try rehearsals.map(Self.line).map(Terminal.safeJSON))
     }
 
     private func stopSome(_ client: AdminClient) async throws {
         let ids = all ? try await Self.all(of: client).map(\.id) : words
-        guard !ids.isEmpty else { throw CommandFailure(code: .refused, message: "no rehearsal is under way") }
+        guard !ids.isEmpty else {
+            throw CommandFailure(code: .refused, message: "no rehearsal is under way; layover rehearse HOST FAULT starts one")
+        }
         for id in ids {
             var call = AdminCall("/v1/rehearsals/\(AdminCall.escaped(id))")
             call.method = "DELETE"

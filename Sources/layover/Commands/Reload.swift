@@ -21,7 +21,7 @@ struct Reload: AsyncParsableCommand {
         guard answer.status < 300 else {
             let errors = (try? answer.decoded(ProblemDocument.self))?.errors ?? []
             guard !errors.isEmpty else { throw answer.failure }
-            for error in errors { StandardError.write("error: \(Terminal.safe(error))") }
+            for error in errors { StandardError.error(error) }
             throw ExitCode(answer.failure.code.rawValue)
         }
         let report = try answer.decoded(ReloadDocument.self)

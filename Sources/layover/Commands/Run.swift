@@ -52,10 +52,10 @@ struct ConfigurationOptions: ParsableArguments {
     func load(_ layers: ConfigurationSource? = nil) throws -> LoadedConfiguration {
         do throws(ConfigurationErrors) {
             let loaded = try (layers ?? self.layers()).load()
-            for warning in loaded.warnings { StandardError.write("warning: \(warning)") }
+            for warning in loaded.warnings { StandardError.warning(warning) }
             return loaded
         } catch {
-            for problem in error.errors { StandardError.write("error: \(problem.description)") }
+            for problem in error.errors { StandardError.error(problem.description) }
             throw ExitCode(1)
         }
     }

@@ -18,15 +18,16 @@ struct Show: AsyncParsableCommand {
         let id = try await EntryNames(client: client).resolved(id)
         let answer = try await client.send(AdminCall("/v1/pending/\(AdminCall.escaped(id))"))
         let entry = try answer.decoded(EntryDocument.self)
-        StandardOutput.write(json ? [answer.text] : Self.lines(entry, now: Date()))
+        StandardOutput.write(json ? [answer.text] : Self.lines(entry, .standardOutput(), now: Date()))
     }
 
-    static func lines(_ entry: EntryDocument, now: Date) -> [String] {
+    static func lines(_ entry: EntryDocument, _ terminal: Terminal = .plain, now: Date) -> [String] {
         var facts = Facts()
         facts.add("id", entry.id)
         facts.add("request", "\(entry.method) \(entry.url)")
         let detail = entry.waitingFor.map { " for \($0)" } ?? entry.why.map { ": \($0)" } ?? ""
-        facts.add("state", entry.state + detail + (entry.response.map { ", status \($0.status)" } ?? ""))
+        let state = entry.state + detail + (entry.response.map { ", status \($0.status)" } ?? "")
+        facts.add("state", state, as: entry.state, terminal)
         facts.add("ticket", entry.ticket.map(Self.address))
         facts.add("lane", entry.lane)
         for parent in entry.parents ?? [] { facts.add("after", parent) }

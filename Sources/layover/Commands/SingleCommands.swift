@@ -17,9 +17,9 @@ struct SingleCommands {
                 try write(answer)
             } else if names.count > 1, answer.failure.code == .refused {
                 isRefused = true
-                StandardError.write("error: \(id): \(answer.failure.message)")
+                StandardError.error("\(id): \(call.failure(answer).message)")
             } else {
-                throw answer.failure
+                throw call.failure(answer)
             }
         }
         if isRefused { throw ExitCode(CommandFailure.Code.refused.rawValue) }

@@ -22,7 +22,7 @@ struct Status: AsyncParsableCommand {
         facts.add("version", status.version + (status.draining ? " (draining)" : ""))
         facts.add("up", TimeText.span(status.uptime))
         facts.add("proxy", status.proxy.joined(separator: " "))
-        facts.add("network", network(status.reachability))
+        facts.add("network", network(status.reachability), as: status.reachability.state, terminal)
         let order = ["waiting", "attempting", "held", "undecided"]
         facts.add(
             "pending",

@@ -2,7 +2,7 @@ import Foundation
 import LayoverCore
 import LayoverText
 
-/// The file `admin-token` in the folder of the instance (`StateFolders.makeInstanceFolder`): it gives access to bodies if there is
+/// The file `admin-token` in the folder of the instance (`InstanceFolder`): it gives access to bodies if there is
 /// no `admin.token`.
 ///
 /// Made anew at each start, 0600.

@@ -36,13 +36,14 @@ struct Application {
                 settings.proxy.listen = address
             }
         } catch {
-            StandardError.write("error: \(error.message)")
+            StandardError.error(error.message)
             throw ExitCode(1)
         }
         self.settings = settings
     }
 
     func run() async throws {
+        try checkPortFile()
         ProcessLimits.ignoreBrokenPipes()
         ProcessLimits.raiseDescriptorLimit()
         let threshold = LogThreshold(settings.log.level)
@@ -60,9 +61,9 @@ struct Application {
         await parts.useCache(for: settings)
         try await parts.startProbing()
         let address = proxyAddress(server)
-        let instanceFolder = makeInstanceFolder()
-        let instancePorts = InstancePortFile(folder: instanceFolder)
-        let adminOptions = adminOptions(folder: instanceFolder, logger)
+        let instanceFolder = InstanceFolder.claim([source.folders.makeInstanceFolder(store: settings.store.folder), settings.store.folder])
+        let instancePorts = InstancePortFile(folder: instanceFolder.path)
+        let adminOptions = adminOptions(folder: instanceFolder.path, logger)
         let (ports, portFound) = AsyncStream<Int>.makeStream()
         let admin = AdminService(
             options: adminOptions,
@@ -93,8 +94,16 @@ struct Application {
         defer {
             announcing.cancel()
             instancePorts.remove()
+            withExtendedLifetime(instanceFolder) {}
         }
         try await services.run()
+    }
+
+    /// What waits for that file would wait for ever.
+    private func checkPortFile() throws {
+        guard let portFile, let failure = PortFile.failure(toWrite: portFile) else { return }
+        StandardError.error("--port-file: \(portFile) cannot be written: \(failure); name a file in a folder that exists and is yours")
+        throw ExitCode(1)
     }
 
     private func bindProxy(_ parts: ProxyParts) async throws -> ProxyServer {
@@ -111,8 +120,8 @@ struct Application {
                 case is SocketAddressError.UnknownHost: "the name of the host has no address"
                 default: "\(error)"
                 }
-            StandardError.write(
-                "error: proxy.listen: cannot listen on \(settings.proxy.listen): \(reason)")
+            StandardError.error(
+                "proxy.listen: cannot listen on \(settings.proxy.listen): \(reason)")
             throw ExitCode(1)
         }
     }
@@ -132,18 +141,6 @@ struct Application {
 
     private func monitor(_ parts: ProxyParts) -> ReachabilityMonitor {
         ReachabilityMonitor(logger: parts.logger) { parts.engine.post($0) }
-    }
-
-    /// The folder of `admin-token` and `ports.json`, without those of an earlier run: its token opens nothing any more, and its
-    /// ports may be those of another program.
-    private func makeInstanceFolder() -> String {
-        let store = settings.store.folder
-        let folder = source.folders.makeInstanceFolder(store: store)
-        for place in [folder, store] {
-            AdminTokenFile.remove(from: place)
-            unlink(PortFile.path(in: place))
-        }
-        return folder
     }
 
     private func adminOptions(folder: String, _ logger: Logger) -> AdminOptions {
@@ -176,7 +173,7 @@ struct Application {
         sources.metrics = parts.loops.map(\.metrics)
         sources.proxyURLs = { [address] }
         sources.isDraining = { draining.isDraining }
-        sources.droppedLogLineCount = { LogLines.standardError.droppedCount }
+        sources.droppedLogLineCount = { LogLines.standardError.droppedCount + LogLines.standardOutput.droppedCount }
         sources.drain = { stop.request() }
         let batch = BatchSending(listener: settings.proxy.listen, port: server.localPort)
         sources.send = { await batch.send($0) }
@@ -238,14 +235,15 @@ struct Application {
         }
         // Last, so that a program that waits for it can use commands at once.
         if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: admin) }
-        StandardOutput.write(
-            """
+        let words = """
             layover \(LayoverVersion.current)
               proxy  \(address)
               admin  \(adminAddress)
 
             \(Self.hint(address))
-            """)
+            """
+        // Standard output is the access log's where there is one.
+        if settings.log.access == .off { StandardOutput.write(words) } else { StandardError.write(words) }
     }
 
     /// How programs are pointed at it.

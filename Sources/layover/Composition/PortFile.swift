@@ -16,6 +16,15 @@ enum PortFile {
         try text(proxy: proxy, admin: admin).write(toFile: path, atomically: true, encoding: .utf8)
     }
 
+    /// Why the file could not be written; nil: it can be.
+    static func failure(toWrite path: String) -> String? {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue { return "it is a folder" }
+        // It is written beside its place first, so the folder decides.
+        let folder = (path as NSString).deletingLastPathComponent
+        return access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 ? nil : String(cString: strerror(errno))
+    }
+
     fileprivate static func text(proxy: Int?, admin: AdminPlace) -> String {
         let proxy = proxy.map(String.init) ?? "null"
         switch admin {
@@ -31,8 +40,7 @@ enum PortFile {
     static func path(in folder: String) -> String { (folder.isEmpty ? "." : folder) + "/" + RunningPorts.name }
 }
 
-/// The port file in the folder of the instance. Several instances of a user may share that folder; the file is that of the last
-/// one that was started.
+/// The port file in the folder of the instance (`InstanceFolder`).
 final class InstancePortFile: Sendable {
     let path: String
     private let written = Mutex<String?>(nil)

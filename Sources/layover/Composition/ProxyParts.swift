@@ -83,6 +83,11 @@ struct ProxyParts: Sendable {
                 eventLoop: eventLoop, engine: engine, rules: rules, spool: spool,
                 addressGuard: addressGuard, connectionLimit: limit, logger: logger)
             try await eventLoop.submit { try loop.start(with: upstream) }.get()
+            if let format = AccessLog.Format(settings.log.access) {
+                try await loop.logAccess(as: format) { lines, count in
+                    LogLines.standardOutput.write(Array(lines.readableBytesView), lineCount: count)
+                }.get()
+            }
             await engine.register(loop)
             loops.append(loop)
         }
@@ -139,5 +144,16 @@ struct ProxyParts: Sendable {
             case .unix(let path): .unix(path: path, mode: settings.proxy.socketMode.map(UInt16.init))
             }
         return try await ProxyServer.bind(to: address, group: group, loops: loops)
+    }
+}
+
+extension AccessLog.Format {
+    /// Nil: there is none.
+    fileprivate init?(_ setting: LogSettings.Access) {
+        switch setting {
+        case .off: return nil
+        case .combined: self = .combined
+        case .json: self = .json
+        }
     }
 }

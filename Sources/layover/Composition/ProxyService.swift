@@ -1,4 +1,5 @@
 import LayoverConfiguration
+import LayoverCore
 import LayoverEngine
 import LayoverProxy
 import Logging
@@ -18,12 +19,34 @@ struct ProxyService: Service {
         try await gracefulShutdown()
         logger.info("draining", metadata: ["limit": "\(drainMax)"])
         isDraining.begin()
+        let begun = ContinuousClock.now
+        let reports = Task { try await reportProgress(since: begun) }
         await engine.drain()
         await server.drain(within: drainMax)
         await engine.waitForStore()
         await cache.current?.close()
         await store?.close()
+        reports.cancel()
+        logger.info("drained", metadata: ["seconds": "\(Self.seconds(since: begun))"])
     }
+
+    /// How often a line says what the end waits for. Default: 2 s.
+    private static let reportInterval: Duration = .seconds(2)
+
+    private func reportProgress(since begun: ContinuousClock.Instant) async throws {
+        while true {
+            try await Task.sleep(for: Self.reportInterval)
+            let counts = await engine.counts()
+            logger.info(
+                "draining: waiting for what is under way",
+                metadata: [
+                    "connections": "\(server.openConnectionCount)", "attempting": "\(counts[.attempting] ?? 0)",
+                    "seconds": "\(Self.seconds(since: begun))", "limit": "\(drainMax)",
+                ])
+        }
+    }
+
+    private static func seconds(since begun: ContinuousClock.Instant) -> Int { Int((ContinuousClock.now - begun).components.seconds) }
 }
 
 extension ProxyService: CustomStringConvertible {

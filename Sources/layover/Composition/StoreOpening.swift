@@ -27,7 +27,7 @@ struct StoreOpening {
                     metadata: ["store": "\(settings.store.file)", "error": "\(error)"])
                 return UnavailableStore(error)
             case .corrupt, .locked, .closed, .other:
-                StandardError.write("error: store.path: \(error.message)")
+                StandardError.error("store.path: \(error.message)")
                 throw ExitCode(1)
             }
         }

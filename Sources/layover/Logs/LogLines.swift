@@ -20,11 +20,24 @@ final class LogLines: Sendable {
         return lines
     }()
 
+    /// Standard output: the access log.
+    static let standardOutput: LogLines = {
+        let lines = LogLines(descriptor: STDOUT_FILENO)
+        atexit { LogLines.standardOutput.flush() }
+        return lines
+    }()
+
     /// Most bytes that wait. About five thousand lines. Default: 1 MiB.
     static let byteCountMax = 1 << 20
 
+    /// Lines that were handed over together.
+    private struct Portion {
+        var bytes: [UInt8]
+        var lineCount: Int
+    }
+
     private struct State {
-        var waiting: [[UInt8]] = []
+        var waiting: [Portion] = []
         var waitingByteCount = 0
         /// The thread has taken lines that it has not written yet.
         var isWriting = false
@@ -48,17 +61,21 @@ final class LogLines: Sendable {
 
     /// Hands a line over, which gets its line break here. Returns at once.
     func write(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
+        write(Array((line + "\n").utf8), lineCount: 1)
+    }
+
+    /// Hands several lines over, each with its line break. Returns at once.
+    func write(_ bytes: [UInt8], lineCount: Int) {
         let isTaken = state.withLock { state -> Bool in
             // A line longer than the whole buffer is still written, if the buffer is empty.
             guard state.waiting.isEmpty || state.waitingByteCount + bytes.count <= byteCountMax else { return false }
             if !state.hasThread { startThread() }
             state.hasThread = true
-            state.waiting.append(bytes)
+            state.waiting.append(Portion(bytes: bytes, lineCount: lineCount))
             state.waitingByteCount += bytes.count
             return true
         }
-        if isTaken { wake.signal() } else { dropped.add(1, ordering: .relaxed) }
+        if isTaken { wake.signal() } else { dropped.add(lineCount, ordering: .relaxed) }
     }
 
     /// Waits until all lines that were handed over are written or dropped.
@@ -91,19 +108,19 @@ final class LogLines: Sendable {
         var isTorn = false
         while true {
             wake.wait()
-            let lines = state.withLock { state -> [[UInt8]] in
+            let portions = state.withLock { state -> [Portion] in
                 defer { (state.waiting, state.waitingByteCount) = ([], 0) }
                 state.isWriting = true
                 return state.waiting
             }
-            for line in lines {
+            for portion in portions {
                 // A line that was cut off must not be joined with the next one.
-                switch writeAll(isTorn ? [UInt8(ascii: "\n")] + line : line) {
+                switch writeAll(isTorn ? [UInt8(ascii: "\n")] + portion.bytes : portion.bytes) {
                 case .all: isTorn = false
-                case .none: dropped.add(1, ordering: .relaxed)
+                case .none: dropped.add(portion.lineCount, ordering: .relaxed)
                 case .part:
                     isTorn = true
-                    dropped.add(1, ordering: .relaxed)
+                    dropped.add(portion.lineCount, ordering: .relaxed)
                 }
             }
             let flushers = state.withLock { state -> [DispatchSemaphore] in

@@ -38,6 +38,16 @@ struct EntryTable {
     /// The line below a list that was cut; nil if nothing is missing.
     static func rest(_ count: Int) -> String? { count > 0 ? "… and \(count) more" : nil }
 
+    /// The last line of a list, as that of mailq: how many requests it shows, in which states, and the bytes of their bodies.
+    var summary: String? {
+        guard !entries.isEmpty else { return nil }
+        let counts = Dictionary(entries.map { ($0.state, 1) }, uniquingKeysWith: +)
+        let order = ["waiting", "attempting", "held", "undecided"]
+        let names = order.filter { counts[$0] != nil } + counts.keys.filter { !order.contains($0) }.sorted()
+        let states = names.map { "\(counts[$0] ?? 0) \($0)" }.joined(separator: ", ")
+        return Terminal.safe("total: \(states), \(entries.reduce(0) { $0 + $1.requestBytes }) bytes of bodies")
+    }
+
     private func columns(withLanes hasLanes: Bool) -> [Table.Column] {
         // At 80 columns there is no room for all of them; what is asked for and why it failed is told last of all.
         var columns: [Table.Column] = [

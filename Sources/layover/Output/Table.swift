@@ -33,7 +33,7 @@ struct Table {
         var parts: [String] = []
         for (index, cell) in cells.enumerated() where widths[index] > 0 {
             let text = Self.cut(cell, to: widths[index])
-            let padding = String(repeating: " ", count: widths[index] - text.count)
+            let padding = String(repeating: " ", count: widths[index] - DisplayWidth.of(text))
             if columns[index].isRight {
                 parts.append(padding + color(index, text))
             } else {
@@ -48,7 +48,7 @@ struct Table {
     /// flexible columns are shortened then.
     private func widths(within max: Int?) -> [Int] {
         var widths = columns.indices.map { index in
-            rows.reduce(columns[index].title.count) { Swift.max($0, $1[index].count) }
+            rows.reduce(columns[index].title.count) { Swift.max($0, DisplayWidth.of($1[index])) }
         }
         guard let max else { return widths }
         let dropped = columns.indices.dropFirst().sorted { (columns[$0].rank, $0) > (columns[$1].rank, $1) }
@@ -72,6 +72,6 @@ struct Table {
     }
 
     static func cut(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(Swift.max(0, width - 1)) + "…"
+        DisplayWidth.of(text) <= width ? text : DisplayWidth.prefix(text, Swift.max(0, width - 1)) + "…"
     }
 }

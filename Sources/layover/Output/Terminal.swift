@@ -1,6 +1,6 @@
 import Foundation
 
-/// The abilities of standard output.
+/// The abilities of the terminal behind an output. Colours are decided here and nowhere else.
 struct Terminal: Sendable {
     /// In columns; nil where nothing is to be cut, as in a file or a pipe.
     var width: Int?
@@ -12,27 +12,33 @@ struct Terminal: Sendable {
 
     static let plain = Terminal(width: nil, hasColor: false, isInteractive: false)
 
+    static func standardOutput(environment: [String: String] = ProcessInfo.processInfo.environment) -> Terminal {
+        on(STDOUT_FILENO, environment)
+    }
+
+    static func standardError(environment: [String: String] = ProcessInfo.processInfo.environment) -> Terminal {
+        on(STDERR_FILENO, environment)
+    }
+
     /// - SeeAlso: no-color.org
-    static func standardOutput(
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> Terminal {
-        guard isatty(STDOUT_FILENO) == 1 else { return .plain }
-        let size = measuredSize()
+    private static func on(_ descriptor: Int32, _ environment: [String: String]) -> Terminal {
+        guard isatty(descriptor) == 1 else { return .plain }
+        let size = measuredSize(descriptor)
         let isDumb = environment["TERM"] == "dumb"
         return Terminal(
             width: environment["COLUMNS"].flatMap(Int.init) ?? size?.width ?? 80, height: size?.height,
             hasColor: environment.nonempty("NO_COLOR") == nil && !isDumb, isInteractive: !isDumb)
     }
 
-    private static func measuredSize() -> (width: Int, height: Int)? {
+    private static func measuredSize(_ descriptor: Int32) -> (width: Int, height: Int)? {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
             return nil
         }
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// The text in the colour of a state.
+    /// The text in the colour of a state. The text names the state too: colour never says anything alone.
     func colored(_ text: String, as state: String) -> String {
         guard hasColor, let code = Self.colors[state] else { return text }
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
@@ -41,17 +47,42 @@ struct Terminal: Sendable {
     private static let colors = [
         "waiting": 33, "attempting": 36, "held": 35, "undecided": 35, "delivered": 32, "online": 32,
         "cancelled": 90, "expired": 31, "failed": 31, "offline": 31, "portal": 31, "limited": 33,
+        "error": 31, "warning": 33,
     ]
 
-    /// Text from elsewhere, made harmless: control characters could move the cursor or worse.
+    /// Text from elsewhere, made harmless: control characters could move the cursor or worse, and others change the order
+    /// in which text is shown.
     static func safe(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
-                    default: scalar
-                    }
-                }))
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { scalars.append(isHarmful(scalar) ? "\u{FFFD}" : scalar) }
+        return String(scalars)
+    }
+
+    /// JSON with the same values, whose strings have such characters as `\u` escapes. Line breaks between its parts stay.
+    static func safeJSON(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isEscapedInJSON) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            guard isEscapedInJSON(scalar) else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in Character(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return result
+    }
+
+    private static func isEscapedInJSON(_ scalar: Unicode.Scalar) -> Bool {
+        isHarmful(scalar) && scalar != "\n" && scalar != "\r" && scalar != "\t"
+    }
+
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }

@@ -20,7 +20,7 @@ enum WillGoText {
     static func line(_ entry: EntryDocument) -> String {
         let isBehindParent = entry.willGo == nil && entry.waitingFor == WaitReason.parent.rawValue
         let clause = isBehindParent ? parentsDelivered : clause(entry.willGo ?? WillGo.now.rawValue)
-        return "\(entry.id) is sent \(clause)"
+        return Terminal.safe("\(entry.id) is sent \(clause)")
     }
 
     /// What was done to many requests.
@@ -31,6 +31,7 @@ enum WillGoText {
         var parts = names.map { "\(counts[$0] ?? 0) \(clause($0))" }
         let rest = outcome.done - counts.values.reduce(0, +)
         if rest > 0 { parts.append("\(rest) \(parentsDelivered)") }
-        return "\(outcome.done) of \(outcome.matched) retried" + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+        return Terminal.safe(
+            "\(outcome.done) of \(outcome.matched) retried" + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")))
     }
 }

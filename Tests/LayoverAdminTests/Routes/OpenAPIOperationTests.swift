@@ -86,7 +86,7 @@ struct OpenAPIOperationTests {
             let text = try await harness.send("GET", "/openapi.yaml", fields: ["Authorization": "Bearer s3cret"]).text
             #expect(text.contains("\nsecurity:\n  - token: []\n"))
             let open = DescribedOperation.all(in: text).filter { $0["security"] == "[{}]" }.map(\.path)
-            #expect(Set(open) == ["/livez", "/readyz", "/login", "/logout"])
+            #expect(Set(open) == ["/livez", "/readyz", "/login", "/logout", "/proxy.pac"])
         }
     }
 }

@@ -24,7 +24,7 @@ struct AdminClientTests {
                 _ = try await client.send(AdminCall("/v1/pending/\(String(repeating: "0", count: 32))"))
             }
             #expect(unknown?.code == .refused)
-            #expect(unknown?.message == "No request has this id. (404)")
+            #expect(unknown?.message == "No request has this id. (404); layover pending lists the requests that wait")
             let usage = await #expect(throws: CommandFailure.self) {
                 _ = try await client.send(AdminCall("/v1/pending", query: [("state", "a&b ü")]))
             }
@@ -55,7 +55,8 @@ struct AdminClientTests {
             _ = try await client.send(AdminCall("/livez"))
         }
         #expect(failure?.code == .unreachable)
-        #expect(failure?.message == "cannot reach Layover at http://127.0.0.1:1: Connection refused")
+        let reason = "cannot reach Layover at http://127.0.0.1:1: Connection refused"
+        #expect(failure?.message == reason + "; start it with layover run, or give its address with --admin-url")
     }
 
     @Test func peerThatClosesIsUnreachable() async throws {

@@ -36,6 +36,19 @@ struct TableTests {
         #expect(table().lines(width: width).allSatisfy { $0.count <= width })
     }
 
+    @Test(arguments: [("abc", 3), ("寿司", 4), ("e\u{301}", 1), ("👩‍👩‍👧", 2), ("ｱ", 1), ("한", 2), ("\u{301}", 0), ("❤️", 2), ("…", 1), ("é—", 2)])
+    func widthIsThatOnTheTerminal(text: String, width: Int) { #expect(DisplayWidth.of(text) == width) }
+
+    @Test func wideCharactersKeepTheColumnsAligned() {
+        var table = Table([.init(title: "LANE", isFlexible: true, widthMin: 4), .init(title: "END")])
+        table.add(["寿司寿司寿司", "x"])
+        table.add(["a", "y"])
+        #expect(table.lines(width: nil) == ["LANE          END", "寿司寿司寿司  x", "a             y"])
+        // A wide character that does not fit leaves a column empty.
+        #expect(table.lines(width: 12) == ["LANE     END", "寿司寿…  x", "a        y"])
+        #expect(table.lines(width: 11) == ["LANE    END", "寿司…   x", "a       y"])
+    }
+
     @Test func controlCharactersDoNotReachTheTerminal() {
         var table = Table([.init(title: "X")])
         table.add(["a\u{1B}[2Jb\nc\u{202E}d\u{7F}"])

@@ -15,7 +15,7 @@ struct LiveAdmin {
     let stop: @Sendable () async -> Void
 
     static func with(
-        token: Secret? = nil, heartbeat: Duration = .seconds(15),
+        token: Secret? = nil, heartbeat: Duration = .seconds(15), limits: PendingLimits = .init(),
         sources change: (inout AdminSources) -> Void = { _ in },
         _ test: (LiveAdmin) async throws -> Void
     ) async throws {
@@ -24,7 +24,7 @@ struct LiveAdmin {
         logger.logLevel = .critical
         let clock = SystemClock()
         let engine = Engine(
-            eventLoop: loops.next(), reachability: Reachability(hasProbe: false, now: clock.now()),
+            eventLoop: loops.next(), limits: limits, reachability: Reachability(hasProbe: false, now: clock.now()),
             logger: logger)
         var options = AdminOptions()
         options.port = 0

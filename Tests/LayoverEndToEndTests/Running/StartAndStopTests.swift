@@ -33,6 +33,24 @@ extension EndToEnd {
             #expect(result.output == "50000000")
         }
 
+        @Test func logSaysWhatTheEndWaitsFor() async throws {
+            let scene = try await Scene(#"{"timeouts":{"drain":"60s"}}"#)
+            let origin = try await scene.startOrigin()
+            let client = try scene.layover.curl("--output", "/dev/null", scene.url("/stalled/500000")).start()
+            _ = try await origin.waitForRecord("the response has begun") { $0.target.hasPrefix("/stalled") }
+            scene.layover.process.signal(SIGTERM)
+            let folder = FolderWatch(scene.layover.folder.url)
+            let line = try await folder.first("the progress") {
+                scene.layover.process.errors.split(separator: "\n").first { $0.contains("waiting for what is under way") }.map(String.init)
+            }
+            #expect(line.contains(#""connections":"1""#) && line.contains(#""limit":"60.0 seconds""#), "\(line)")
+            // The same again does not wait.
+            let ended = await scene.layover.stop()
+            #expect(ended.status != 0 || !ended.errors.contains("drained"), "\(ended)")
+            client.signal(SIGKILL)
+            _ = await client.result()
+        }
+
         @Test func portInUseIsReportedInOneLineWithExitCodeOne() async throws {
             let taken = try ReservedPort(listening: true)
             let folder = try TemporaryFolder()

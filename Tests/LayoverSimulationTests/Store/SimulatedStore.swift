@@ -79,8 +79,14 @@ final class SimulatedStore: PendingStore, @unchecked Sendable {
         }
     }
 
-    func record(of id: EntryID, done: @escaping @Sendable (Result<TicketRecord?, StoreFailure>) -> Void) {
-        if let done = once(done) { memory.record(of: id, done: done) }
+    func records(of ids: [EntryID], done: @escaping @Sendable (Result<[TicketRecord], StoreFailure>) -> Void) {
+        if let done = once(done) { memory.records(of: ids, done: done) }
+    }
+
+    func ended(
+        _ query: PendingQuery, naming: EntryNaming, done: @escaping @Sendable (Result<[ListedPlace], StoreFailure>) -> Void
+    ) {
+        if let done = once(done) { memory.ended(query, naming: naming, done: done) }
     }
 
     func request(of id: EntryID, done: @escaping @Sendable (Result<StoredRequest?, StoreFailure>) -> Void) {

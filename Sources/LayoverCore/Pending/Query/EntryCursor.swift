@@ -4,9 +4,9 @@ import LayoverText
 package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
     /// A cursor is only good for the order it was made in.
     package let sort: EntrySort
-    let place: EntrySort.Place
+    package let place: EntrySort.Place
 
-    init(after place: EntrySort.Place, in sort: EntrySort) {
+    package init(after place: EntrySort.Place, in sort: EntrySort) {
         self.sort = sort
         self.place = place
     }
@@ -14,10 +14,11 @@ package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
     /// Reads what `description` wrote; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let sort = EntrySort(String(parts[0])), let key = Self.key(parts[1]),
+        guard parts.count == 3, let sort = EntrySort(String(parts[0])), let key = Self.key(parts[1], of: sort.field),
             let sequence = Int(parts[2])
         else { return nil }
-        self.init(after: EntrySort.Place(key: key, sequence: sequence), in: sort)
+        // Nothing but the sequence counts there, whatever a cursor says.
+        self.init(after: EntrySort.Place(key: sort.field == .parkedAt ? .number(0) : key, sequence: sequence), in: sort)
     }
 
     /// Letters, digits, `-` and `.` only, so that it needs no escaping in a URL. Opaque to clients.
@@ -26,16 +27,17 @@ package struct EntryCursor: Sendable, Hashable, CustomStringConvertible {
             switch place.key {
             case .number(let number): "n\(number)"
             case .text(let text): "t" + Hexadecimal.text(of: text.utf8)
+            case .url(let url): "t" + Hexadecimal.text(of: url.shown.utf8)
             }
         return "\(sort).\(key).\(place.sequence)"
     }
 
-    private static func key(_ text: Substring) -> EntrySort.Key? {
+    private static func key(_ text: Substring, of field: EntrySort.Field) -> EntrySort.Key? {
         switch text.first {
         case "n": return Int64(text.dropFirst()).map { .number($0) }
         case "t":
             guard let bytes = Hexadecimal.bytes(text.dropFirst()) else { return nil }
-            return String(validating: bytes, as: UTF8.self).map { .text($0) }
+            return String(validating: bytes, as: UTF8.self).map { field == .url ? .url(ListedURL($0)) : .text($0) }
         default: return nil
         }
     }

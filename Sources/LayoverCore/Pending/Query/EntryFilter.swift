@@ -22,6 +22,9 @@ package struct EntryFilter: Sendable, Hashable {
 
     package init() {}
 
+    /// Whether final tickets that only the store has may match.
+    package var mayMatchStored: Bool { states.contains(where: \.isFinal) && incident == nil && isTicket != false }
+
     /// The entries that match, in their order.
     ///
     /// - Parameter naming: By what ids they are shown. Default: their own, which is for tests only.
@@ -32,73 +35,37 @@ package struct EntryFilter: Sendable, Hashable {
 }
 
 /// A filter made ready to be asked of many entries.
-struct EntryMatcher {
+package struct EntryMatcher {
     private let filter: EntryFilter
     private let host: FoldedText?
     private let method: FoldedText?
     private let text: EntrySearch?
 
-    init(_ filter: EntryFilter, _ naming: EntryNaming) {
+    package init(_ filter: EntryFilter, _ naming: EntryNaming) {
         self.filter = filter
         host = filter.host.map(FoldedText.init)
         method = filter.method.map(FoldedText.init)
         text = filter.text.map { EntrySearch(SearchedPart($0), naming) }
     }
 
-    func matches(_ entry: Entry) -> Bool {
-        filter.states.contains(entry.state) && filter.parkedBefore.map { entry.parkedAt < $0 } != false
-            && (filter.incident.map { $0 == entry.incident && !entry.state.isFinal } ?? true)
-            && (filter.isTicket.map { $0 == (entry.ticket != nil) } ?? true)
-            && (method.map { filter.method == entry.method || $0 == FoldedText(entry.method) } ?? true)
-            && (host.map { host in entry.origin.spellings.contains { FoldedText($0) == host } } ?? true)
-            && (filter.lane.map { $0 == entry.shownLane } ?? true)
-            && (text.map { $0.finds(entry) } ?? true)
-    }
-}
-
-extension Origin {
-    /// The ways to name it in a filter.
-    fileprivate var spellings: [String] { [host, hostField, authority] }
-}
-
-/// What `q` looks at: host, path, id and error.
-///
-/// Not the query of the URL: its values may be secrets, and a search would tell them. Nor the ids of tickets: who finds a part of
-/// one finds the next letter too.
-private struct EntrySearch {
-    let part: SearchedPart
-    let naming: EntryNaming
-
-    init(_ part: SearchedPart, _ naming: EntryNaming) {
-        self.part = part
-        self.naming = naming
+    /// What costs least is asked first, and the entry is not copied into a closure.
+    package func matches(_ entry: some ListedEntry) -> Bool {
+        guard filter.states.contains(entry.state) else { return false }
+        if let bound = filter.parkedBefore, entry.parkedAt >= bound { return false }
+        if let incident = filter.incident, incident != entry.openIncident { return false }
+        if let isTicket = filter.isTicket, isTicket != entry.isTicket { return false }
+        if let method, !method.isSame(as: entry.method) { return false }
+        if let host, !isHost(host, of: entry.origin) { return false }
+        if let lane = filter.lane, lane != entry.shownLane { return false }
+        if let text { return entry.isFound(by: text) }
+        return true
     }
 
-    func finds(_ entry: Entry) -> Bool {
-        if isIn(entry.origin) || isInPath(of: entry.url) { return true }
-        if part.isHexadecimal, part.isIn(naming.shown(entry.id).description) { return true }
-        guard let failure = entry.lastFailure else { return false }
-        if part.isIn(failure.kind.rawValue) { return true }
-        // What is not found in the text is not found in it when it is masked, unless it is the mask.
-        guard part.isPartOfMask || part.isIn(failure.message) else { return false }
-        return part.isIn(MaskedTicketIDs.text(failure.message))
+    /// By any of the ways to name it.
+    private func isHost(_ host: FoldedText, of origin: Origin) -> Bool {
+        if host.isSame(as: origin.host) { return true }
+        // The others have a port or the brackets of an address.
+        guard host.text.utf8.contains(UInt8(ascii: ":")) else { return false }
+        return host.isSame(as: origin.hostField) || host.isSame(as: origin.authority)
     }
-
-    private func isIn(_ origin: Origin) -> Bool {
-        if part.isIn(origin.hostField) { return true }
-        return InternationalName.readable(origin.host).map(part.isIn) ?? false
-    }
-
-    private func isInPath(of url: String) -> Bool {
-        var url = url
-        if let found = url.withUTF8({ TargetText.scanPath(of: $0, part.isIn) }) { return found }
-        let path = MaskedTicketIDs.target(TargetText.path(of: url))
-        return part.isIn(path) || (TargetText.percentDecoded(path).map(part.isIn) ?? false)
-    }
-}
-
-extension Entry {
-    /// The name of its lane for lists: a lane by path holds a token of a target, whose ticket id must not be shown. Two lanes
-    /// may be shown by one name.
-    package var shownLane: String? { lane.map(MaskedTicketIDs.target) }
 }

@@ -27,11 +27,11 @@ package struct EntrySort: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { (isDescending ? "-" : "") + field.rawValue }
 
-    func place(of entry: Entry, _ naming: EntryNaming) -> Place {
+    package func place(of entry: some ListedEntry, _ naming: EntryNaming) -> Place {
         Place(key: field.key(of: entry, naming), sequence: entry.sequence)
     }
 
-    func isBefore(_ left: Place, _ right: Place) -> Bool {
+    package func isBefore(_ left: Place, _ right: Place) -> Bool {
         let order = compare(left.key, right.key)
         if order != 0 { return isDescending ? order > 0 : order < 0 }
         return isDescending ? left.sequence > right.sequence : left.sequence < right.sequence
@@ -43,29 +43,45 @@ extension EntrySort {
     private func compare(_ left: Key, _ right: Key) -> Int {
         switch (left, right) {
         case (.number(let left), .number(let right)): left == right ? 0 : left < right ? -1 : 1
-        case (.text(let left), .text(let right)): field == .url ? URLOrder.compare(left, right) : TextOrder.compare(left, right)
+        case (.text(let left), .text(let right)): TextOrder.compare(left, right)
+        case (.url(let left), .url(let right)): left.compare(right)
         // A cursor of another field, which no list accepts.
-        case (.number, .text): -1
-        case (.text, .number): 1
+        case (.number, _), (.text, .url): -1
+        case (_, .number), (.url, .text): 1
         }
     }
 
     /// What entries are compared by. One field always gives keys of one kind.
-    enum Key: Sendable, Hashable {
+    package enum Key: Sendable, Hashable {
         case number(Int64)
         case text(String)
+        case url(ListedURL)
     }
 
     /// Where an entry stands in a sorted list.
-    struct Place: Sendable, Hashable {
-        var key: Key
-        var sequence: Int
+    package struct Place: Sendable, Hashable {
+        package var key: Key
+        package var sequence: Int
+    }
+
+    /// The same order of the same entries by another clock.
+    ///
+    /// - Parameter clock: What is added to the times.
+    func shifted(_ place: Place, by clock: TicketClock) -> Place {
+        guard case .number(let number) = place.key else { return place }
+        let offset =
+            switch field {
+            case .createdAt, .endedAt: clock.offset
+            case .expiresAt: clock.measuredOffset
+            default: Int64(0)
+            }
+        return Place(key: .number(number == Timestamp.distantFuture.nanoseconds ? number : number &+ offset), sequence: place.sequence)
     }
 }
 
 extension EntrySort.Field {
     /// A cursor shows its key, so texts are compared as they are shown.
-    func key(of entry: Entry, _ naming: EntryNaming) -> EntrySort.Key {
+    func key(of entry: some ListedEntry, _ naming: EntryNaming) -> EntrySort.Key {
         switch self {
         case .attempts: .number(Int64(entry.attemptCount))
         case .createdAt: .number(entry.createdAt.nanoseconds)
@@ -77,13 +93,14 @@ extension EntrySort.Field {
         case .method: .text(entry.method)
         // What never goes by itself goes last.
         case .nextAttemptAt: .number((entry.nextAttemptAt ?? .distantFuture).nanoseconds)
-        case .parkedAt: .number(entry.parkedAt.nanoseconds)
-        case .policy: .text(entry.policy.name)
+        // They are parked in the order of their sequence, whatever the date said at the time.
+        case .parkedAt: .number(0)
+        case .policy: .text(entry.policyName)
         case .priority: .number(Int64(entry.priority))
         case .requestBytes: .number(Int64(entry.requestByteCount))
         case .route: .text(entry.route ?? "")
         case .state: .text(entry.state.rawValue)
-        case .url: .text(MaskedURL.text(entry.url))
+        case .url: .url(ListedURL(entry.url))
         }
     }
 }

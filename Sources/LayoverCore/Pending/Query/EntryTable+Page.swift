@@ -1,10 +1,7 @@
 extension EntryTable {
-    /// A page of the live entries in the order of their arrival. It costs no more than what it passes over.
-    ///
-    /// - Parameter described: Fills in what an entry waits for.
-    mutating func page(
-        of query: PendingQuery, limit: Int, naming: EntryNaming, described: (Entry) -> Entry
-    ) -> PendingPage {
+    /// The first places of the live entries in the order of their arrival, one more than the page has. It costs no more than what it
+    /// passes over.
+    mutating func places(of query: PendingQuery, limit: Int, naming: EntryNaming) -> [ListedPlace] {
         let items = inOrder()
         let matcher = EntryMatcher(query.filter, naming)
         let isDescending = query.sort.isDescending
@@ -15,18 +12,21 @@ extension EntryTable {
                 isDescending
                 ? ArrivalOrder.index(notBefore: cursor, in: items) - 1 : ArrivalOrder.index(behind: cursor, in: items)
         }
-        var found: [Entry] = []
+        var found: [ListedPlace] = []
         while items.indices.contains(index), found.count <= limit {
             defer { index += isDescending ? -1 : 1 }
             guard let entry = self[items[index].id], entry.sequence == items[index].sequence, matcher.matches(entry)
             else { continue }
-            found.append(described(entry))
+            found.append(ListedPlace(id: entry.id, place: query.sort.place(of: entry, naming)))
         }
-        guard found.count > limit, let last = found.prefix(limit).last else {
-            return PendingPage(entries: found, nextCursor: nil)
-        }
-        return PendingPage(
-            entries: Array(found.prefix(limit)),
-            nextCursor: EntryCursor(after: query.sort.place(of: last, naming), in: query.sort))
+        return found
+    }
+
+    /// Whether most entries match, as far as that is seen without looking at them.
+    func isMatchedByMost(_ filter: EntryFilter) -> Bool {
+        guard filter.text == nil, filter.host == nil, filter.method == nil, filter.lane == nil, filter.incident == nil,
+            filter.isTicket == nil
+        else { return false }
+        return filter.states.reduce(0) { $0 + (stateCounts[$1] ?? 0) } > count / 2
     }
 }

@@ -6,7 +6,9 @@ package enum MaskedURL {
     package static let mask = "***"
 
     package static func text(_ url: String) -> String {
-        let url = MaskedTicketIDs.target(url)
+        var url = url
+        if url.withUTF8(isPlain) { return url }
+        url = MaskedTicketIDs.target(url)
         guard url.utf8.contains(UInt8(ascii: "?")) || url.utf8.contains(UInt8(ascii: "@")) else { return url }
         let (head, query) = split(url)
         return maskingUserinfo(head) + (query.map { "?" + maskingValues($0) } ?? "")
@@ -21,6 +23,14 @@ package enum MaskedURL {
             let count = ASCIIScan.percentDecode(head, to: decoded)
             return !ASCIIScan.hasTicketWord(UnsafeBufferPointer(rebasing: decoded[..<count]))
         }
+    }
+
+    /// Whether nothing of it is to be masked, as far as that is seen without a copy: that is so of the most of all URLs.
+    private static func isPlain(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let headCount = ASCIIScan.plainHeadCount(url) else { return false }
+        let query = UnsafeBufferPointer(rebasing: url[headCount...])
+        guard ASCIIScan.isPlain(query), !ASCIIScan.hasTicketWord(query) else { return false }
+        return query.isEmpty || !secretStems.contains { ASCIIScan.contains($0, in: query) }
     }
 
     private static func split(_ url: String) -> (head: Substring, query: Substring?) {
@@ -62,6 +72,10 @@ package enum MaskedURL {
         "pass", "passphrase", "passwd", "password", "pwd", "secret", "session", "sessionid", "sid", "sig",
         "signature", "token",
     ]
+    /// One of them is in each name that sounds like a secret.
+    private static let secretStems = [
+        "auth", "bearer", "code", "credential", "hmac", "jwt", "key", "pass", "pwd", "secret", "session", "sid", "sig", "token",
+    ].map { Array($0.utf8) }
     private static let secretEndings = ["apikey", "accesskey", "password", "secret", "signature", "token"]
 
     /// Whole words, so that `keyword` and `encode` stay readable; endings for names written without a break.

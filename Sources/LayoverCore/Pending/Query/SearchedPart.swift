@@ -33,6 +33,21 @@ struct SearchedPart {
         return found ?? FoldedText(text).contains(folded)
     }
 
+    /// The same for a text that was folded before (`FoldedText`).
+    func isInFolded(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8(isInFolded)
+    }
+
+    /// The same for a text that was folded before (`FoldedText`).
+    func isInFolded(_ whole: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Most texts end here, whatever is in them.
+        if let bytes, !ASCIIScan.contains(bytes, in: whole) { return false }
+        if ASCIIScan.isASCII(whole) || bytes?.isEmpty == true { return bytes != nil }
+        // Where there are other letters, a letter is found only with its marks.
+        return String(decoding: whole, as: UTF8.self).contains(folded.text)
+    }
+
     /// The same for the bytes of a text. What is no text has no part.
     func isIn(_ whole: UnsafeBufferPointer<UInt8>) -> Bool {
         guard ASCIIScan.isASCII(whole) else {
@@ -49,6 +64,13 @@ enum ASCIIScan {
         var all: UInt8 = 0
         for byte in bytes { all |= byte }
         return all < 0x80
+    }
+
+    /// Whether all of it is ASCII, and nothing percent-encoded.
+    static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var isPlain = true
+        for byte in bytes { isPlain = isPlain && byte < 0x80 && byte != UInt8(ascii: "%") }
+        return isPlain
     }
 
     @inline(__always)

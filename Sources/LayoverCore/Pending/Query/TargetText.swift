@@ -13,23 +13,16 @@ package enum TargetText {
         return String(rest[start...].prefix { $0 != "?" && $0 != "#" })
     }
 
-    /// Looks at the path of a URL where it lies, without a copy, and at what is behind its percent-encoding.
+    /// The path as it is shown, if that is plain: ASCII, without percent-encoding and without the id of a ticket.
     ///
-    /// - Parameters:
-    ///   - isIn: Whether bytes have what is looked for.
-    /// - Returns: Nil: there is no path, or it may have the id of a ticket.
-    static func scanPath(
-        of url: UnsafeBufferPointer<UInt8>, _ isIn: (UnsafeBufferPointer<UInt8>) -> Bool
-    ) -> Bool? {
-        guard let path = path(of: url) else { return nil }
-        guard path.contains(percent) else {
-            return ASCIIScan.hasTicketWord(path) ? nil : isIn(path)
-        }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: path.count) { decoded -> Bool? in
-            let count = ASCIIScan.percentDecode(path, to: decoded)
-            let decoded = UnsafeBufferPointer(rebasing: decoded[..<count])
-            // Its letters may be encoded, each of them.
-            return ASCIIScan.hasTicketWord(decoded) ? nil : isIn(path) || isIn(decoded)
+    /// - Returns: What `work` returns for it, which has no bytes for the `host:port` of a CONNECT; nil: it is not plain.
+    static func withPlainPath<Value>(of url: String, _ work: (UnsafeBufferPointer<UInt8>) -> Value) -> Value? {
+        var url = url
+        return url.withUTF8 { url in
+            guard let path = path(of: url) ?? (url.first == slash ? nil : UnsafeBufferPointer(rebasing: url[..<0])),
+                ASCIIScan.isPlain(path), !ASCIIScan.hasTicketWord(path)
+            else { return nil }
+            return work(path)
         }
     }
 
@@ -50,7 +43,6 @@ package enum TargetText {
     private static var slash: UInt8 { UInt8(ascii: "/") }
     private static var question: UInt8 { UInt8(ascii: "?") }
     private static var hash: UInt8 { UInt8(ascii: "#") }
-    private static var percent: UInt8 { UInt8(ascii: "%") }
 
     /// The text behind percent-encoding (RFC 3986 section 2.1); nil if there is none, or it is no UTF-8.
     package static func percentDecoded(_ text: String) -> String? {

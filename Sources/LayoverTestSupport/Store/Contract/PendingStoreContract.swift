@@ -22,5 +22,5 @@ package enum PendingStoreContract {
         }
     }
 
-    package static let checks: [Check] = acceptance + changes + bodies + history + order
+    package static let checks: [Check] = acceptance + changes + bodies + history + lists + order
 }

@@ -1,0 +1,111 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverText
+import NIOCore
+
+/// What the access log says of one exchange, from the head of its request to its last byte. Confined to its loop.
+///
+/// Made only where there is an access log, so that an exchange without one pays for none.
+final class AccessRecord {
+    /// Who made the response.
+    enum Source: String {
+        case origin, cache
+        /// Layover itself: a problem, a ticket, a page of its own.
+        case layover
+    }
+
+    /// How the exchange ended for its client.
+    enum Outcome: String {
+        /// The response is complete, or the tunnel came to its end.
+        case done
+        /// The response broke off.
+        case broken
+        /// The client left before the response was complete.
+        case clientGone = "client_gone"
+    }
+
+    let createdAt: Timestamp
+    let client: String
+    /// As they came; nil of bytes that are no request.
+    let method: String?
+    /// Without secrets.
+    let url: String?
+    let minorVersion: Int
+    let userAgent: String?
+    let referer: String?
+    let traceParent: TraceParent?
+
+    var status: Int?
+    var source: Source?
+    /// Bytes of the body of the request; of a tunnel, all that the client sent.
+    var receivedByteCount = 0
+    /// All bytes that the client was sent, heads included.
+    var sentByteCount = 0
+    /// When the newest attempt began; nil: none did.
+    var attemptedAt: Timestamp?
+    /// When the head of the response was written.
+    var respondedAt: Timestamp?
+    var attemptCount = 0
+    /// Whether it was parked.
+    var isParked = false
+    var failure: Failure?
+    /// The id by which its entry is shown.
+    var entry: EntryID?
+
+    init(_ head: RequestHead, from client: String, _ planner: RequestPlanner, at now: Timestamp) {
+        createdAt = now
+        self.client = client
+        method = head.methodString
+        url = Self.url(of: head, planner)
+        minorVersion = head.minorVersion
+        userAgent = head.fields.string(.userAgent)
+        referer = head.fields.values(of: "referer").first.map { MaskedURL.text(head.fields.string($0)) }
+        traceParent = TraceParent(of: head)
+    }
+
+    /// Bytes that are no request.
+    init(malformedFrom client: String, at now: Timestamp) {
+        createdAt = now
+        self.client = client
+        (method, url, userAgent, referer, traceParent) = (nil, nil, nil, nil, nil)
+        minorVersion = 1
+    }
+
+    /// How long it waited: until its newest attempt began, or until now where there was none.
+    func waited(until now: Timestamp) -> Duration {
+        isParked ? max(.zero, (attemptedAt ?? now) - createdAt) : .zero
+    }
+
+    /// From the beginning of the newest attempt to the head of the response; nil: the origin sent none.
+    var upstreamHeadTime: Duration? {
+        guard source == .origin, let attemptedAt, let respondedAt else { return nil }
+        return max(.zero, respondedAt - attemptedAt)
+    }
+
+    /// The absolute form, also of a request in origin form.
+    private static func hasOwnPath(_ url: String) -> Bool {
+        var url = url
+        return url.withUTF8 { bytes in
+            // Few paths have a segment that begins with a dot.
+            bytes.indices.dropLast().contains { index in
+                bytes[index] == UInt8(ascii: "/") && bytes[index + 1] == UInt8(ascii: ".")
+                    && bytes[index...].starts(with: "/.layover/".utf8)
+            }
+        }
+    }
+
+    private static func url(of head: RequestHead, _ planner: RequestPlanner) -> String {
+        var url = head.targetString
+        let host = (head.authorityRange ?? head.hostRange).map { "http://" + head.fields.string($0) } ?? ""
+        if hasOwnPath(url) {
+            // The address of a ticket is a secret, and the path of a route may have its key.
+            var path = ByteBuffer()
+            head.writeOriginForm(into: &path)
+            url = host + MaskedTicketIDs.text(planner.shown(String(buffer: path)))
+        } else if case .origin = head.target {
+            url = host + url
+        }
+        return MaskedURL.text(url)
+    }
+}

@@ -1,0 +1,52 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+
+extension ClientConnection {
+    /// A response begins.
+    func responds(_ status: Int, from source: AccessRecord.Source) {
+        loop.metrics.countResponse(status: status)
+        guard let access else { return }
+        access.status = status
+        access.source = source
+        access.respondedAt = loop.engine.clock.now()
+    }
+
+    /// The exchange is over for its client. Only the first call says how.
+    func finishAccess(_ outcome: AccessRecord.Outcome) {
+        if let record = takeAccess() { loop.accessLog?.write(record, outcome) }
+    }
+
+    /// What is known of the exchange, whose end is told of elsewhere.
+    func takeAccess() -> AccessRecord? {
+        guard let record = access else { return nil }
+        access = nil
+        exchange?.describe(in: record)
+        return record
+    }
+}
+
+extension ClientRecipient {
+    func describe(in record: AccessRecord) {
+        guard let exchange else { return }
+        record.attemptCount = exchange.machine.rules.attemptCount
+        record.failure = exchange.lastFailure
+    }
+}
+
+extension Exchange {
+    /// It has its place in the pending set.
+    func noteParked(as id: EntryID) {
+        guard loop.accessLog != nil, let record = client?.connection?.access else { return }
+        record.isParked = true
+        record.entry = loop.engine.naming.shown(id)
+    }
+}
+
+extension AccessLog {
+    func record(_ head: RequestHead, from client: String, _ planner: RequestPlanner) -> AccessRecord {
+        AccessRecord(head, from: client, planner, at: clock.now())
+    }
+
+    func malformed(from client: String) -> AccessRecord { AccessRecord(malformedFrom: client, at: clock.now()) }
+}

@@ -1,0 +1,79 @@
+"""Runs a command on a pseudo-terminal and prints all that the terminal received.
+
+    terminal.py [--columns N] [--rows N] [--steps JSON] [--errors-apart] -- COMMAND...
+
+Steps are done in order: each waits for the text "expect" in what came since the step before, then acts: "resize" [columns, rows],
+"send" a text, "signal" a number to the command. The exit code is the command's, or 124 if a text did not come within 20 seconds.
+With --errors-apart standard error is no terminal.
+"""
+import argparse
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+
+WAIT_MAX = 20
+
+
+def resize(descriptor, columns, rows):
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--columns", type=int, default=80)
+    parser.add_argument("--rows", type=int, default=24)
+    parser.add_argument("--steps", type=json.loads, default=[])
+    parser.add_argument("--errors-apart", action="store_true")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    apart = os.dup(2)
+    # The command starts when its terminal has its size.
+    ready, go = os.pipe()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.close(go)
+        os.read(ready, 1)
+        if options.errors_apart:
+            os.dup2(apart, 2)
+        os.execvp(options.command[0], options.command)
+    resize(terminal, options.columns, options.rows)
+    os.close(ready)
+    os.close(go)
+    steps, since, deadline = list(options.steps), b"", time.monotonic() + WAIT_MAX
+    while True:
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            sys.exit(124)
+        readable, _, _ = select.select([terminal], [], [], 0.2)
+        if readable:
+            try:
+                data = os.read(terminal, 65536)
+            except OSError:  # EIO: the command has closed its side.
+                break
+            if not data:
+                break
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+            since += data
+        while steps and steps[0].get("expect", "").encode() in since:
+            step, since, deadline = steps.pop(0), b"", time.monotonic() + WAIT_MAX
+            if "resize" in step:
+                resize(terminal, *step["resize"])
+            if "send" in step:
+                os.write(terminal, step["send"].encode())
+            if "signal" in step:
+                os.kill(child, step["signal"])
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+main()

@@ -1,0 +1,84 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// The texts of the access log.
+struct AccessFormatTests {
+    @Test(arguments: [
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", true),
+        // Versions to come may add to the end.
+        ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-brings", true),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", false),
+        ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.more", false),
+        ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-a\"b", false),
+        ("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", false),
+        ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", false),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", false),
+        ("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", false),
+        ("00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", false), ("", false), ("00", false),
+        ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0", false),
+    ])
+    func onlyAValidTraceParentIsLogged(text: String, isValid: Bool) {
+        #expect((TraceParent(text) != nil) == isValid)
+    }
+
+    private func head(_ lines: String) throws -> RequestHead {
+        var decoder = RequestDecoder(limits: FramingLimits())
+        var bytes = ByteBuffer(string: lines + "\r\n\r\n")
+        guard case .head(let head)? = try decoder.next(&bytes) else { throw FramingError(status: 400, reason: "no head") }
+        return head
+    }
+
+    private func line(_ lines: String, _ format: AccessLog.Format, _ change: (AccessRecord) -> Void = { _ in }) throws -> String {
+        let planner = RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
+        let record = AccessRecord(try head(lines), from: "127.0.0.1", planner, at: Timestamp(nanoseconds: 5_000_000_000))
+        change(record)
+        var writer = AccessFormat(format)
+        var out = ByteBuffer()
+        let end = Timestamp(nanoseconds: 7_500_000_000)
+        writer.write(record, .done, now: end, wall: 1_792_745_405_042_000_000, into: &out)
+        return String(buffer: out)
+    }
+
+    @Test func combinedLineIsApachesAndMoreBehindIt() throws {
+        let line = try line("GET http://a.example/x?token=secret HTTP/1.1\r\nHost: a.example\r\nReferer: http://b/\r\nUser-Agent: c\"u\\rl", .combined) {
+            $0.status = 200
+            $0.source = .origin
+            $0.sentByteCount = 42
+            $0.receivedByteCount = 7
+            $0.attemptCount = 3
+            $0.isParked = true
+            $0.attemptedAt = Timestamp(nanoseconds: 7_000_000_000)
+            $0.respondedAt = Timestamp(nanoseconds: 7_250_000_000)
+        }
+        #expect(
+            line
+                == #"127.0.0.1 - - [23/Oct/2026:08:50:05 +0000] "GET http://a.example/x?token=*** HTTP/1.1" 200 42 "http://b/" "c\"u\\rl" "#
+                + "received=7 attempts=3 waited=2.000000 seconds=2.500000 upstream=0.500000 upstreamHead=0.250000 evidence=- failure=- "
+                + "source=origin outcome=done entry=- traceparent=-\n")
+    }
+
+    @Test func jsonLineHasEveryMember() throws {
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let line = try line("GET /only/path HTTP/1.0\r\nHost: a.example\r\nUser-Agent: \u{E9}\u{80}\r\ntraceparent: \(trace)", .json)
+        #expect(
+            line
+                == #"{"time":"2026-10-23T08:50:05.042Z","client":"127.0.0.1","method":"GET","url":"http://a.example/only/path","#
+                + #""protocol":"HTTP/1.0","status":null,"received":0,"sent":0,"attempts":0,"waited":0.000000,"seconds":2.500000,"#
+                + #""upstream":null,"upstreamHead":null,"evidence":null,"failure":null,"source":null,"outcome":"done","entry":null,"#
+                + #""traceparent":"\#(trace)","userAgent":"é\u0080","referer":null}"# + "\n")
+    }
+
+    @Test func addressOfATicketIsASecret() throws {
+        let id = "0123456789abcdef0123456789abcdef"
+        for target in ["/.layover/tickets/\(id)", "http://127.0.0.1:8080/.layover/tickets/\(id)/response"] {
+            let line = try line("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:8080", .combined)
+            #expect(!line.contains(id) && line.contains("http://127.0.0.1:8080/.layover/tickets/***"), "\(line)")
+        }
+    }
+}
