@@ -58,7 +58,7 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
-            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "LayoverText", swiftSettings: strict),
         .target(name: "LayoverCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
@@ -69,7 +69,12 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "LayoverEngine",
-            dependencies: ["LayoverCore", "LayoverHTTP", "Retry", nioCore, nioPosix, logging],
+            dependencies: ["LayoverCore", "LayoverHTTP", "LayoverText", "Retry", nioCore, nioPosix, logging],
+            swiftSettings: confined),
+        .target(name: "LayoverTLS", dependencies: ["COpenSSL", nioCore], swiftSettings: confined),
+        .target(
+            name: "LayoverDirect",
+            dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
             swiftSettings: confined),
         .target(
             name: "LayoverUpstream",
@@ -113,7 +118,7 @@ let package = Package(
             name: "layover",
             dependencies: [
                 "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "LayoverUpstream",
-                "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
+                "LayoverDirect", "LayoverTLS", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),
             swiftSettings: strict + (hasMimalloc ? [.define("FAST_ALLOCATOR")] : [])),
@@ -130,7 +135,7 @@ let package = Package(
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded]),
         .testTarget(
             name: "LayoverUpstreamTests",
-            dependencies: ["LayoverUpstream", "LayoverEngine", "LayoverTestSupport", nioPosix]),
+            dependencies: ["LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverStoreTests",

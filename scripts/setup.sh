@@ -48,7 +48,7 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     # What a build cannot do without can be asked for on any system.
     case " $* " in
         *" build "*)
-            for library in libcurl "libcrypto >= 3.0"; do
+            for library in libcurl "openssl >= 3.0"; do
                 pkg-config --exists "$library" || { echo "setup.sh: pkg-config does not find $library" >&2; exit 1; }
             done ;;
     esac

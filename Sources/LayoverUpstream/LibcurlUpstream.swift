@@ -28,6 +28,12 @@ package final class LibcurlUpstream: Upstream {
         trust = try TrustBundle(caFile: options.caFile)
     }
 
+    package var blocksForPermits: Bool { true }
+
+    /// PEM file of the certificates that are trusted: the system's and those of `caFile`. Readable as long as this lives. Nil: whatever
+    /// the TLS library finds.
+    package var trustFile: String? { trust.path }
+
     package func makeWorker(
         for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
     ) throws -> any UpstreamWorker {

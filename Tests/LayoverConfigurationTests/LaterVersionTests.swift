@@ -70,7 +70,7 @@ import Testing
 
     /// Section 5 of the contract, key by key.
     @Test(arguments: [
-        ("proxy", ["publicURL", "listen", "identity", "threads", "allowedHosts", "socketMode", "users", "connectPorts",
+        ("proxy", ["publicURL", "listen", "identity", "threads", "upstream", "allowedHosts", "socketMode", "users", "connectPorts",
             "insecureOpen", "tls.certificate", "tls.key"]),
         ("admin", ["listen", "token", "viewToken", "allowedHosts"]),
         ("log", ["level", "format", "access"]),

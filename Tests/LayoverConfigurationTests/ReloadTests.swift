@@ -48,7 +48,7 @@ import Testing
         "store.url": .text("postgresql://a"), "store.passwordFile": .text("x"), "store.keyFile": .text("x"),
         "limits.cacheRefreshes": .integer(7), "notify.webhook": .text("http://a.example/"),
         "notify.secret": .text("t"), "notify.command": .array([.text("true")]), "notify.interval": .text("7s"),
-        "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2),
+        "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2), "proxy.upstream": .text("libcurl"),
         "proxy.allowedHosts": .array([]), "proxy.socketMode": .text("0600"),
         "proxy.users": .object(["me": .text("hash")]), "proxy.connectPorts": .array([]),
         "proxy.insecureOpen": .bool(true), "proxy.tls.certificate": .text("c"), "proxy.tls.key": .text("k"),

@@ -6,6 +6,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Addresses that the guard refuses.
+@Suite(.bothPaths)
 struct AddressTests {
     /// Refuses one port, whatever the address, but for what the route allows.
     struct PortGuard: AddressGuard {

@@ -7,6 +7,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Memory stays bounded in both directions.
+@Suite(.bothPaths)
 struct BackPressureTests {
     @Test func downloadToASlowClientWaits() async throws {
         let total = 64 << 20

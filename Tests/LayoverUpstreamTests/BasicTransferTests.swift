@@ -4,6 +4,7 @@ import Testing
 
 @testable import LayoverUpstream
 
+@Suite(.bothPaths)
 struct BasicTransferTests {
     @Test func getReachesTheOriginUnchangedAndItsResponseComesBack() async throws {
         let origin = try MisbehavingOrigin { connection in

@@ -6,6 +6,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Origins that fail in every phase, and what the failure says.
+@Suite(.bothPaths)
 struct BrokenOriginTests {
     struct Expected: Sendable {
         var phase: FailurePhase

@@ -8,6 +8,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Aborting in every phase: one last event, with the evidence, and a connection that nobody uses again.
+@Suite(.bothPaths)
 struct CancelTests {
     @Test(arguments: [true, false])
     func cancelWhileConnectingIsNeverSent(onlyIfConnecting: Bool) async throws {

@@ -1,7 +1,7 @@
-import LayoverEngine
 import NIOCore
 import Testing
 
+@testable import LayoverEngine
 @testable import LayoverUpstream
 
 /// The chunked coding that is made for libcurl, whatever buffers it comes with.

@@ -10,6 +10,7 @@ import Testing
 
 /// Chunked bodies on handles that have sent one before. libcurl before 8.7.0 corrupts the heap where it is given a
 /// function for trailers twice (docs/libcurl.md).
+@Suite(.bothPaths)
 struct ChunkedSendingTests {
     private static let text = String(repeating: "0123456789abcdef", count: 12_800)
 
@@ -78,6 +79,10 @@ struct ChunkedSendingTests {
         _ = await rig.send(rig.request("GET", port: origin.port))
         let body = chunkedBody(Self.text, trailers: ["X-Sum": "1"], of: rig, mayBeSentTwice: true)
         let facts = await rig.send(rig.request("PUT", port: origin.port, framing: .chunked, body: body))
+        guard Path.current == .libcurl else {
+            #expect(facts.failure?.isStaleConnection == true)
+            return try await rig.stop()
+        }
         #expect(facts.sendings == 2)
         #expect(facts.bodyText == "\(["X-Sum: 1"]) \(Self.text)")
         try await rig.stop()

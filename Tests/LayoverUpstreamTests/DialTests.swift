@@ -8,6 +8,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Connections for CONNECT.
+@Suite(.bothPaths)
 struct DialTests {
     private func dial(_ rig: UpstreamRig, host: String = "127.0.0.1", port: Int) -> UpstreamRequest {
         var request = rig.request(

@@ -6,6 +6,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// `Expect: 100-continue`.
+@Suite(.bothPaths)
 struct ExpectTests {
     private func request(
         _ rig: UpstreamRig, port: Int, body: CapturedBody, framing: UpstreamRequest.BodyFraming = .length(3)

@@ -6,6 +6,7 @@ import Testing
 
 /// Responses that break the rules of HTTP/1: none is passed on as if it were whole, and none leaves a
 /// connection that is used again.
+@Suite(.bothPaths)
 struct FramingTests {
     struct Example: Sendable, CustomTestStringConvertible {
         var answer: String

@@ -26,7 +26,7 @@ struct HandleReuseTests {
         transfer.begin(
             UpstreamAttempt(
                 request: rig.request("PUT", port: 9, framing: .chunked, body: rig.body("abc", chunked: true)),
-                number: 1, needsFreshConnection: false, beforeSending: nil, receiver: record),
+                number: 1, needsFreshConnection: false, receiver: record),
             slot: 0, serial: 1)
         switch end {
         case .answered: loop.finish(transfer, code: CURLE_OK)

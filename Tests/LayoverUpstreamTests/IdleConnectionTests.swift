@@ -3,6 +3,7 @@ import Testing
 
 @testable import LayoverUpstream
 
+@Suite(.bothPaths)
 struct IdleConnectionTests {
     @Test func keptAliveConnectionIsUsedAgain() async throws {
         let origin = try MisbehavingOrigin { connection in

@@ -9,7 +9,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// What is left when all is over: nothing.
-@Suite(.serialized)
+@Suite(.serialized, .bothPaths)
 struct LifetimeTests {
     private static var descriptors: [CInt] {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { CInt($0) }

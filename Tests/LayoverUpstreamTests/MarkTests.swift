@@ -7,12 +7,13 @@ import Testing
 
 /// When it is noted that sending begins: once the connection stands, before the first byte. So an attempt that finds no
 /// way is as cheap and as harmless as a bare connect, and can be the canary of requests that must not be sent twice.
+@Suite(.bothPaths)
 struct MarkTests {
     private func attempt(
         _ rig: UpstreamRig, port: Int, scheme: Origin.Scheme = .http, mark: @escaping @Sendable () -> Bool
     ) async -> AttemptRecord.Facts {
         let request = rig.request("POST", port: port, scheme: scheme, framing: .length(5), body: rig.body("order"))
-        return await rig.start(request, needsFreshConnection: true, beforeSending: mark).ended()
+        return await rig.start(request, needsFreshConnection: true, permit: { answer in answer(mark()) }).ended()
     }
 
     @Test func startIsNotRecordedIfTheConnectionIsRefused() async throws {

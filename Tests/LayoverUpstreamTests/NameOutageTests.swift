@@ -4,6 +4,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Real lookups over a real link: two network namespaces, the name server in the far one.
+@Suite(.bothPaths)
 struct NameOutageTests {
     @Test(.timeLimit(.minutes(1)))
     func unknownNameIsDistinguishedFromALinkThatIsDown() async throws {

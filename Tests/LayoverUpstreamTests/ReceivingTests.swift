@@ -6,6 +6,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Responses of every legal shape.
+@Suite(.bothPaths)
 struct ReceivingTests {
     private func facts(_ answer: String, method: String = "GET") async throws -> AttemptRecord.Facts {
         let origin = try MisbehavingOrigin { connection in

@@ -6,6 +6,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Ends of attempts that wait for a name, and what is left of their lookups.
+@Suite(.bothPaths)
 struct ResolvingEndsTests {
     private static let here = NameOutcome.addresses("127.0.0.1")
 

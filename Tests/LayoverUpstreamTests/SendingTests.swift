@@ -8,6 +8,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// What the origin receives.
+@Suite(.bothPaths)
 struct SendingTests {
     /// Sends one request and returns all that the origin received.
     private func received(

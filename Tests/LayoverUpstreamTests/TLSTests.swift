@@ -5,7 +5,7 @@ import Testing
 @testable import LayoverUpstream
 
 /// Origins behind TLS, with a private CA.
-@Suite(.serialized)
+@Suite(.serialized, .bothPaths)
 struct TLSTests {
     static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

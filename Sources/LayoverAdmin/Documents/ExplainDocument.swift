@@ -18,6 +18,8 @@ package struct AttemptDocument: Codable, Sendable {
     package var trigger: String
     package var startedAt: String
     @OrNull package var endedAt: String?
+    /// Who carried it: `direct` or `libcurl`; left out where nobody did.
+    package var path: String?
     /// Where it failed; null where it did not.
     @OrNull package var phase: String?
     @OrNull package var kind: String?
@@ -77,7 +79,7 @@ extension AttemptDocument {
         let (failure, connection) = (record.failure, record.connection)
         self.init(
             number: record.number, trigger: record.trigger.rawValue,
-            startedAt: wall.text(of: record.startedAt), endedAt: record.endedAt.map(wall.text(of:)),
+            startedAt: wall.text(of: record.startedAt), endedAt: record.endedAt.map(wall.text(of:)), path: record.path?.rawValue,
             phase: failure?.phase.rawValue, kind: failure?.kind.rawValue,
             evidence: record.evidence?.rawValue, message: (failure?.message).map { MaskedTicketIDs.text($0) }, status: record.status,
             // A status that is not delivered is a failure without facts about its connection.

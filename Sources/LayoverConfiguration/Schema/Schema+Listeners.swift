@@ -16,6 +16,10 @@ extension Schema {
             "proxy.threads", \.proxy.threads, Codec.integer(1...1024).orNull,
             "Number of event loops, and of upstream workers. null: one per core."),
         key(
+            "proxy.upstream", \.proxy.upstream, .word,
+            "Who carries HTTP/1.1 exchanges with origins. direct: the proxy itself. libcurl: transfers of libcurl, at about twice the "
+                + "cost."),
+        key(
             "proxy.allowedHosts", \.proxy.allowedHosts, Codec.host.list,
             "Hosts accepted in requests to the proxy itself, whatever the port. "
                 + "The address and port that the client connected to are always accepted."),

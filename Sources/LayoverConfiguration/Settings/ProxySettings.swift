@@ -34,6 +34,13 @@ package struct ProxySettings: Sendable, Hashable {
     package var identity = "layover"
     /// Event loops, and as many upstream workers. Nil: one for each core. Default: nil.
     package var threads: Int?
+    /// Who carries HTTP/1.1 exchanges with origins.
+    package enum Upstream: String, Sendable, CaseIterable {
+        case direct, libcurl
+    }
+
+    /// Default: direct.
+    package var upstream = Upstream.direct
     /// Hosts that origin-form requests may name: lower case, without port, IPv6 in brackets.
     /// Default: localhost, 127.0.0.1, [::1].
     package var allowedHosts = ["localhost", "127.0.0.1", "[::1]"]

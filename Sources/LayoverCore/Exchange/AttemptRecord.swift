@@ -4,6 +4,8 @@ package struct AttemptRecord: Sendable, Hashable {
     package var number: Int
     package var trigger: AttemptTrigger
     package var startedAt: Timestamp
+    /// Nil where nobody carried it: it was rehearsed, or not begun.
+    package var path: AttemptPath?
     /// Nil while it is under way.
     package var endedAt: Timestamp?
     /// Nil where it did not fail.

@@ -2,6 +2,8 @@
 package struct AttemptTimeline: Sendable {
     /// The attempt under way.
     package private(set) var begun: (number: Int, trigger: AttemptTrigger, at: Timestamp)?
+    /// Who carries it.
+    private var path: AttemptPath?
     /// Attempts that ended since the engine was told last.
     private var records: [AttemptRecord] = []
 
@@ -9,7 +11,11 @@ package struct AttemptTimeline: Sendable {
 
     package mutating func began(_ number: Int, _ trigger: AttemptTrigger, at time: Timestamp) {
         begun = (number, trigger, time)
+        path = nil
     }
+
+    /// Who carries the attempt under way.
+    package mutating func goes(by path: AttemptPath?) { self.path = path }
 
     /// Writes down the attempt that has ended.
     package mutating func ended(
@@ -19,6 +25,7 @@ package struct AttemptTimeline: Sendable {
         self.begun = nil
         var record = AttemptRecord(number: begun.number, trigger: begun.trigger, startedAt: begun.at)
         record.endedAt = time
+        record.path = path
         record.failure = failure
         record.status = status
         if status != nil { record.connection = connection }

@@ -145,6 +145,9 @@ package struct ExchangeMachine: Sendable {
         return number
     }
 
+    /// Notes who carries the attempt under way.
+    package mutating func attemptGoes(by path: AttemptPath?) { timeline.goes(by: path) }
+
     /// Writes the attempt that has ended into the timeline.
     package mutating func record(
         _ verdict: Verdict?, failure: Failure? = nil, status: Int? = nil, connection: ConnectionFacts? = nil, at now: Timestamp

@@ -14,6 +14,8 @@ package struct RehearsedUpstream: Upstream {
         self.clock = clock
     }
 
+    package var blocksForPermits: Bool { real.blocksForPermits }
+
     package func makeWorker(
         for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
     ) throws -> any UpstreamWorker {

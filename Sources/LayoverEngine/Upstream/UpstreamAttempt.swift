@@ -1,6 +1,11 @@
 package import LayoverCore
 package import Synchronization
 
+/// Says whether the first byte of an attempt may leave. It answers once, from any thread, maybe from within. False: nothing may be
+/// sent, and the attempt fails as `neverSent`. A worker that has to block for it gets such attempts only where it is set aside for
+/// tickets.
+package typealias SendingPermit = @Sendable (_ answer: @escaping @Sendable (_ isGranted: Bool) -> Void) -> Void
+
 /// One try at sending a request upstream, shared by an event loop and the loop's upstream worker.
 ///
 /// `@unchecked Sendable`: constants are free for all, atomics too; `receiver` is touched on the loop only,
@@ -17,10 +22,16 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// What the worker knew of the connection when the head came. Written by the worker before it reports the
     /// head, read by the loop after.
     package var connectionFacts: ConnectionFacts?
-    /// Called by the worker, on its thread, each time that the connection is open and the first byte of the request is
-    /// about to leave. It may block, so only workers that are set aside for tickets get attempts with one. False:
-    /// nothing may be sent, and the attempt fails as `neverSent`.
-    package let beforeSending: (@Sendable () -> Bool)?
+    /// Who carries it. Set by `UpstreamWorker.start`, on the loop.
+    package var path: AttemptPath?
+    /// Number of the client's connection, unique on its loop; nil where no client waits for the response. A connection that was
+    /// authenticated as a whole (NTLM, Negotiate: RFC 4559 section 6) is for this client only.
+    package let client: Int?
+    /// The attempt that gets the connection of this one, and is told how far it is. Nil where nobody else does.
+    private let parent: UpstreamAttempt?
+    /// Asked by the worker, on its thread, each time that the connection is open and the first byte of the request is about to
+    /// leave. Nil: it may be sent.
+    package let permit: SendingPermit?
     /// Gets the events. Confined to the loop. A rehearsal puts its own in between.
     package var receiver: any UpstreamReceiver
     /// Whatever the worker keeps for the attempt. Confined to the worker's thread.
@@ -41,6 +52,12 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// Whether the worker paused the transfer because of `bytesOutstanding`.
     package let isReceivingPaused = Atomic<Bool>(false)
 
+    /// A connection is being made.
+    package func connectingBegan() {
+        isConnecting.store(true, ordering: .relaxed)
+        parent?.isConnecting.store(true, ordering: .relaxed)
+    }
+
     /// How far it has got, as far as that is known before its end. From any thread.
     package var progress: AttemptProgress {
         var phase = isConnecting.load(ordering: .relaxed) ? FailurePhase.connecting : .resolving
@@ -53,14 +70,16 @@ package final class UpstreamAttempt: @unchecked Sendable {
 
     package init(
         request: UpstreamRequest, number: Int, needsFreshConnection: Bool = false,
-        wantsConnectionFacts: Bool = false, beforeSending: (@Sendable () -> Bool)? = nil,
-        receiver: any UpstreamReceiver
+        wantsConnectionFacts: Bool = false, permit: SendingPermit? = nil,
+        client: Int? = nil, parent: UpstreamAttempt? = nil, receiver: any UpstreamReceiver
     ) {
         self.request = request
         self.number = number
         self.needsFreshConnection = needsFreshConnection
         self.wantsConnectionFacts = wantsConnectionFacts
-        self.beforeSending = beforeSending
+        self.permit = permit
+        self.client = client
+        self.parent = parent
         self.receiver = receiver
     }
 }

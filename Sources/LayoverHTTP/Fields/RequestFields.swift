@@ -68,15 +68,23 @@ package struct RequestFields: Sendable, Hashable {
     // MARK: Sending
 
     /// Appends the fields as they stand in a message: with CRLF, and an empty value as `Name:`.
-    package func write(into out: inout ByteBuffer) {
-        for field in self where field.isField {
-            if field.hasValue {
-                out.writeImmutableBuffer(field.line)
-            } else {
-                out.writeString(field.name)
-                out.writeStaticString(":")
+    package func write(into out: inout ByteBuffer) { writeLines(into: &out) { _ in true } }
+
+    /// Appends them in the same way, those for which `isWanted` holds: it is shown each line without its end. Allocates nothing but
+    /// room.
+    package func writeLines(into out: inout ByteBuffer, where isWanted: (UnsafeRawBufferPointer) -> Bool) {
+        lines.withUnsafeReadableBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let end = ByteScan.first(0, in: bytes, start..<bytes.count) ?? bytes.count
+                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                start = end + 1
+                // A line without a colon behind a name is no field, and is never sent.
+                guard let colon = ByteScan.first(ASCII.colon, in: line, 0..<line.count), colon > 0, isWanted(line) else { continue }
+                let value = ByteScan.trimmed(colon + 1..<line.count, in: line)
+                out.writeBytes(value.isEmpty ? UnsafeRawBufferPointer(rebasing: line[...colon]) : line)
+                out.writeStaticString("\r\n")
             }
-            out.writeStaticString("\r\n")
         }
     }
 }

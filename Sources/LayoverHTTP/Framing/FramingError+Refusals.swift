@@ -99,3 +99,10 @@ extension FramingError {
     }
     static var linesAfterHead: Self { broken("Lines follow the end of the response's head.") }
 }
+
+extension FramingError {
+    /// Whether a head was refused only because it is longer than its limit, or has more fields than it may have.
+    package var isSizeOfHead: Bool {
+        [FramingError.headTooLarge, .tooManyFields].contains { $0.reason.description == reason.description }
+    }
+}

@@ -24,5 +24,8 @@ package struct FramingLimits: Sendable, Equatable {
     /// Most interim (1xx) heads before the final one of a response. More is an error. Default: 64.
     package var interimHeadCountMax = 64
 
+    /// Most bytes of one body event of a decoder, however many are there. Default: 256 KiB.
+    package var bodyEventByteCountMax = 256 << 10
+
     package init() {}
 }

@@ -14,6 +14,12 @@ struct LineCursor: Sendable {
         scannedByteCount = 0
     }
 
+    /// The lines that were read have been taken from the buffer, and no other bytes.
+    mutating func skipReadLines() {
+        scannedByteCount -= lineStart
+        lineStart = 0
+    }
+
     /// Returns the next line without its CRLF, or nil if it is not complete.
     ///
     /// Only CRLF ends a line. RFC 9112 section 2.2 would let us accept a lone LF; two parsers that

@@ -119,7 +119,7 @@ package struct RequestDecoder: Sendable {
     private mutating func takeBody(
         _ input: inout ByteBuffer, missing: Int, rest: (Int) -> State
     ) -> Event? {
-        let byteCount = min(missing, input.readableBytes)
+        let byteCount = min(missing, input.readableBytes, limits.bodyEventByteCountMax)
         guard byteCount > 0, let body = input.readSlice(length: byteCount) else { return nil }
         state = rest(missing - byteCount)
         return .body(body)

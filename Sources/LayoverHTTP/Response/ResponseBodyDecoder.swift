@@ -13,9 +13,6 @@ package struct ResponseBodyDecoder: Sendable {
     package let endsWithConnection: Bool
     private var decoder: RequestDecoder
 
-    /// The head is longer than its limit.
-    package static var headTooLarge: FramingError { FramingError(status: 502, reason: FramingError.headTooLarge.reason) }
-
     package init(_ framing: ResponseFraming, limits: FramingLimits) {
         decoder = RequestDecoder(limits: limits)
         decoder.isLast = true
@@ -40,9 +37,8 @@ package struct ResponseBodyDecoder: Sendable {
     private static func lines(_ trailers: FieldBlock) -> ByteBuffer {
         var out = ByteBuffer()
         for field in trailers.ranges {
-            out.writeImmutableBuffer(trailers.slice(field.name))
-            out.writeStaticString(": ")
-            out.writeImmutableBuffer(trailers.slice(field.value))
+            // Byte for byte, as fields of a head are.
+            out.writeImmutableBuffer(trailers.slice(field.name.lowerBound..<field.value.upperBound))
             out.writeStaticString("\r\n")
         }
         return out

@@ -11,6 +11,8 @@ package struct ResponseHead: Sendable {
     /// Whether a body is announced where there can be none (204). Its bytes may still come: the connection must
     /// not be used again.
     package let announcesImpossibleBody: Bool
+    /// Whether the upstream ends the connection behind the response: it said `Connection: close`, or speaks HTTP/1.0.
+    package let endsConnection: Bool
     /// Whether there is a Via field. It is passed on; ours is for the caller to append.
     package let hasVia: Bool
 

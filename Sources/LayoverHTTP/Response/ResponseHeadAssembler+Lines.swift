@@ -59,7 +59,7 @@ extension ResponseHeadAssembler {
         let head = ResponseHead(
             status: statusLine.status, minorVersion: statusLine.minorVersion, framing: bodyFraming,
             contentLength: framing.length, announcesImpossibleBody: statusLine.status == 204 && announcesBody,
-            hasVia: hasVia, bytes: out)
+            endsConnection: statusLine.minorVersion == 0 || connection.closes, hasVia: hasVia, bytes: out)
         if head.isInterim {
             interimHeadCount += 1
             guard interimHeadCount <= limits.interimHeadCountMax else { throw .tooManyInterimHeads }

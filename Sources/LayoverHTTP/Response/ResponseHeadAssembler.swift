@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Makes response heads from the header lines of one transfer, as libcurl delivers them: interim
+/// Makes response heads from the header lines of one transfer, each with its end: interim
 /// heads, then the final one, each closed by an empty line. What it makes can be sent as it is.
 ///
 /// Reused for transfer after transfer: `reset` between them. Every error has status 502 and repeats
@@ -53,6 +53,9 @@ package struct ResponseHeadAssembler: Sendable {
         interimHeadCount = 0
         beginHead()
     }
+
+    /// How long the rest of the head may be.
+    var byteCountLeft: Int { limits.headByteCountMax - byteCount }
 
     mutating func beginHead() {
         out = ByteBuffer()

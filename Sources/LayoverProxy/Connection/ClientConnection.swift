@@ -195,7 +195,3 @@ extension ChannelHandlerContext {
         }
     }
 }
-
-extension TimeAmount {
-    init(_ duration: Duration) { self = .nanoseconds(duration.nanosecondsSaturating) }
-}

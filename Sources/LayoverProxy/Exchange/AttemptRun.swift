@@ -36,9 +36,9 @@ final class AttemptRun {
 
     /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: there is no such row.
     /// - Returns: What the worker asks before it sends.
-    func recordStart(of entry: EntryID?, _ counts: AttemptCounts, by exchange: Exchange) -> (@Sendable () -> Bool)? {
+    func recordStart(of entry: EntryID?, _ counts: AttemptCounts, by exchange: Exchange) -> SendingPermit? {
         startRecord = entry.map { StartRecord(engine: loop.engine, id: $0) }
-        return startRecord?.closure(for: counts, by: exchange)
+        return startRecord?.permit(for: counts, by: exchange)
     }
 
     /// - Parameters:

@@ -99,21 +99,21 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         if loop.accessLog != nil { client?.connection?.access?.attemptedAt = startedAt }
         let stored = store?.isStored == true ? entry : nil
         // mutant: unmarked
-        let beforeSending = run.recordStart(of: stored, machine.rules.counts, by: self)
+        let permit = run.recordStart(of: stored, machine.rules.counts, by: self)
         // That the connection of a replay stands is evidence for others that wait for the same origin.
         let connected = entry.map { [engine = loop.engine] id in
-            { @Sendable () -> Bool in
+            { @Sendable (answer: @Sendable (Bool) -> Void) in
                 engine.post(.connected(id))
-                return true
+                answer(true)
             }
         }
         loop.metrics.attemptCount.increment()
-        run.start(
-            UpstreamAttempt(
-                request: request, number: number, needsFreshConnection: onNewConnection,
-                wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
-                beforeSending: beforeSending ?? connected, receiver: self),
-            isTimed: cacheUse != nil || machine.recipient == .cache, isShown: entry != nil)
+        let attempt = UpstreamAttempt(
+            request: request, number: number, needsFreshConnection: onNewConnection,
+            wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
+            permit: permit ?? connected, client: client?.connection?.number, receiver: self)
+        run.start(attempt, isTimed: cacheUse != nil || machine.recipient == .cache, isShown: entry != nil)
+        machine.attemptGoes(by: attempt.path)
     }
 
     /// Asks the origin first whether the request makes sense. Counts as the attempt that it precedes: if it fails, so has the
@@ -121,11 +121,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private func startPreflight(_ preflight: Preflight, _ trigger: AttemptTrigger) {
         guard run.chooseWorker(for: machine.recipient) else { return couldNotStart() }
         let number = machine.startPreflight(trigger, at: loop.engine.clock.now())
-        run.start(
-            UpstreamAttempt(
-                request: request.preflight(preflight.method), number: number, needsFreshConnection: trigger == .canary,
-                wantsConnectionFacts: true, receiver: self),
-            isTimed: false, isShown: entry != nil)
+        let attempt = UpstreamAttempt(
+            request: request.preflight(preflight.method), number: number, needsFreshConnection: trigger == .canary,
+            wantsConnectionFacts: true, receiver: self)
+        run.start(attempt, isTimed: false, isShown: entry != nil)
+        machine.attemptGoes(by: attempt.path)
     }
 
     // MARK: Upstream events

@@ -9,7 +9,7 @@ final class LoopWorkers {
     private var batchEnded: @Sendable () -> Void = {}
     /// Makes the attempts of clients and of the cache. Nil once the loop is shut down.
     private(set) var first: (any UpstreamWorker)?
-    /// Make the attempts of tickets, which block until their start is recorded on disk.
+    /// Make the attempts of tickets, where these would block others until their start is recorded on disk.
     private var forTickets: [any UpstreamWorker] = []
     /// Attempts of tickets so far: the workers take them in turn.
     private var ticketAttemptCount = 0
@@ -28,6 +28,7 @@ final class LoopWorkers {
 
     /// Nil once the loop is shut down, or when there are no more threads to be had.
     func nextForTickets() -> (any UpstreamWorker)? {
+        guard upstream?.blocksForPermits == true else { return first }
         ticketAttemptCount += 1
         if forTickets.count < Self.forTicketsMax, ticketAttemptCount > forTickets.count,
             let worker = try? upstream?.makeWorker(for: eventLoop, batchEnded: batchEnded)

@@ -1,4 +1,3 @@
-import Dispatch
 import LayoverCore
 import LayoverEngine
 import Synchronization
@@ -20,19 +19,12 @@ final class StartRecord: Sendable {
     /// Whether it was not written, so that nothing was sent.
     var wasRefused: Bool { isRefused.load(ordering: .acquiring) }
 
-    /// What the worker asks before it sends. Blocks until the record is on disk.
-    func closure(for counts: AttemptCounts, by exchange: any HeldExchange) -> @Sendable () -> Bool {
-        { [self] in
-            let isDone = DispatchSemaphore(value: 0)
-            write(counts, by: exchange) { _ in isDone.signal() }
-            isDone.wait()
-            return !wasRefused
-        }
+    /// What the worker asks before it sends: granted once the record is on disk.
+    func permit(for counts: AttemptCounts, by exchange: any HeldExchange) -> SendingPermit {
+        { [self] answer in write(counts, by: exchange, done: answer) }
     }
 
-    /// The same for a worker that does not block: it may send once it is told true.
     func write(_ counts: AttemptCounts, by exchange: any HeldExchange, done: @escaping @Sendable (Bool) -> Void) {
-        isRefused.store(true, ordering: .releasing)
         engine.recordStart(id, counts, by: exchange) { [self] isMarked in
             isRefused.store(!isMarked, ordering: .releasing)
             done(isMarked)

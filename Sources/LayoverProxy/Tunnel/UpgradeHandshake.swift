@@ -12,20 +12,12 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private enum State {
-        /// Left by the final head: to `body`, or to `over` with a 101 or without a body.
-        case head
-        /// Left by the end of the body: to `over`.
-        case body(ResponseBodyDecoder)
-        /// Never left.
-        case over
-    }
-
     private var exchange: Exchange?
     private let attempt: UpstreamAttempt
     private let loop: ProxyLoop
-    private var state = State.head
-    private var assembler: ResponseHeadAssembler
+    private var decoder: ResponseDecoder
+    /// Whether the final head came.
+    private var isAnswered = false
     private var input = ByteBuffer()
     private var channel: (any Channel)?
     private var isReading = false
@@ -37,8 +29,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         self.exchange = exchange
         self.attempt = attempt
         self.loop = loop
-        assembler = ResponseHeadAssembler(limits: loop.rules.framing)
-        assembler.reset(isHeadRequest: false, allowsUpgrade: true)
+        decoder = ResponseDecoder(limits: loop.rules.framing)
+        decoder.reset(isHeadRequest: false, allowsUpgrade: true)
     }
 
     /// Sends the request. What comes of it the exchange is told.
@@ -91,7 +83,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     func readMore() {
         guard !isReading, let channel, let exchange, exchange.client?.connection?.isWritable != false else { return }
         isReading = true
-        if case .body = state { startTimeout(attempt.request.timeouts.idle) }
+        if isAnswered { startTimeout(attempt.request.timeouts.idle) }
         channel.read()
     }
 
@@ -105,15 +97,14 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         do throws(FramingError) {
             try decode(context)
         } catch {
-            let isHead = if case .head = state { true } else { false }
-            fail(isHead ? .httpProtocolError : .httpResponseTransferCoding, error.reason)
+            fail(isAnswered ? .httpResponseTransferCoding : .httpProtocolError, error.reason)
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         // While the client does not take what came, nothing is waited for.
-        if case .body = state { startTimeout(nil) }
+        if isAnswered { startTimeout(nil) }
         guard let exchange else { return context.fireChannelReadComplete() }
         exchange.client?.connection?.flushNow()
         readMore()
@@ -137,7 +128,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private func closed() {
         guard exchange != nil else { return }
-        if case .body(let decoder) = state, decoder.endsWithConnection {
+        if decoder.endsWithConnection {
             tell(.end(trailers: nil))
             return end()
         }
@@ -147,66 +138,29 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: The response
 
     private func decode(_ context: ChannelHandlerContext) throws(FramingError) {
-        while exchange != nil {
-            switch state {
-            case .head:
-                guard let head = try nextHead() else { return }
-                take(head, context)
-            case .body(var decoder):
-                let event = try decoder.next(&input)
-                state = .body(decoder)
-                guard let event else { return }
-                take(event)
-            case .over:
-                return
+        while exchange != nil, let event = try decoder.next(&input) {
+            switch event {
+            case .head(let head): take(head, context)
+            case .body(let bytes):
+                attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed)
+                tell(.body(bytes))
+            case .end(let trailers):
+                tell(.end(trailers: trailers))
+                end()
             }
         }
-    }
-
-    /// Nil: more bytes are needed.
-    private func nextHead() throws(FramingError) -> ResponseHead? {
-        while let line = nextLine() {
-            let result: Result<ResponseHead?, FramingError> = line.withUnsafeReadableBytes { bytes in
-                do throws(FramingError) {
-                    return .success(try assembler.take(line: bytes))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            if let head = try result.get() { return head }
-        }
-        guard input.readableBytes <= loop.rules.framing.headByteCountMax else { throw ResponseBodyDecoder.headTooLarge }
-        return nil
-    }
-
-    private func nextLine() -> ByteBuffer? {
-        let view = input.readableBytesView
-        guard let lineEnd = view.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        return input.readSlice(length: lineEnd - view.startIndex + 1)
     }
 
     private func take(_ head: ResponseHead, _ context: ChannelHandlerContext) {
         if head.isInterim { return tell(.interim(head)) }
         startTimeout(nil)
         if head.status == 101 { return handOver(head, context) }
-        state = .body(ResponseBodyDecoder(head.framing, limits: loop.rules.framing))
+        isAnswered = true
         tell(.head(head, sendings: 1))
-    }
-
-    private func take(_ event: ResponseBodyDecoder.Event) {
-        switch event {
-        case .body(let bytes):
-            attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed)
-            tell(.body(bytes))
-        case .end(let trailers):
-            tell(.end(trailers: trailers))
-            end()
-        }
     }
 
     private func handOver(_ head: ResponseHead, _ context: ChannelHandlerContext) {
         guard let exchange else { return }
-        state = .over
         self.exchange = nil
         let far = TunnelRelay()
         do {
@@ -238,7 +192,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
             message: "The connection was closed before a response arrived.",
             bytesSent: isSent ? Int64(requestHead.readableBytes) : 0)
         var limit = "timeouts.firstByte"
-        if case .body = state {
+        if isAnswered {
             failure.phase = .receiving
             failure.evidence = .answered
             failure.message = "The connection was closed before the response was complete."
@@ -251,7 +205,6 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Tells nothing more, and lets go of the connection.
     private func end() {
-        state = .over
         startTimeout(nil)
         exchange?.client?.connection?.flushNow()
         if exchange?.run.handshake === self { exchange?.run.handshake = nil }

@@ -2,7 +2,9 @@ import LayoverCore
 
 /// The timeline of a ticket as bytes in its row. The first byte is the version of the format.
 enum AttemptLogBytes {
-    private static let version: UInt64 = 1
+    private static let version: UInt64 = 2
+    /// Said nothing of the path of an attempt.
+    private static let versionWithoutPath: UInt64 = 1
 
     /// Empty for an empty log.
     static func encode(_ log: AttemptLog) -> [UInt8] {
@@ -18,10 +20,11 @@ enum AttemptLogBytes {
     static func decode(_ bytes: UnsafeRawBufferPointer) throws(ByteReader.Malformed) -> AttemptLog {
         guard !bytes.isEmpty else { return AttemptLog() }
         var reader = ByteReader(bytes)
-        guard try reader.readUInt64() == version else { throw ByteReader.Malformed() }
+        let written = try reader.readUInt64()
+        guard written == version || written == versionWithoutPath else { throw ByteReader.Malformed() }
         let droppedCount = try reader.readCount()
         var records: [AttemptRecord] = []
-        for _ in 0..<max(0, try reader.readInt()) { records.append(try reader.readAttempt()) }
+        for _ in 0..<max(0, try reader.readInt()) { records.append(try reader.readAttempt(hasPath: written == version)) }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
         return AttemptLog(records: records, droppedCount: droppedCount)
     }
@@ -42,6 +45,7 @@ extension ByteWriter {
             writer.write(connection.bytesSent)
         }
         write(optional: record.verdict) { $0.write($1) }
+        write(optional: record.path) { $0.write($1) }
     }
 }
 
@@ -53,7 +57,7 @@ extension ByteReader {
         return count
     }
 
-    fileprivate mutating func readAttempt() throws(Malformed) -> AttemptRecord {
+    fileprivate mutating func readAttempt(hasPath: Bool) throws(Malformed) -> AttemptRecord {
         var record = AttemptRecord(
             number: try readCount(), trigger: try readName(), startedAt: Timestamp(nanoseconds: try readInt64()))
         record.endedAt = try readOptional { (reader) throws(Malformed) in
@@ -67,6 +71,7 @@ extension ByteReader {
                 reusedConnection: try reader.readBool(), bytesSent: try reader.readInt64())
         }
         record.verdict = try readOptional { (reader) throws(Malformed) in try reader.readVerdict() }
+        if hasPath { record.path = try readOptional { (reader) throws(Malformed) in try reader.readName() } }
         return record
     }
 }

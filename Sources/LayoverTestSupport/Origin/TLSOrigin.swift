@@ -13,15 +13,18 @@ package final class TLSOrigin: @unchecked Sendable {
     private let output = Pipe()
 
     /// - Parameter response: Written for each head that is complete.
-    package init(
-        certificates: TestCertificates, answer: String, arguments: [String] = []
-    ) throws {
+    package convenience init(certificates: TestCertificates, answer: String, arguments: [String] = []) throws {
+        try self.init(
+            certificateFile: certificates.serverFile, keyFile: certificates.serverKeyFile, answer: answer, arguments: arguments)
+    }
+
+    package init(certificateFile: String, keyFile: String, answer: String, arguments: [String] = []) throws {
         port = try ListeningSocket.refusingPort()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
             [
                 "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-quiet", "-cert",
-                certificates.serverFile, "-key", certificates.serverKeyFile,
+                certificateFile, "-key", keyFile,
             ] + arguments
         process.environment = ProcessInfo.processInfo.environment
             .merging([TestGuardian.mark.name: TestGuardian.mark.value]) { _, new in new }

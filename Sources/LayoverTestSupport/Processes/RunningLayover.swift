@@ -30,6 +30,9 @@ package final class RunningLayover: Sendable {
     package static let noTimedRetries =
         #"{"policies":{"default":{"delay":{"type":"constant","every":"1h","jitter":"none"}}}}"#
 
+    /// `proxy.upstream` of those that are started; nil: as it ships.
+    @TaskLocal package static var upstream: String?
+
     /// Starts it and waits until both ports listen.
     package static func start(
         _ configuration: String = quickRetries, environment: [String: String] = [:], namespace: String? = nil
@@ -72,8 +75,9 @@ package final class RunningLayover: Sendable {
         ]
         // As a service manager does: everything that it keeps lies in the test's folder.
         let folders = ["STATE_DIRECTORY": folder.url.path, "RUNTIME_DIRECTORY": folder.url.path]
+        let path = upstream.map { ["LAYOVER_PROXY_UPSTREAM": $0] } ?? [:]
         return try Command(words[0], Array(words.dropFirst()))
-            .with(folders).with(environment).within(namespace).start(in: folder)
+            .with(folders).with(path).with(environment).within(namespace).start(in: folder)
     }
 
     /// The binary lies beside the test bundle; LAYOVER_BINARY names another one.

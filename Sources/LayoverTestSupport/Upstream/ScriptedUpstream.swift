@@ -24,6 +24,8 @@ package final class ScriptedUpstream: Upstream {
         self.script = script
     }
 
+    package let blocksForPermits = true
+
     package func makeWorker(
         for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
     ) -> any UpstreamWorker {

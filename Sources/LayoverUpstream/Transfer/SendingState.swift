@@ -10,13 +10,8 @@ struct SendingState {
     var wasOnReusedConnection = false
     /// The turn in which the request went out last.
     var turn: UInt64 = 0
-    var reader: CapturedBody.Reader?
-    /// Bytes of a body with a length that are still to be read.
-    var bytesLeft = 0
-    /// Frames a chunked body; nil for one with a length.
-    var chunks: ChunkedReader?
-    /// Whether libcurl has all of the body.
-    var isBodyComplete = false
+    /// Nil where there is no body.
+    var reader: FramedBodyReader?
     /// Whether libcurl was told to wait: for the reader, or for a 100.
     var isPaused = false
     /// Whether the pause is to end with the turn: a 100 or the final head came.

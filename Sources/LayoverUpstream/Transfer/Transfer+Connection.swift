@@ -26,7 +26,7 @@ extension Transfer {
         }
         Self.setUp(descriptor, deadPeer: request.timeouts.deadPeer)
         openedSockets.append(descriptor)
-        attempt?.isConnecting.store(true, ordering: .relaxed)
+        attempt?.connectingBegan()
         var entry = SocketTable.Entry()
         entry.isConnection = true
         entry.generation = generation
@@ -85,7 +85,7 @@ extension Transfer {
             openReader()
         }
         if isReused, !isQuiet || !mayReach(remote) { return stop(.connectionSpoilt) }
-        if let beforeSending = attempt.beforeSending, !beforeSending() { return stop(.notMarked) }
+        if let permit = attempt.permit, !PermitWait.isGranted(permit) { return stop(.notMarked) }
         // A refused address among several was not the last word.
         abortCause = nil
         sending.count += 1

@@ -9,20 +9,15 @@ extension Transfer {
     func openReader() {
         guard let request = attempt?.request, let body = request.body else { return }
         sending.reader?.close()
-        sending.isBodyComplete = false
         sending.isPaused = false
         sending.wantsResume = false
         sending.awaitsContinue = request.expectsContinue
         attempt?.bodyBytesSent.store(0, ordering: .relaxed)
         attempt?.isBodyHandedOver.store(false, ordering: .relaxed)
         sending.continueAt = nil
-        switch request.framing {
-        case .length(let count): (sending.bytesLeft, sending.chunks) = (count, nil)
-        case .chunked, .none: (sending.bytesLeft, sending.chunks) = (0, ChunkedReader())
-        }
         let mailbox = loop.mailbox
         let (slot, serial) = (slot, serial)
-        sending.reader = body.makeReader {
+        sending.reader = FramedBodyReader(body, framing: request.framing) {
             _ = mailbox.post(.resumeSending(slot: slot, serial: serial))
         }
     }
@@ -30,10 +25,9 @@ extension Transfer {
     /// READFUNCTION: the next bytes of the body, chunked ones with their framing.
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let reader = sending.reader else { return Int(CURL_READFUNC_ABORT) }
-        // Never more than was announced, whatever the body says of itself.
-        if sending.chunks == nil, sending.bytesLeft == 0 { return 0 }
+        if reader.isComplete { return 0 }
         if sending.awaitsContinue { return waitForContinue() }
-        switch read(into: buffer, from: reader) {
+        switch sending.reader?.read(into: buffer) ?? .brokenOff {
         case .bytes(let count):
             sending.lastAt = loop.now
             noteHandedOver(count)
@@ -41,10 +35,10 @@ extension Transfer {
         case .wait:
             waitForBody()
             return Int(CURL_READFUNC_PAUSE)
-        case .end where sending.isBodyComplete:
+        case .end:
             attempt?.isBodyHandedOver.store(true, ordering: .relaxed)
             return 0
-        case .end, .brokenOff:
+        case .brokenOff:
             // The second time it may only be that the start was not kept.
             abortCause = sending.count > 1 ? .secondSending : .bodyBrokenOff
             return Int(CURL_READFUNC_ABORT)
@@ -54,25 +48,7 @@ extension Transfer {
     /// For people who are shown an attempt under way.
     private func noteHandedOver(_ count: Int) {
         attempt?.bodyBytesSent.add(Int64(count), ordering: .relaxed)
-        if sending.isBodyComplete { attempt?.isBodyHandedOver.store(true, ordering: .relaxed) }
-    }
-
-    private func read(
-        into buffer: UnsafeMutableRawBufferPointer, from reader: CapturedBody.Reader
-    ) -> CapturedBody.ReadResult {
-        if sending.chunks != nil {
-            let result = sending.chunks?.read(into: buffer, from: reader) ?? .end
-            sending.isBodyComplete = sending.chunks?.isComplete == true
-            return result
-        }
-        let target = UnsafeMutableRawBufferPointer(
-            rebasing: buffer[..<min(buffer.count, sending.bytesLeft)])
-        let result = reader.read(into: target)
-        if case .bytes(let count) = result {
-            sending.bytesLeft -= count
-            sending.isBodyComplete = sending.bytesLeft == 0
-        }
-        return result
+        if sending.reader?.isComplete == true { attempt?.isBodyHandedOver.store(true, ordering: .relaxed) }
     }
 
     /// RFC 9110 section 10.1.1: a client that waits for a 100 must not wait for ever.

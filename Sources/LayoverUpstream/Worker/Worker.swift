@@ -29,7 +29,10 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     // Nobody could start or cancel anything any more; the thread must not outlive its owner.
     deinit { shutDown() }
 
-    func start(_ attempt: UpstreamAttempt) { post(.start(attempt)) }
+    func start(_ attempt: UpstreamAttempt) {
+        attempt.path = .libcurl
+        post(.start(attempt))
+    }
 
     func cancel(_ attempt: UpstreamAttempt) { post(.cancel(attempt)) }
 

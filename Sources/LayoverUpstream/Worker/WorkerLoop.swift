@@ -168,7 +168,7 @@ final class WorkerLoop {
         transfers[slot] = transfer
         liveCount += 1
         transfer.begin(attempt, slot: slot, serial: nextSerial)
-        guard transfer.isAcceptable else { return finish(transfer, code: CURLE_URL_MALFORMAT) }
+        guard attempt.request.isAcceptable else { return finish(transfer, code: CURLE_URL_MALFORMAT) }
         launch(transfer)
     }
 

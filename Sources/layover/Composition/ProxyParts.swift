@@ -2,10 +2,12 @@ import Foundation
 import LayoverCache
 import LayoverConfiguration
 import LayoverCore
+import LayoverDirect
 import LayoverEngine
 import LayoverMonitor
 import LayoverProxy
 import LayoverStore
+import LayoverTLS
 import LayoverUpstream
 import Logging
 import NIOCore
@@ -47,7 +49,7 @@ struct ProxyParts: Sendable {
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
         let upstream = RehearsedUpstream(
-            try LibcurlUpstream(options: options), board: engine.rehearsalBoard, clock: clock)
+            try Self.makeUpstream(settings.proxy.upstream, options), board: engine.rehearsalBoard, clock: clock)
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: settings.proxy.threads ?? System.coreCount)
         loops = try await Self.makeLoops(
@@ -60,6 +62,14 @@ struct ProxyParts: Sendable {
         self.group = group
         self.addressGuard = addressGuard
         self.upstream = upstream
+    }
+
+    private static func makeUpstream(_ choice: ProxySettings.Upstream, _ options: UpstreamOptions) throws -> any Upstream {
+        let libcurl = try LibcurlUpstream(options: options)
+        guard choice == .direct else { return libcurl }
+        var direct = DirectOptions(addressGuard: options.addressGuard)
+        direct.tls = try TLSClientContext(trustFile: libcurl.trustFile)
+        return DirectUpstream(dialler: libcurl, options: direct)
     }
 
     private static func makeSpool(_ settings: Settings) -> BodySpool {

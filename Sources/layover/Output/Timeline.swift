@@ -90,6 +90,7 @@ struct Timeline {
         if let isReused = attempt.reusedConnection, attempt.remoteAddress != nil {
             parts.append(isReused ? "kept-alive connection" : "new connection")
         }
+        if let path = attempt.path, attempt.remoteAddress != nil { parts.append(path) }
         if let count = attempt.bytesSent { parts.append("\(count) bytes sent") }
         if let code = attempt.curlCode { parts.append("curl \(code)") }
         if let error = attempt.osError { parts.append("errno \(error)") }

@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
     /// A body of any size passes through a process of bounded size.
-    @Suite struct BackPressure {
+    @Suite(.bothPaths) struct BackPressure {
         private static let bodyByteCount = 1 << 30
         private static let growthByteCountMax = 64 << 20
 

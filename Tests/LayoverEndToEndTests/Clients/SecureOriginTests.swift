@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
     /// Layover itself speaks TLS to the origin: absolute `https://` targets and routes with an upstream.
-    @Suite struct SecureOrigin {
+    @Suite(.bothPaths) struct SecureOrigin {
         @Test(arguments: OriginTiming.allCases)
         func anAbsoluteHTTPSTargetIsFetchedWithThePrivateAuthority(timing: OriginTiming) async throws {
             let files = try TemporaryFolder()

@@ -2,7 +2,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    @Suite struct BrokenBody {
+    @Suite(.bothPaths) struct BrokenBody {
         /// The head has been delivered, so there is no going back: the client must see that the body is not whole.
         @Test func clientSeesABrokenBodyWhenItsOriginIsKilled() async throws {
             let scene = try await Scene()

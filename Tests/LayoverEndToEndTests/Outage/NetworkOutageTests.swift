@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// Two network namespaces joined by a cable. Layover and its clients are on one side, the origin on the other.
-    @Suite struct NetworkOutage {
+    @Suite(.bothPaths) struct NetworkOutage {
         /// What the outage finds of the connection to the origin that was used before it.
         enum LastConnection: String, CaseIterable {
             /// Kept alive, so that a request could be written to it although nothing arrives any more.

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// A server that hangs stops a lane: a person ends the attempt, knows that the server has the order, and the lane goes on.
-    @Suite struct HungServer {
+    @Suite(.bothPaths) struct HungServer {
         private struct Shown: Decodable {
             struct Attempt: Decodable {
                 var phase: String

@@ -82,9 +82,9 @@ extension TestProxy {
 extension ScriptedAttempt {
     /// What a worker does before the first byte leaves: asks whether it may be sent.
     func mark() async -> Bool {
-        guard let mark = attempt.beforeSending else { return true }
+        guard let permit = attempt.permit else { return true }
         return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: mark()) }
+            permit { continuation.resume(returning: $0) }
         }
     }
 

@@ -20,7 +20,7 @@ struct PreflightTests {
             let question = try await proxy.nextAttempt()
             #expect(question.request.method == "HEAD")
             #expect(question.request.framing == .none)
-            #expect(question.attempt.beforeSending == nil)
+            #expect(question.attempt.permit == nil)
             #expect(question.values("X-A") == ["1"])
             #expect(question.values("Content-Type").isEmpty)
             #expect(question.values("Content-Length").isEmpty)

@@ -52,7 +52,7 @@ final class SimulatedAttempt {
         let exchange = attempt.receiver as? Exchange
         isOfTicket = exchange?.store != nil
         trigger = exchange?.machine.timeline.begun?.trigger ?? .arrival
-        if attempt.beforeSending != nil, let exchange, let mark = exchange.run.startRecord {
+        if attempt.permit != nil, let exchange, let mark = exchange.run.startRecord {
             self.mark = (mark, exchange.machine.rules.counts, exchange)
         }
         // Of its own, so that what others do does not change what becomes of this one.
@@ -166,14 +166,16 @@ final class SimulatedAttempt {
 
     // MARK: Its note on disk
 
-    /// Goes on once the note is on disk that the attempt needs. A real worker blocks there; this one has the
-    /// note written by the same `StartRecord` and listens to nobody meanwhile.
+    /// Goes on once the note is on disk that the attempt needs. A worker of libcurl blocks there; this one has the
+    /// note written by the same `StartRecord` and listens to nobody meanwhile. A direct one can be cancelled, and may find its
+    /// connection gone when the note is there: then it needs another, and asks again.
     private func marked(_ then: @escaping (SimulatedAttempt) -> Void) {
         guard let (mark, counts, exchange) = mark else {
-            _ = attempt.beforeSending?()
+            attempt.permit? { _ in }
             return then(self)
         }
-        self.mark = nil
+        let asksAgain = worker.path == .direct && Int.random(in: 0..<12, using: &generator) == 0
+        if !asksAgain { self.mark = nil }
         isMarking = true
         whenMarked = then
         let done = Unchecked { [weak self] (isMarked: Bool) in
@@ -193,6 +195,10 @@ final class SimulatedAttempt {
         wasNotMarked = !isMarked
         guard isMarked else { return fail(.proxyInternalError, .connecting, .neverSent) }
         isTooLate = isTooLate || isCancelTold
+        if mark != nil, !isCancelled, let then {
+            simulation.trace { "\(self.name) needs another connection" }
+            return later(.milliseconds(10)) { me in me.marked(then) }
+        }
         guard !isCancelled else {
             // Word of that came while it was busy with the disk; it may look before or after it sends.
             if Bool.random(using: &generator) { return fail(.proxyInternalResponse, .connecting, .neverSent) }
@@ -277,9 +283,9 @@ final class SimulatedAttempt {
         simulation.trace { "\(self.name) is cancelled" }
         simulation.referee.cancelled(self)
         // Now and then a word was on its way already.
-        let wait = Duration.milliseconds([0, 0, 5, 40].randomElement(using: &generator) ?? 0)
+        let wait = worker.path == .direct ? .zero : Duration.milliseconds([0, 0, 5, 40].randomElement(using: &generator) ?? 0)
         simulation.later(wait) { [weak self] in
-            guard let self, !self.isOver, !self.isMarking else { return }
+            guard let self, !self.isOver, !self.isMarking || self.worker.path == .direct else { return }
             let hasBegun = self.attempt.hasBegunSending.load(ordering: .relaxed)
             self.fail(
                 .proxyInternalResponse, self.hasHead ? .receiving : hasBegun ? .sending : .connecting,
@@ -352,7 +358,7 @@ final class SimulatedAttempt {
                 simulation.referee.ended(self)
             case .bodyWanted, .interim, .head: break
             }
-            if case .body = event {} else { simulation.trace { "\(self.name) \(Self.word(event))" } }
+            if case .body = event {} else { simulation.trace { "\(self.name) \(event.word)" } }
             attempt.receiver.receive(event, of: attempt)
         }
         worker.batchEnded()
@@ -372,18 +378,6 @@ final class SimulatedAttempt {
             if let made = made ?? nil { return made.isInterim ? .interim(made) : .head(made, sendings: 1) }
         }
         preconditionFailure("a malformed head")
-    }
-
-    private static func word(_ event: UpstreamEvent) -> String {
-        switch event {
-        case .bodyWanted: "wants the body"
-        case .interim(let head): "says \(head.status)"
-        case .head(let head, _): "answers \(head.status)"
-        case .body(let bytes): "sends \(bytes.readableBytes) bytes"
-        case .end: "is complete"
-        case .failed(let failure): "fails: \(failure.kind.rawValue) \(failure.evidence.rawValue)"
-        case .dialled: "stands"
-        }
     }
 }
 

@@ -1,9 +1,12 @@
+import LayoverCore
 import LayoverEngine
 import NIOCore
 
 /// Hands out the worker that the simulation has made before.
 struct SimulatedUpstream: Upstream {
     let worker: SimulatedWorker
+
+    var blocksForPermits: Bool { worker.path == .libcurl }
 
     func makeWorker(
         for eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
@@ -18,6 +21,8 @@ struct SimulatedUpstream: Upstream {
 /// `@unchecked Sendable`: a simulation runs on one thread from its beginning to its end.
 final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
     unowned let simulation: Simulation
+    /// Which worker it stands for: one blocks while a permit is awaited, the other hears of a cancel meanwhile.
+    var path: AttemptPath { simulation.seed.isMultiple(of: 2) ? .direct : .libcurl }
     var batchEnded: @Sendable () -> Void = {}
     private(set) var running: [ObjectIdentifier: SimulatedAttempt] = [:]
     private(set) var isShutDown = false
@@ -35,6 +40,7 @@ final class SimulatedWorker: UpstreamWorker, @unchecked Sendable {
         if (attempt.request.body == nil) != (attempt.request.framing == .none) {
             simulation.breach("bodyAndFramingAgree", "r\(truth.number)")
         }
+        attempt.path = path
         let simulated = SimulatedAttempt(attempt, truth: truth, worker: self)
         running[ObjectIdentifier(attempt)] = simulated
         simulation.referee.started(simulated)

@@ -11,7 +11,7 @@ import NIOPosix
 final class UpstreamRig: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let eventLoop: any EventLoop
-    let worker: Worker
+    let worker: any UpstreamWorker
     private let threads = NIOThreadPool(numberOfThreads: 1)
     private let spool: BodySpool
 
@@ -29,17 +29,14 @@ final class UpstreamRig: Sendable {
             } else {
                 try LibcurlUpstream(options: options)
             }
-        guard let worker = try upstream.makeWorker(for: eventLoop, batchEnded: {}) as? Worker else {
-            throw RigError.unexpectedWorker
-        }
-        self.worker = worker
+        worker = try Path.current.upstream(dialledBy: upstream, options).makeWorker(for: eventLoop, batchEnded: {})
         threads.start()
         spool = BodySpool(folder: "/tmp", byteCountMax: 1 << 30, threads: threads)
     }
 
     /// Ends everything and waits for it.
     func stop() async throws {
-        worker.shutDown()
+        try await eventLoop.submit { [worker] in worker.shutDown() }.get()
         await withCheckedContinuation { continuation in
             threads.submit { [worker] _ in
                 worker.waitUntilEnded()
@@ -84,11 +81,11 @@ final class UpstreamRig: Sendable {
     /// Starts an attempt and returns what will be told of it.
     func start(
         _ request: UpstreamRequest, needsFreshConnection: Bool = false, passesOn: Bool = true,
-        beforeSending: (@Sendable () -> Bool)? = nil
+        permit: SendingPermit? = nil, client: Int? = nil
     ) -> AttemptRecord {
         let record = AttemptRecord(worker: worker, eventLoop: eventLoop, passesOn: passesOn)
         let attempt = UpstreamAttempt(
-            request: request, number: 1, needsFreshConnection: needsFreshConnection, beforeSending: beforeSending,
+            request: request, number: 1, needsFreshConnection: needsFreshConnection, permit: permit, client: client,
             receiver: record)
         record.adopt(attempt)
         eventLoop.execute { [worker] in worker.start(attempt) }
@@ -101,7 +98,7 @@ final class UpstreamRig: Sendable {
     }
 }
 
-enum RigError: Error { case unexpectedWorker, noSocket }
+enum RigError: Error { case noSocket }
 
 /// Refuses nothing.
 struct OpenGuard: AddressGuard {

@@ -34,6 +34,7 @@ const facts = [
   ["Failure", (attempt) => [attempt.kind, attempt.message].filter(Boolean).join(": ")],
   ["Evidence", (attempt) => attempt.evidence ?? ""],
   ["Bytes sent", (attempt) => String(attempt.bytesSent ?? "")],
+  ["Path", (attempt) => attempt.path ?? ""],
   ["Connection", (attempt) => (attempt.reusedConnection === null ? "" : attempt.reusedConnection ? "reused" : "new")],
   ["From", (attempt) => attempt.localAddress ?? ""],
   ["To", (attempt) => attempt.remoteAddress ?? ""],

@@ -1,5 +1,4 @@
-import LayoverEngine
-import NIOCore
+package import NIOCore
 import NIOPosix
 #if canImport(Glibc)
 import Glibc
@@ -13,8 +12,8 @@ extension DialledSocket {
     /// - Parameters:
     ///   - handler: All that is in the channel's pipeline.
     ///   - opened: Called once, on that loop.
-    func openChannel(
-        on loop: any EventLoop, handler: some ChannelHandler, opened: @escaping (Result<any Channel, any Error>) -> Void
+    package func openChannel(
+        on loop: any EventLoop, handler: any ChannelHandler, opened: @escaping (Result<any Channel, any Error>) -> Void
     ) {
         let bound = NIOLoopBound((handler, opened), eventLoop: loop)
         ClientBootstrap(group: loop)
@@ -33,5 +32,5 @@ extension DialledSocket {
     }
 
     /// Gives the descriptor back to the system.
-    func close() { Glibc.close(descriptor) }
+    package func close() { Glibc.close(descriptor) }
 }

@@ -1,18 +1,16 @@
 import LayoverCore
-import LayoverEngine
 import LayoverText
 
-extension Transfer {
+extension UpstreamRequest {
     /// Whether the request can be written into a request head without becoming another request.
     ///
     /// The proxy's parser lets nothing else through; requests also come from the store and from the
     /// admin API, and libcurl would interpret a host's percent signs and userinfo.
-    var isAcceptable: Bool {
-        guard let request = attempt?.request else { return false }
-        return Self.isHost(request.origin.host) && (1...65535).contains(request.origin.port)
-            && Self.isVisible(request.method) && Self.isVisible(request.target)
-            && request.host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-            && (request.framing == .none) == (request.body == nil)
+    package var isAcceptable: Bool {
+        Self.isHost(origin.host) && (1...65535).contains(origin.port)
+            && Self.isVisible(method) && Self.isVisible(target)
+            && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            && (framing == .none) == (body == nil)
     }
 
     private static func isVisible(_ text: String) -> Bool {

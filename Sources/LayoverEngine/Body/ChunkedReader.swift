@@ -1,11 +1,10 @@
-import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
-/// Reads a body in the chunked transfer coding (RFC 9112 section 7.1), as libcurl is given it to send.
+/// Reads a body in the chunked transfer coding (RFC 9112 section 7.1), ready to be sent.
 ///
 /// libcurl could frame the chunks itself, but takes trailers only by TRAILERFUNCTION, which before 8.7.0
-/// corrupts the heap at its second use on one handle (docs/libcurl.md). So it gets bytes that are framed
+/// corrupts the heap at its second use on one handle (docs/libcurl.md). So it too gets bytes that are framed
 /// already, and nothing that knows of trailers.
 struct ChunkedReader {
     /// What did not fit into the last buffer: most of it is the last chunk with long trailers.

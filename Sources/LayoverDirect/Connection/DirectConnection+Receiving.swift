@@ -1,0 +1,170 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTLS
+import NIOCore
+import Synchronization
+
+extension DirectConnection {
+    /// Decodes what has come as far as the recipient takes it, and tells the attempt.
+    func receive() {
+        guard !receiving.isReceiving else { return }
+        if input.readableBytes > 0 { receiving.hasBegun = true }
+        if attempt?.request.timeouts.idle != nil { receiving.lastAt = worker.eventLoop.now }
+        receiving.isReceiving = true
+        do throws(FramingError) {
+            while let attempt, !receiving.isPaused, let event = try decoder.next(&input) {
+                switch event {
+                case .head(let head): received(head, of: attempt)
+                case .body(let bytes): received(bytes, of: attempt)
+                case .end(let trailers): return finish(trailers: trailers)
+                }
+                // The receiver may have given the attempt up.
+                if self.attempt !== attempt { return }
+            }
+            receiving.isReceiving = false
+        } catch {
+            return fail(.malformed(error, isInHead: !receiving.isAnswered))
+        }
+        if isInputClosed, !receiving.isPaused, attempt != nil { inputEnded() }
+    }
+
+    private func received(_ head: ResponseHead, of attempt: UpstreamAttempt) {
+        if head.isInterim {
+            attempt.receiver.receive(.interim(head), of: attempt)
+            if head.status == 100, self.attempt === attempt { stopAwaitingContinue() }
+            return
+        }
+        receiving.isAnswered = true
+        if head.endsConnection || head.announcesImpossibleBody { receiving.endsConnection = true }
+        // The origin has decided without all of the body: it is told the rest only where it seems to want it (RFC 9110 section 10.1.1,
+        // RFC 9112 section 9.5).
+        if sending.awaitsContinue || head.status >= 300 { sending.isStopped = true }
+        sending.awaitsContinue = false
+        sending.continueAt = nil
+        if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
+        attempt.receiver.receive(.head(head, sendings: 1), of: attempt)
+        noteDeadline()
+    }
+
+    private func received(_ bytes: ByteBuffer, of attempt: UpstreamAttempt) {
+        let count = attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed).newValue
+        // What the next read brings must not be over the limit. Set first: the recipient resumes when it takes bytes, maybe at once.
+        if count > max(0, worker.options.bytesOutstandingMax - worker.options.readByteCountMax), !receiving.isPaused {
+            receiving.isPaused = true
+            attempt.isReceivingPaused.store(true, ordering: .relaxed)
+        }
+        attempt.receiver.receive(.body(bytes), of: attempt)
+    }
+
+    /// The recipient has taken bytes. It says so each time while receiving is paused.
+    func resumeReceiving() {
+        guard receiving.isPaused, let attempt else { return }
+        receiving.isPaused = false
+        receiving.lastAt = worker.eventLoop.now
+        attempt.isReceivingPaused.store(false, ordering: .relaxed)
+        noteDeadline()
+        readMore()
+        // Not within the call: what was read ahead may complete the response.
+        guard !receiving.isReceiving else { return }
+        let number = attemptCount
+        worker.eventLoop.execute {
+            guard self.attemptCount == number, self.attempt != nil else { return }
+            self.receive()
+            self.worker.batchEnded()
+        }
+    }
+
+    /// The response is complete. The connection is free before anybody hears of it, so that the next request finds it.
+    private func finish(trailers: ByteBuffer?) {
+        let isClean = sending.isComplete && !receiving.endsConnection
+        guard let attempt = takeAttempt() else { return }
+        retire(isClean: isClean)
+        attempt.receiver.receive(.end(trailers: trailers), of: attempt)
+    }
+
+    // MARK: The connection ends
+
+    /// The origin sends nothing more. It may still read.
+    func inputEnded() {
+        guard attempt != nil else { return close() }
+        // Found out when it is sent on, and when all that came before has been taken.
+        if sending.awaitsPermit || receiving.isPaused { return }
+        // Under TLS only the word of the origin is its end: anybody on the way can end the connection (RFC 8446 section 6.1).
+        if decoder.endsWithConnection, tls?.isEnded != false { return finish(trailers: nil) }
+        lost(nil)
+    }
+
+    /// The connection is of no use any more, and the attempt is not over.
+    func lost(_ error: (any Error)?) {
+        if sending.awaitsPermit { return }
+        if isSecuring { return fail(.notSecured(.closedInHandshake)) }
+        guard sending.byteCount > 0 || sending.waitingByteCount > 0 || !isReused else { return beginAgain() }
+        fail(.lost(error))
+    }
+
+    /// Nothing was sent on the kept connection: another one is as good.
+    private func beginAgain() {
+        guard let attempt = takeAttempt() else { return }
+        close()
+        worker.run(attempt)
+    }
+
+    /// Ends the attempt, and the connection with it.
+    func fail(_ cause: FailureCause) {
+        let progress = progress
+        guard let attempt = takeAttempt() else { return }
+        close()
+        worker.end(attempt, with: Failure.judged(cause, progress: progress))
+    }
+
+    func cancel(_ attempt: UpstreamAttempt) {
+        if self.attempt === attempt { fail(.cancelled) }
+    }
+
+    func shutDown() {
+        if attempt != nil { fail(.cancelled) } else { close() }
+    }
+
+    // MARK: What is known of it
+
+    private var progress: DirectProgress {
+        DirectProgress(
+            isSecuring: isSecuring, bytesSent: sending.byteCount, mayHaveSentMore: sending.waitingByteCount > 0, isSent: sending.isComplete,
+            hasBegunResponse: receiving.hasBegun, isAnswered: receiving.isAnswered, isReused: isReused,
+            localAddress: context?.channel.localAddress?.ipAddress, remoteAddress: remoteAddress)
+    }
+
+    private var connectionFacts: ConnectionFacts {
+        ConnectionFacts(
+            localAddress: context?.channel.localAddress?.ipAddress, remoteAddress: remoteAddress, reusedConnection: isReused,
+            bytesSent: sending.byteCount)
+    }
+
+    // MARK: Deadlines
+
+    /// When something is to be done if nothing happens before; nil when nothing is.
+    ///
+    /// A request whose body the client still owes us, or a response that the recipient does not take, is not the origin's silence.
+    private var deadline: NIODeadline? {
+        if let securedBy { return securedBy }
+        guard let timeouts = attempt?.request.timeouts, sending.byteCount > 0 else { return nil }
+        if let continueAt = sending.continueAt { return continueAt }
+        if receiving.isAnswered {
+            guard let idle = timeouts.idle, !receiving.isPaused else { return nil }
+            return receiving.lastAt + TimeAmount(idle)
+        }
+        guard let firstByte = timeouts.firstByte, !(sending.awaitsBody && sending.reader?.isComplete == false) else { return nil }
+        return sending.lastAt + TimeAmount(firstByte)
+    }
+
+    func noteDeadline() {
+        if let deadline { worker.deadlines.note(deadline) }
+    }
+
+    func checkDeadline(now: NIODeadline) {
+        guard let deadline else { return }
+        guard deadline <= now else { return worker.deadlines.note(deadline) }
+        if sending.continueAt != nil { stopAwaitingContinue() } else { fail(.timedOut) }
+    }
+}

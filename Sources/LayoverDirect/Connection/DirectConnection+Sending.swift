@@ -1,0 +1,235 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTLS
+import NIOCore
+import Synchronization
+#if canImport(Glibc)
+import Glibc
+#endif
+
+extension DirectConnection {
+    // MARK: Whether it may be sent
+
+    /// Whether nothing has arrived on the idle connection, its end included.
+    ///
+    /// What an origin sends there while nobody asked would become the response to the next request. It may lie in the kernel and wait for
+    /// this turn of the loop.
+    var isQuiet: Bool {
+        guard let context, context.channel.isActive else { return false }
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
+        return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+    }
+
+    func ask(_ permit: SendingPermit) {
+        sending.awaitsPermit = true
+        let (loop, number) = (worker.eventLoop, attemptCount)
+        permit { isGranted in
+            if loop.inEventLoop { return self.permitted(isGranted, number: number) }
+            loop.execute { self.permitted(isGranted, number: number) }
+        }
+    }
+
+    private func permitted(_ isGranted: Bool, number: Int) {
+        guard sending.awaitsPermit, number == attemptCount, let attempt else { return }
+        sending.awaitsPermit = false
+        guard isGranted else { return fail(.notMarked) }
+        guard isOpen, !isInputClosed else { return lost(nil) }
+        guard sendHead(of: attempt) else { return worker.run(attempt) }
+        if input.readableBytes > 0 { receive() }
+    }
+
+    // MARK: Head and body
+
+    /// Sends the head, and as much of the body as is there and fits.
+    ///
+    /// - Returns: False: nothing was sent, and the attempt needs another connection.
+    func sendHead(of attempt: UpstreamAttempt) -> Bool {
+        let request = attempt.request
+        var out = worker.scratch
+        worker.scratch = ByteBuffer()
+        defer { worker.scratch = out }
+        out.clear()
+        let head = RequestHeadWriter.write(request, into: &out)
+        if head.bindsConnection { bind(to: attempt.client) }
+        if let body = request.body { openReader(body, of: attempt) }
+        if !sending.awaitsContinue, sending.reader?.isComplete == false, !readPiece(into: &out, of: attempt) { return true }
+        attempt.hasBegunSending.store(true, ordering: .releasing)
+        if let code = handOver(out) {
+            attempt.hasBegunSending.store(false, ordering: .releasing)
+            return brokeAtOnce(code, attempt)
+        }
+        if request.body == nil || sending.reader?.isComplete == true { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
+        if sending.awaitsContinue { startWaitingForContinue() } else if sending.reader?.isComplete == false { sendBody() }
+        noteDeadline()
+        readMore()
+        return true
+    }
+
+    /// The kernel refused the first byte: the connection is gone, and the origin has nothing of the request.
+    private func brokeAtOnce(_ code: CInt, _ attempt: UpstreamAttempt) -> Bool {
+        let wasReused = isReused
+        _ = takeAttempt()
+        close()
+        if wasReused { return false }
+        worker.end(attempt, with: .refusedByKernel(code, remoteAddress: remoteAddress))
+        return true
+    }
+
+    /// It stays with the client that it was authenticated for; without one it is not used again.
+    private func bind(to client: Int?) {
+        boundClient = client
+        if client == nil { receiving.endsConnection = true }
+    }
+
+    private func openReader(_ body: CapturedBody, of attempt: UpstreamAttempt) {
+        sending.awaitsContinue = attempt.request.expectsContinue
+        let (loop, number) = (worker.eventLoop, attemptCount)
+        sending.reader = FramedBodyReader(body, framing: attempt.request.framing) { [weak self] in
+            loop.execute { [weak self] in self?.bodyCame(number: number) }
+        }
+    }
+
+    /// - Returns: False: the body will never be complete, and the attempt has ended.
+    private func readPiece(into out: inout ByteBuffer, of attempt: UpstreamAttempt) -> Bool {
+        var result = CapturedBody.ReadResult.wait
+        out.writeWithUnsafeMutableBytes(minimumWritableBytes: worker.options.pieceByteCountMax) { memory in
+            result = sending.reader?.read(into: memory) ?? .brokenOff
+            if case .bytes(let count) = result { return count }
+            return 0
+        }
+        switch result {
+        case .bytes(let count): attempt.bodyBytesSent.add(Int64(count), ordering: .relaxed)
+        case .wait: sending.awaitsBody = true
+        case .end: break
+        case .brokenOff:
+            fail(.bodyBrokenOff)
+            return false
+        }
+        return true
+    }
+
+    /// Pieces of a body that are sent before others on the loop have their turn. Default: 8.
+    private static let piecesPerTurn = 8
+
+    /// Sends what is there of the body, as far as the kernel takes it.
+    func sendBody() {
+        for _ in 0..<Self.piecesPerTurn {
+            guard let attempt, maySendBody else { return }
+            guard !sending.awaitsBody else { return wantBody(of: attempt) }
+            var out = worker.scratch
+            worker.scratch = ByteBuffer()
+            defer { worker.scratch = out }
+            out.clear()
+            guard readPiece(into: &out, of: attempt) else { return }
+            if out.readableBytes > 0, let code = handOver(out) { return lost(IOError(errnoCode: code, reason: "send")) }
+            if sending.reader?.isComplete == true { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
+        }
+        let number = attemptCount
+        worker.eventLoop.execute { if self.attemptCount == number { self.sendBody() } }
+    }
+
+    private var maySendBody: Bool {
+        isOpen && sending.byteCount > 0 && sending.waitingByteCount == 0 && !sending.awaitsContinue && !sending.isStopped
+            && sending.reader?.isComplete == false
+    }
+
+    private func bodyCame(number: Int) {
+        guard number == attemptCount, attempt != nil else { return }
+        sending.awaitsBody = false
+        sendBody()
+        noteDeadline()
+    }
+
+    private func wantBody(of attempt: UpstreamAttempt) {
+        guard attempt.request.expectsContinue, !sending.hasWantedBody else { return }
+        sending.hasWantedBody = true
+        attempt.receiver.receive(.bodyWanted, of: attempt)
+        worker.batchEnded()
+    }
+
+    // MARK: 100 (Continue)
+
+    /// RFC 9110 section 10.1.1: a client that waits for a 100 must not wait for ever.
+    private func startWaitingForContinue() {
+        sending.continueAt = worker.eventLoop.now + TimeAmount(worker.options.continueWaitMax)
+    }
+
+    func stopAwaitingContinue() {
+        guard sending.awaitsContinue else { return }
+        sending.awaitsContinue = false
+        sending.continueAt = nil
+        sendBody()
+        noteDeadline()
+    }
+
+    // MARK: Bytes
+
+    /// Hands bytes to the kernel at once, so that it is known how many it took; what it does not take waits in the channel.
+    ///
+    /// - Returns: The reason (send(2)) why the kernel took none and the connection is gone; else nil.
+    private func handOver(_ bytes: ByteBuffer) -> CInt? {
+        guard tls == nil else { return handOverSecured(bytes) }
+        switch sendNow(bytes) {
+        case .failure(let error): return error.errnoCode
+        case .success(let taken): handedOver(bytes, countTaken: taken, rest: taken)
+        }
+        return nil
+    }
+
+    /// The same for bytes that are encrypted first. What the kernel takes of a record counts as so many bytes of the request.
+    private func handOverSecured(_ bytes: ByteBuffer) -> CInt? {
+        var out = worker.secured
+        worker.secured = ByteBuffer()
+        defer { worker.secured = out }
+        out.clear()
+        guard encrypt(bytes, into: &out) else { return ECONNRESET }
+        switch sendNow(out) {
+        case .failure(let error): return error.errnoCode
+        case .success(let taken) where taken == out.readableBytes:
+            handedOver(bytes, countTaken: bytes.readableBytes, rest: bytes.readableBytes)
+        case .success(let taken):
+            let counted = min(taken, bytes.readableBytes)
+            handedOver(out, countTaken: counted, rest: taken, isLeft: max(1, bytes.readableBytes - counted))
+        }
+        return nil
+    }
+
+    /// What the kernel takes at once (send(2)): nothing while bytes wait in the channel.
+    func sendNow(_ bytes: ByteBuffer) -> Result<Int, IOError> {
+        guard let context, context.channel.isActive else { return .failure(IOError(errnoCode: ECONNRESET, reason: "send")) }
+        guard channelWriteCount == 0 else { return .success(0) }
+        let count = bytes.withUnsafeReadableBytes { memory in
+            send(descriptor, memory.baseAddress, memory.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+        }
+        if count < 0, errno != EAGAIN, errno != EWOULDBLOCK, errno != EINTR {
+            return .failure(IOError(errnoCode: errno, reason: "send"))
+        }
+        return .success(max(0, count))
+    }
+
+    /// - Parameters:
+    ///   - count: Bytes of the request that the kernel has taken.
+    ///   - rest: Where in the bytes what is left to the channel begins.
+    ///   - left: Bytes of the request in that; nil: so many as there are.
+    private func handedOver(_ bytes: ByteBuffer, countTaken count: Int, rest: Int, isLeft left: Int? = nil) {
+        sending.byteCount += Int64(count)
+        if attempt?.request.timeouts.firstByte != nil { sending.lastAt = worker.eventLoop.now }
+        guard rest < bytes.readableBytes else { return }
+        let rest = ByteBuffer(bytes: bytes.readableBytesView.dropFirst(rest))
+        let (number, left) = (attemptCount, left ?? rest.readableBytes)
+        sending.waitingByteCount = left
+        writeLater(rest) { self.channelSent(left, number: number) }
+    }
+
+    private func channelSent(_ count: Int, number: Int) {
+        guard number == attemptCount else { return }
+        sending.waitingByteCount = 0
+        sending.byteCount += Int64(count)
+        sending.lastAt = worker.eventLoop.now
+        sendBody()
+        noteDeadline()
+        readMore()
+    }
+}

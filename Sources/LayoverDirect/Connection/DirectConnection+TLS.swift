@@ -1,0 +1,98 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTLS
+import NIOCore
+
+extension DirectConnection {
+    /// Whether the TLS handshake is under way.
+    var isSecuring: Bool { securedBy != nil }
+
+    /// Makes TLS, and then begins the attempt.
+    func secure(for attempt: UpstreamAttempt, by context: TLSClientContext, until deadline: NIODeadline) {
+        adopt(attempt)
+        securedBy = deadline
+        do throws(TLSError) {
+            let isAddress = (try? SocketAddress(ipAddress: origin.host, port: origin.port)) != nil
+            let tls = try TLSClientSession(
+                context, host: origin.host, port: origin.port, isAddress: isAddress, cache: worker.tlsSessions)
+            self.tls = tls
+            try tls.handshake()
+            sendOutgoing()
+            noteDeadline()
+            readMore()
+        } catch {
+            fail(.notSecured(error))
+        }
+    }
+
+    func receiveSecured(_ bytes: ByteBuffer) {
+        guard let tls else { return }
+        do throws(TLSError) {
+            try tls.receive(bytes)
+            if isSecuring {
+                try tls.handshake()
+                guard tls.isEstablished else { return sendOutgoing() }
+                established()
+            }
+            input.reserveCapacity(minimumWritableBytes: bytes.readableBytes)
+            try tls.read(into: &input)
+        } catch {
+            // The alert that says why.
+            sendOutgoing()
+            guard attempt != nil else { return close() }
+            // What was decrypted before still counts.
+            if sending.byteCount > 0 { receive() }
+            if attempt != nil { fail(.notSecured(error)) }
+            return
+        }
+        sendOutgoing()
+        if tls.isEnded { isInputClosed = true }
+        received()
+    }
+
+    /// Passes on what was decrypted. Tickets for later sessions and the like are no bytes of the application.
+    private func received() {
+        if attempt == nil || sending.awaitsPermit && isReused {
+            // Nobody asked for it, so it is nobody's response.
+            if input.readableBytes > 0 || isInputClosed { close() }
+        } else if sending.byteCount > 0 {
+            if input.readableBytes > 0 { receive() } else if isInputClosed { inputEnded() }
+        }
+    }
+
+    private func established() {
+        securedBy = nil
+        guard let attempt else { return }
+        _ = begin(attempt)
+    }
+
+    /// Encrypts bytes of the request behind what TLS itself has to say.
+    func encrypt(_ bytes: ByteBuffer, into out: inout ByteBuffer) -> Bool {
+        guard let tls else { return false }
+        do throws(TLSError) {
+            try tls.write(bytes)
+        } catch {
+            return false
+        }
+        tls.takeOutgoing(into: &out)
+        return true
+    }
+
+    /// Sends what TLS itself has to say.
+    private func sendOutgoing() {
+        guard let tls, tls.hasOutgoing, isOpen else { return }
+        var out = ByteBuffer()
+        tls.takeOutgoing(into: &out)
+        // Whatever is wrong with the connection, its channel tells.
+        guard case .success(let taken) = sendNow(out), taken < out.readableBytes else { return }
+        out.moveReaderIndex(forwardBy: taken)
+        writeLater(out)
+    }
+
+    /// The end that TLS wants to be told (close_notify).
+    func sayEnd() {
+        guard let tls, !isSecuring else { return }
+        tls.end()
+        sendOutgoing()
+    }
+}

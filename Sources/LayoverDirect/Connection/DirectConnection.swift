@@ -1,0 +1,207 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTLS
+import NIOCore
+
+/// One connection to an origin, and the attempt that it carries at the moment.
+///
+/// It is read from all the time, idle or not, unless the recipient of a response is behind: so the end of an idle connection is seen
+/// at once. Requests follow one another; the next begins only when all of the one before and of its response has passed.
+///
+/// `@unchecked Sendable`: confined to its event loop; calls from elsewhere hop there.
+final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
+    typealias InboundIn = ByteBuffer
+
+    let worker: DirectWorker
+    let origin: Origin
+    let remoteAddress: String?
+    /// The exceptions under which it was opened: its address may be one that a request without them must not reach.
+    private let allowAddresses: [String]
+    private let generation: Int
+    /// The channel's; of use only while the channel is active.
+    let descriptor: CInt
+    private(set) var context: ChannelHandlerContext?
+    private(set) var isOpen = true
+    var isInputClosed = false
+    /// Writes that the channel has not handed to the kernel yet: nothing may overtake them.
+    private(set) var channelWriteCount = 0
+    private var isReading = false
+
+    /// Nil where bytes go as they are.
+    var tls: TLSClientSession?
+    /// When the TLS handshake must be complete; nil when it is.
+    var securedBy: NIODeadline?
+
+    /// Nil between two attempts.
+    private(set) var attempt: UpstreamAttempt?
+    /// Attempts that it has carried, the one under way included.
+    private(set) var attemptCount = 0
+    /// Since when it has been idle; nil while the pool does not have it. The pool sets it.
+    var idleSince: NIODeadline?
+    /// The client that it is for, because a request authenticated it as a whole; nil: for all.
+    var boundClient: Int?
+
+    var sending = RequestSending()
+    var receiving = ResponseReceiving()
+    var decoder: ResponseDecoder
+    var input = ByteBuffer()
+
+    init(_ socket: DialledSocket, to request: UpstreamRequest, on worker: DirectWorker) {
+        self.worker = worker
+        origin = request.origin
+        remoteAddress = socket.remoteAddress
+        descriptor = socket.descriptor
+        allowAddresses = request.allowAddresses
+        generation = worker.generation
+        decoder = ResponseDecoder(limits: worker.options.responseLimits)
+    }
+
+    // MARK: Use
+
+    /// Whether an attempt may use it, which the pool has.
+    ///
+    /// - Parameter oldest: It must not have been idle since an earlier time. Nil: however long.
+    func mayCarry(_ attempt: UpstreamAttempt, idleSince oldest: NIODeadline?) -> Bool {
+        if let oldest, let idleSince, idleSince < oldest { return false }
+        let allowed = attempt.request.allowAddresses
+        if allowAddresses.isEmpty || allowAddresses == allowed { return true }
+        guard let remoteAddress else { return false }
+        return worker.options.addressGuard.refusal(of: remoteAddress, port: origin.port, allow: allowed) == nil
+    }
+
+    /// Begins an attempt.
+    ///
+    /// - Returns: False: it is closed, nothing was sent, and the attempt needs another one.
+    func begin(_ attempt: UpstreamAttempt) -> Bool {
+        guard isOpen, attemptCount == 0 || isQuiet else {
+            close()
+            return false
+        }
+        adopt(attempt)
+        attemptCount += 1
+        sending = RequestSending()
+        receiving = ResponseReceiving()
+        decoder.reset(isHeadRequest: attempt.request.method == "HEAD")
+        if let permit = attempt.permit {
+            ask(permit)
+            return true
+        }
+        return sendHead(of: attempt)
+    }
+
+    func adopt(_ attempt: UpstreamAttempt) {
+        self.attempt = attempt
+        attempt.workerState = self
+    }
+
+    var isReused: Bool { attemptCount > 1 }
+
+    /// Ends the attempt under way for this connection.
+    func takeAttempt() -> UpstreamAttempt? {
+        defer { attempt = nil }
+        attempt?.workerState = nil
+        sending.reader?.close()
+        sending.reader = nil
+        return attempt
+    }
+
+    /// Keeps it for a later attempt if it is of any use, and closes it otherwise. Not while it carries an attempt.
+    ///
+    /// - Parameter isClean: Whether nothing of the exchange before is left on it.
+    func retire(isClean: Bool) {
+        guard isOpen, isClean, !isInputClosed, input.readableBytes == 0, generation == worker.generation else { return close() }
+        worker.pool.keep(self)
+    }
+
+    /// Closes it. What it carries must have been taken before, or is told by `channelInactive`.
+    func close() {
+        if isOpen { sayEnd() }
+        forget()
+        context?.close(promise: nil)
+    }
+
+    private func forget() {
+        guard isOpen else { return }
+        isOpen = false
+        worker.closed(self)
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        let most = worker.options.readByteCountMax
+        // One read a turn, so that what is read ahead of a slow recipient stays bounded.
+        try? context.channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+        try? context.channel.syncOptions?.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: most))
+        if context.channel.isActive { becameActive() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) { becameActive() }
+
+    private func becameActive() {
+        guard isOpen else { return }
+        worker.opened(self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        if tls != nil { return receiveSecured(bytes) }
+        // Nobody asked for it, so it is nobody's response.
+        guard attempt != nil, !(sending.awaitsPermit && isReused) else { return close() }
+        if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
+        if sending.byteCount > 0 { receive() }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        if input.readableBytes == 0 { input = ByteBuffer() }
+        worker.batchEnded()
+        readMore()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        isInputClosed = true
+        inputEnded()
+        worker.batchEnded()
+    }
+
+    /// NIO closes the channel behind it.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        broke(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        broke(nil)
+        context.fireChannelInactive()
+    }
+
+    private func broke(_ error: (any Error)?) {
+        forget()
+        if attempt != nil { lost(error) }
+    }
+
+    /// Leaves bytes to the channel, which sends them when the kernel takes more.
+    ///
+    /// - Parameter sent: Called once the kernel has them; not if the connection breaks before.
+    func writeLater(_ bytes: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
+        channelWriteCount += 1
+        context?.writeAndFlush(NIOAny(bytes)).whenSuccess {
+            self.channelWriteCount -= 1
+            sent()
+        }
+    }
+
+    /// Asks for more bytes, unless the recipient is behind. The end is noticed all the same.
+    func readMore() {
+        guard isOpen, !isReading, !isInputClosed, !receiving.isPaused || attempt == nil, !sending.awaitsPermit else { return }
+        isReading = true
+        context?.read()
+    }
+}

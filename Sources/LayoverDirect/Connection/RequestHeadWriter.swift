@@ -1,0 +1,54 @@
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// Writes the head of a request as it goes to its origin (RFC 9112 section 3).
+enum RequestHeadWriter {
+    /// What the fields say about the connection.
+    struct Findings {
+        /// Whether the request authenticates the connection, not itself (NTLM, Negotiate).
+        var bindsConnection = false
+    }
+
+    static func write(_ request: UpstreamRequest, into out: inout ByteBuffer) -> Findings {
+        out.reserveCapacity(minimumWritableBytes: request.fields.byteCount * 2 + request.target.utf8.count + request.host.utf8.count + 128)
+        out.writeString(request.method)
+        out.writeInteger(UInt8(ascii: " "))
+        out.writeString(request.target)
+        out.writeStaticString(" HTTP/1.1\r\nHost: ")
+        out.writeString(request.host)
+        out.writeStaticString("\r\n")
+        var findings = Findings()
+        request.fields.writeLines(into: &out) { line in
+            switch line.first.map({ $0 | 0x20 }) {
+            case UInt8(ascii: "e"): return !isNamed("expect:", line)
+            case UInt8(ascii: "a"):
+                if isNamed("authorization:", line), bindsConnection(line) { findings.bindsConnection = true }
+            default: break
+            }
+            return true
+        }
+        switch request.framing {
+        case .none: break
+        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
+        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
+        }
+        if request.expectsContinue { out.writeStaticString("Expect: 100-continue\r\n") }
+        out.writeStaticString("\r\n")
+        return findings
+    }
+
+    private static func bindsConnection(_ authorization: UnsafeRawBufferPointer) -> Bool {
+        let value = authorization.dropFirst("authorization:".utf8.count).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return ["ntlm", "negotiate"].contains { isNamed($0, UnsafeRawBufferPointer(rebasing: value)) }
+    }
+
+    /// Whether bytes begin with a text that is in lower case.
+    private static func isNamed(_ text: StaticString, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= text.utf8CodeUnitCount
+            && (0..<text.utf8CodeUnitCount).allSatisfy { index in
+                let byte = bytes[index]
+                return ((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte) == text.utf8Start[index]
+            }
+    }
+}

@@ -1,0 +1,17 @@
+import NIOCore
+
+/// How far the response of one attempt has got.
+struct ResponseReceiving {
+    /// Whether some byte of a response came.
+    var hasBegun = false
+    /// Whether the final head came.
+    var isAnswered = false
+    /// Whether the connection is of no use behind the response.
+    var endsConnection = false
+    /// Whether `receive` is at work: the recipient may call from within.
+    var isReceiving = false
+    /// Whether the recipient is to take bytes before more are decoded and read.
+    var isPaused = false
+    /// When something arrived last.
+    var lastAt = NIODeadline.uptimeNanoseconds(0)
+}

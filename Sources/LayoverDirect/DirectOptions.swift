@@ -1,0 +1,32 @@
+package import LayoverEngine
+package import LayoverHTTP
+package import LayoverTLS
+
+/// What the direct workers of all loops have in common.
+package struct DirectOptions: Sendable {
+    /// Whom TLS connections trust. Nil: attempts over TLS are left to the dialler. Default: nil.
+    package var tls: TLSClientContext?
+    /// Asked before a connection is used again that was opened under other exceptions.
+    package var addressGuard: any AddressGuard
+    /// Idle connections that are older are closed. Servers commonly give up after 60 to 75 s, and to be first avoids the race.
+    /// Default: 55 s.
+    package var idleConnectionAgeMax: Duration = .seconds(55)
+    /// Most idle connections that one worker keeps to one origin. Default: 256.
+    package var idleConnectionsPerOriginMax = 256
+    /// Most idle connections that one worker keeps. Default: 1 024.
+    package var idleConnectionCountMax = 1024
+    /// How long a connection may have been idle that carries a request which must not be sent twice. Default: 2 s.
+    package var idleForUnrepeatableMax: Duration = .seconds(2)
+    /// Bytes of a response that may wait for the recipient before its connection is not read any more. Default: 512 KiB.
+    package var bytesOutstandingMax = 512 << 10
+    /// Most bytes that are read from a connection at once. Default: 256 KiB.
+    package var readByteCountMax = 256 << 10
+    /// Most bytes of the body of a request that are sent at once. Default: 64 KiB.
+    package var pieceByteCountMax = 64 << 10
+    /// How long a body waits for `100 (Continue)` where the client expects one. Default: 1 s.
+    package var continueWaitMax: Duration = .seconds(1)
+    /// Limits on response heads and trailers.
+    package var responseLimits = FramingLimits()
+
+    package init(addressGuard: any AddressGuard) { self.addressGuard = addressGuard }
+}

@@ -1,0 +1,81 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTLS
+import NIOCore
+#if canImport(Glibc)
+import Glibc
+#endif
+
+// From the cause of an end and the progress before it to a failure with evidence. Pure.
+
+extension Failure {
+    static func judged(_ cause: FailureCause, progress: DirectProgress) -> Failure {
+        let (kind, message) = judged(cause, progress)
+        return Failure(
+            phase: progress.phase, kind: kind, evidence: progress.evidence, message: message, bytesSent: progress.bytesSent,
+            reusedConnection: progress.isReused, localAddress: progress.localAddress, remoteAddress: progress.remoteAddress)
+    }
+
+    private static func judged(_ cause: FailureCause, _ progress: DirectProgress) -> (FailureKind, String) {
+        switch cause {
+        case .cancelled: (.proxyInternalError, abortedByProxy.message)
+        case .bodyBrokenOff: (.httpRequestError, "The client disconnected before its body was complete.")
+        case .timedOut where progress.isSecuring: (.connectionTimeout, "The TLS handshake timed out.")
+        case .notSecured(let error) where progress.isSecuring: notSecured(error)
+        case .notSecured: lost(nil, progress)
+        case .timedOut where progress.isAnswered: (.connectionReadTimeout, "The response stalled for too long.")
+        case .timedOut: (.httpResponseTimeout, "No response began in time.")
+        case .notMarked: (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
+        case .malformed(let error, let isInHead): (kind(of: error, isInHead: isInHead), "\(error.reason)")
+        case .lost(let error): lost(error, progress)
+        }
+    }
+
+    private static func kind(of error: FramingError, isInHead: Bool) -> FailureKind {
+        guard isInHead else { return .httpResponseTransferCoding }
+        return error.isSizeOfHead ? .httpResponseHeaderSectionSize : .httpProtocolError
+    }
+
+    private static func notSecured(_ error: TLSError) -> (FailureKind, String) {
+        switch error.kind {
+        case .certificate: (.tlsCertificateError, "The origin's certificate is not accepted (\(error.reason)).")
+        case .alert: (.tlsAlertReceived, "The origin ended the TLS handshake (\(error.description)).")
+        case .violation: (.tlsProtocolError, "The TLS handshake failed (\(error.reason)).")
+        case .unusable: (.proxyInternalError, "TLS cannot be used (\(error.reason)).")
+        }
+    }
+
+    private static func lost(_ error: (any Error)?, _ progress: DirectProgress) -> (FailureKind, String) {
+        // The peer is dead: TCP_USER_TIMEOUT (tcp(7)).
+        if (error as? IOError)?.errnoCode == ETIMEDOUT {
+            let kind: FailureKind = progress.isSent ? .connectionReadTimeout : .connectionWriteTimeout
+            return (kind, "The origin acknowledged nothing for too long.")
+        }
+        if progress.isAnswered || progress.hasBegunResponse {
+            return (.httpResponseIncomplete, "The connection was closed before the response was complete.")
+        }
+        return (.connectionTerminated, "The connection was closed before a response arrived.")
+    }
+
+    // MARK: Before anything is sent
+
+    /// The request cannot be written into a request head.
+    static let notAcceptable = Failure(
+        phase: .resolving, kind: .httpRequestError, evidence: .neverSent, message: "The request URL is not valid.")
+
+    /// The connection was gone before it could be used.
+    static func lostBeforeSending(_ error: (any Error)?, remoteAddress: String?) -> Failure {
+        Failure(
+            phase: .connecting, kind: .connectionTerminated, evidence: .neverSent,
+            message: "The connection was closed as soon as it was open.", osError: (error as? IOError)?.errnoCode,
+            remoteAddress: remoteAddress)
+    }
+
+    /// The kernel took no byte of the request.
+    static func refusedByKernel(_ code: CInt, remoteAddress: String?) -> Failure {
+        Failure(
+            phase: .sending, kind: code == ETIMEDOUT ? .connectionWriteTimeout : .connectionTerminated, evidence: .neverSent,
+            message: "The connection was closed before anything was sent.", remoteAddress: remoteAddress)
+    }
+}

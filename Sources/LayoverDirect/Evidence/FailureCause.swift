@@ -1,0 +1,20 @@
+import LayoverHTTP
+import LayoverTLS
+
+/// Why an attempt on a connection came to nothing.
+enum FailureCause {
+    /// The loop asked for it, or the worker shuts down.
+    case cancelled
+    /// The client's body will never be complete.
+    case bodyBrokenOff
+    /// `firstByte` or `idle` has passed.
+    case timedOut
+    /// The permit to send was refused: the attempt could not be taken note of where that survives us.
+    case notMarked
+    /// TLS was not made, or broke.
+    case notSecured(TLSError)
+    /// The response breaks the rules of HTTP/1.
+    case malformed(FramingError, isInHead: Bool)
+    /// The connection ended. Nil: the origin closed it.
+    case lost((any Error)?)
+}

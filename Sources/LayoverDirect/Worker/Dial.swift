@@ -1,0 +1,88 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// An attempt that waits for its connection to be opened. Confined to its loop.
+final class Dial: UpstreamReceiver {
+    private let attempt: UpstreamAttempt
+    private let worker: DirectWorker
+    /// The dialler's part of it. Nil once it has ended.
+    private var dialled: UpstreamAttempt?
+    private var isCancelled = false
+    /// When the connection must be ready, TLS included.
+    private let readyBy: NIODeadline
+
+    init(for attempt: UpstreamAttempt, on worker: DirectWorker) {
+        self.attempt = attempt
+        self.worker = worker
+        readyBy = worker.eventLoop.now + TimeAmount(attempt.request.timeouts.connect)
+    }
+
+    func begin() {
+        attempt.workerState = self
+        let dialled = UpstreamAttempt(
+            request: attempt.request.dial, number: attempt.number, needsFreshConnection: true, parent: attempt, receiver: self)
+        self.dialled = dialled
+        worker.dialler.start(dialled)
+    }
+
+    /// The attempt gets its last event all the same, from the dialler or once the channel is open.
+    func cancel() {
+        isCancelled = true
+        if let dialled { worker.dialler.cancel(dialled) }
+    }
+
+    func receive(_ event: UpstreamEvent, of dialled: UpstreamAttempt) {
+        switch event {
+        case .dialled(let socket):
+            self.dialled = nil
+            open(socket)
+        case .failed(let failure):
+            self.dialled = nil
+            end(with: failure)
+        case .bodyWanted, .interim, .head, .body, .end: break
+        }
+    }
+
+    private func open(_ socket: DialledSocket) {
+        guard !isCancelled else {
+            socket.close()
+            return end(with: .abortedByProxy)
+        }
+        let connection = DirectConnection(socket, to: attempt.request, on: worker)
+        socket.openChannel(on: worker.eventLoop, handler: connection) { result in
+            switch result {
+            case .success: self.opened(connection)
+            case .failure(let error): self.end(with: .lostBeforeSending(error, remoteAddress: socket.remoteAddress))
+            }
+        }
+    }
+
+    private func opened(_ connection: DirectConnection) {
+        guard !isCancelled, connection.isOpen else {
+            connection.close()
+            return end(with: isCancelled ? .abortedByProxy : .lostBeforeSending(nil, remoteAddress: connection.remoteAddress))
+        }
+        worker.ended(self)
+        if let tls = worker.options.tls, attempt.request.origin.scheme == .https {
+            connection.secure(for: attempt, by: tls, until: readyBy)
+        } else {
+            _ = connection.begin(attempt)
+        }
+    }
+
+    private func end(with failure: Failure) {
+        worker.ended(self)
+        worker.end(attempt, with: failure)
+    }
+}
+
+extension UpstreamRequest {
+    /// Opens a connection for this request.
+    fileprivate var dial: UpstreamRequest {
+        UpstreamRequest(
+            purpose: .dial, origin: origin, method: "CONNECT", target: origin.authority, host: origin.authority, fields: [:],
+            mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses)
+    }
+}

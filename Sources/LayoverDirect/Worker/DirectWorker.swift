@@ -1,0 +1,140 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTLS
+import NIOCore
+
+/// The worker of one loop: gives each attempt a connection, a kept one or a new one.
+///
+/// `@unchecked Sendable`: confined to its loop, like the calls it gets; `waitUntilEnded` touches the dialler only.
+final class DirectWorker: UpstreamWorker, @unchecked Sendable {
+    let options: DirectOptions
+    let eventLoop: any EventLoop
+    let dialler: any UpstreamWorker
+    let batchEnded: @Sendable () -> Void
+    let pool: ConnectionPool
+    let deadlines: DeadlineTimer
+    let tlsSessions = TLSSessionCache()
+    /// Where heads and pieces of bodies are made before they are sent. Used again, so that a request allocates nothing for it.
+    var scratch = ByteBuffer()
+    /// The same for what is encrypted.
+    var secured = ByteBuffer()
+    /// Counts changes of the network. No connection of an earlier generation is used again.
+    private(set) var generation = 0
+    private var dials: [ObjectIdentifier: Dial] = [:]
+    private var connections: [ObjectIdentifier: DirectConnection] = [:]
+    private var isShutDown = false
+
+    init(
+        options: DirectOptions, dialler: any UpstreamWorker, eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
+    ) {
+        self.options = options
+        self.dialler = dialler
+        self.eventLoop = eventLoop
+        self.batchEnded = batchEnded
+        pool = ConnectionPool(options: options, eventLoop: eventLoop)
+        deadlines = DeadlineTimer(eventLoop: eventLoop)
+        deadlines.whenDue = { [weak self] now in self?.checkDeadlines(now: now) }
+    }
+
+    /// Whether the attempt is ours. Constant for one attempt: the state of others belongs to the dialler's thread.
+    private func takes(_ request: UpstreamRequest) -> Bool {
+        guard request.purpose == .transfer else { return false }
+        switch request.origin.scheme {
+        case .http: return true
+        case .https: return options.tls != nil
+        case .tunnel: return false
+        }
+    }
+
+    // MARK: Attempts
+
+    func start(_ attempt: UpstreamAttempt) {
+        guard takes(attempt.request) else { return dialler.start(attempt) }
+        attempt.path = .direct
+        guard !isShutDown else { return end(attempt, with: .abortedByProxy) }
+        guard attempt.request.isAcceptable else { return end(attempt, with: .notAcceptable) }
+        run(attempt)
+    }
+
+    /// Sends it on a kept connection, or else on a new one.
+    func run(_ attempt: UpstreamAttempt) {
+        if !attempt.needsFreshConnection {
+            while let connection = pool.take(for: attempt) {
+                if connection.begin(attempt) { return }
+            }
+        }
+        let dial = Dial(for: attempt, on: self)
+        dials[ObjectIdentifier(dial)] = dial
+        dial.begin()
+    }
+
+    func cancel(_ attempt: UpstreamAttempt) {
+        guard takes(attempt.request) else { return dialler.cancel(attempt) }
+        switch attempt.workerState {
+        case let connection as DirectConnection: connection.cancel(attempt)
+        case let dial as Dial: dial.cancel()
+        default: break
+        }
+    }
+
+    func cancelIfConnecting(_ attempt: UpstreamAttempt) {
+        guard takes(attempt.request) else { return dialler.cancelIfConnecting(attempt) }
+        switch attempt.workerState {
+        case let connection as DirectConnection where connection.isSecuring: connection.cancel(attempt)
+        case let dial as Dial: dial.cancel()
+        default: break
+        }
+    }
+
+    func resumeReceiving(_ attempt: UpstreamAttempt) {
+        guard takes(attempt.request) else { return dialler.resumeReceiving(attempt) }
+        (attempt.workerState as? DirectConnection)?.resumeReceiving()
+    }
+
+    /// Tells the last event of an attempt once the current turn of the loop is over: whoever starts or cancels it does not expect
+    /// the event within the call.
+    func end(_ attempt: UpstreamAttempt, with failure: Failure) {
+        attempt.workerState = nil
+        eventLoop.execute {
+            attempt.receiver.receive(.failed(failure), of: attempt)
+            self.batchEnded()
+        }
+    }
+
+    // MARK: Connections
+
+    /// The socket of a dial is open.
+    func opened(_ connection: DirectConnection) { connections[ObjectIdentifier(connection)] = connection }
+
+    func closed(_ connection: DirectConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        pool.remove(connection)
+    }
+
+    func ended(_ dial: Dial) { dials[ObjectIdentifier(dial)] = nil }
+
+    private func checkDeadlines(now: NIODeadline) {
+        for connection in connections.values { connection.checkDeadline(now: now) }
+    }
+
+    // MARK: The whole worker
+
+    func ping(_ reply: @escaping @Sendable () -> Void) { dialler.ping(reply) }
+
+    func networkChanged() {
+        generation += 1
+        pool.closeAll()
+        dialler.networkChanged()
+    }
+
+    func shutDown() {
+        isShutDown = true
+        pool.closeAll()
+        deadlines.stop()
+        for connection in Array(connections.values) { connection.shutDown() }
+        for dial in Array(dials.values) { dial.cancel() }
+        dialler.shutDown()
+    }
+
+    func waitUntilEnded() { dialler.waitUntilEnded() }
+}

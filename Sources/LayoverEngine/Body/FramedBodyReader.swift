@@ -1,0 +1,41 @@
+/// Reads the body of a request as it stands on the wire: chunks with their framing, and never more bytes than were announced.
+package struct FramedBodyReader: Sendable {
+    private let reader: CapturedBody.Reader
+    /// Bytes of a body with a length that are still to be read.
+    private var bytesLeft = 0
+    /// Frames a chunked body; nil for one with a length.
+    private var chunks: ChunkedReader?
+    /// Whether all of the body, its framing included, has been read.
+    package private(set) var isComplete = false
+
+    /// - Parameter wake: Called from any thread after a read said `wait`, once another is worth while.
+    package init(_ body: CapturedBody, framing: UpstreamRequest.BodyFraming, wake: @escaping @Sendable () -> Void) {
+        reader = body.makeReader(wake: wake)
+        switch framing {
+        case .length(let count):
+            bytesLeft = count
+            isComplete = count == 0
+        case .chunked, .none: chunks = ChunkedReader()
+        }
+    }
+
+    /// The next bytes; `end` once `isComplete`. A body that ends before its announced length is `brokenOff`.
+    package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> CapturedBody.ReadResult {
+        if isComplete { return .end }
+        let result: CapturedBody.ReadResult
+        if chunks != nil {
+            result = chunks?.read(into: buffer, from: reader) ?? .brokenOff
+            isComplete = chunks?.isComplete == true
+        } else {
+            result = reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, bytesLeft)]))
+            if case .bytes(let count) = result {
+                bytesLeft -= count
+                isComplete = bytesLeft == 0
+            }
+        }
+        return result == .end && !isComplete ? .brokenOff : result
+    }
+
+    /// Reads nothing more.
+    package func close() { reader.close() }
+}

@@ -1,0 +1,31 @@
+import COpenSSL
+
+/// What all TLS connections to origins have in common: whom they trust, and which versions they speak.
+///
+/// TLS 1.2 and newer. A certificate must be valid now, be meant for servers, have a chain to a trusted one, and name the host in its
+/// subjectAltName: the common name counts for nothing (RFC 9525 section 2). Renegotiation is refused.
+///
+/// `@unchecked Sendable`: OpenSSL counts the users of an `SSL_CTX` and locks it; nothing is changed after `init`.
+package final class TLSClientContext: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// - Parameter trustFile: PEM file of the certificates that are trusted. Nil: those of the system as OpenSSL finds them.
+    /// - Throws: `TLSError` when the file cannot be read, or OpenSSL is not usable.
+    package init(trustFile: String?) throws(TLSError) {
+        guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw .noted(.unusable) }
+        self.pointer = pointer
+        guard layover_tls_restrict(pointer) == 1 else { throw .noted(.unusable) }
+        layover_tls_save_memory(pointer)
+        layover_tls_keep_sessions(pointer, TLSClientSession.keepSession)
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        let isTrustLoaded = trustFile.map { SSL_CTX_load_verify_file(pointer, $0) } ?? SSL_CTX_set_default_verify_paths(pointer)
+        guard isTrustLoaded == 1 else { throw .noted(.unusable) }
+        // As libcurl has it: a certificate of the file is trusted as it is, whoever issued it.
+        let parameters = SSL_CTX_get0_param(pointer)
+        X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        X509_VERIFY_PARAM_set_hostflags(
+            parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+}

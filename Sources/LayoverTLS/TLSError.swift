@@ -1,0 +1,45 @@
+import COpenSSL
+
+/// Why a TLS connection came to nothing.
+package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: Sendable, Hashable {
+        /// The peer's certificate is not accepted. With the code of X509_STORE_CTX_get_error(3).
+        case certificate(Int)
+        /// The peer sent an alert (RFC 8446 section 6).
+        case alert(Int)
+        /// The peer does not speak TLS as it should, or no version and cipher suit both.
+        case violation
+        /// OpenSSL cannot do what it is asked for: no memory, or a file that it cannot read.
+        case unusable
+    }
+
+    package var kind: Kind
+    /// A few words of OpenSSL's, without secrets: `certificate has expired`.
+    package var reason: String
+
+    package init(_ kind: Kind, _ reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+
+    package var description: String {
+        switch kind {
+        case .certificate: "certificate: \(reason)"
+        case .alert(let number): "alert \(number): \(reason)"
+        case .violation, .unusable: reason
+        }
+    }
+
+    /// What OpenSSL noted last on this thread, of which nothing is left then.
+    static func noted(_ kind: Kind) -> TLSError {
+        let code = ERR_peek_error()
+        ERR_clear_error()
+        let reason = ERR_reason_error_string(code).map { String(cString: $0) } ?? "the connection broke"
+        let alert = Int(layover_tls_alert(code))
+        return TLSError(alert >= 0 ? .alert(alert) : kind, reason)
+    }
+}
+
+extension TLSError {
+    package static let closedInHandshake = TLSError(.violation, "the connection was closed")
+}

@@ -1,0 +1,105 @@
+import Foundation
+import LayoverHTTP
+import LayoverTestSupport
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+/// Every response that our decoder accepts, NIO's (llhttp) must read the same way: two readings of one response are how an answer is
+/// put into another's place.
+///
+/// `LAYOVER_FUZZ_SEED` repeats a run; `LAYOVER_FUZZ_ROUNDS` makes it longer.
+struct ResponseDifferentialTests {
+    static let corpus = [
+        "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\nConnection: keep-alive, X-A\r\nX-A: 1\r\n\r\nhello",
+        "HTTP/1.1 103 Early\r\nLink: <a>\r\n\r\nHTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-T: 1\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 7\r\nSet-Cookie: a=b\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nKeep-Alive: timeout=5\r\nEmpty:\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.1 500 Oh no\r\nTransfer-Encoding: Chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n",
+        "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na",
+    ].map(latin1)
+
+    static let pieces = [
+        "\r\n", "\n", "\r", " ", "\t", "\0", ":", ",", ";", "0", "1", "a", "f", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n", "Connection: close\r\n", "HTTP/1.1 ", "100 Continue\r\n\r\n", "0\r\n\r\n", "\u{80}", "X: y\r\n",
+    ].map(latin1)
+
+    @Test func whatIsAcceptedIsReadByLlhttpInTheSameWay() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["LAYOVER_FUZZ_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
+        let roundCount = environment["LAYOVER_FUZZ_ROUNDS"].flatMap(Int.init) ?? 10_000
+        print("response differential fuzz: LAYOVER_FUZZ_SEED=\(seed) LAYOVER_FUZZ_ROUNDS=\(roundCount)")
+        var generator = SeededGenerator(seed: seed)
+        var acceptedCount = 0
+        for round in 0..<roundCount {
+            var bytes = try #require(Self.corpus.randomElement(using: &generator))
+            for _ in 0..<Int.random(in: 0..<4, using: &generator) { Self.mutate(&bytes, using: &generator) }
+            let isHeadRequest = Int.random(in: 0..<6, using: &generator) == 0
+            let ours = DecodedResponse(of: bytes, isHeadRequest: isHeadRequest)
+            let cuts = (0..<3).map { _ in Int.random(in: 0...bytes.count, using: &generator) }.sorted()
+            let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })).debugDescription
+            guard DecodedResponse(of: bytes, isHeadRequest: isHeadRequest, cuts: cuts) == ours else {
+                Issue.record("seed \(seed), round \(round): differs when cut at \(cuts): \(text)")
+                return
+            }
+            guard ours.isComplete else { continue }
+            acceptedCount += 1
+            let theirs = OtherReading(of: Array(bytes.dropLast(ours.rest.count)), isHeadRequest: isHeadRequest)
+            if let difference = theirs.difference(from: ours) {
+                Issue.record("seed \(seed), round \(round): \(difference) in \(text)")
+                return
+            }
+        }
+        #expect(acceptedCount * 6 > roundCount, "a fuzzer that makes only garbage tests nothing")
+    }
+
+    private static func mutate(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
+        let place = Int.random(in: 0...bytes.count, using: &generator)
+        let end = min(bytes.count, place + Int.random(in: 0..<4, using: &generator))
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: place)
+        case 1: bytes.removeSubrange(place..<end)
+        case 2: if place < bytes.count { bytes[place] = .random(in: 0...255, using: &generator) }
+        default:
+            let start = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+            bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: start)
+        }
+    }
+}
+
+/// What NIO's decoder reads in the same bytes.
+private struct OtherReading {
+    var statuses: [Int] = []
+    var body: [UInt8] = []
+    var isComplete = false
+    var error: (any Error)?
+
+    init(of bytes: [UInt8], isHeadRequest: Bool) {
+        let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward)
+        let channel = EmbeddedChannel(handler: ByteToMessageHandler(decoder))
+        let head = HTTPRequestHead(version: .http1_1, method: isHeadRequest ? .HEAD : .GET, uri: "/")
+        do {
+            try channel.writeOutbound(HTTPClientRequestPart.head(head))
+            try channel.writeInbound(ByteBuffer(bytes: bytes))
+        } catch {
+            self.error = error
+        }
+        while let part = try? channel.readInbound(as: HTTPClientResponsePart.self) {
+            switch part {
+            case .head(let head): statuses.append(Int(head.status.code))
+            case .body(let bytes): body.append(contentsOf: bytes.readableBytesView)
+            case .end: isComplete = true
+            }
+        }
+        _ = try? channel.finish(acceptAlreadyClosed: true)
+    }
+
+    /// In what this reading differs from ours, or nil. What llhttp refuses is no second reading.
+    func difference(from ours: DecodedResponse) -> String? {
+        if error != nil, statuses.count < ours.statuses.count || !isComplete { return nil }
+        if statuses != ours.statuses { return "heads \(statuses), not \(ours.statuses)" }
+        if body != ours.body { return "another body, of \(body.count) bytes and not \(ours.body.count)" }
+        return isComplete ? nil : "not complete"
+    }
+}

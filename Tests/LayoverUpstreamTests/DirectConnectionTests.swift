@@ -1,0 +1,211 @@
+import LayoverCore
+import LayoverDirect
+import LayoverEngine
+import LayoverHTTP
+import LayoverTestSupport
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import LayoverUpstream
+
+/// What only the direct path does: it decides for each request which kept connection it may use, and knows what was sent.
+struct DirectConnectionTests {
+    /// Runs a test on the direct path.
+    private func direct(
+        _ adjust: @escaping @Sendable (inout UpstreamOptions) -> Void = { _ in }, _ test: @Sendable (UpstreamRig) async throws -> Void
+    ) async throws {
+        try await Path.$current.withValue(.direct) {
+            let rig = try UpstreamRig(adjust: adjust)
+            try await test(rig)
+            try await rig.stop()
+        }
+    }
+
+    /// Answers with the number of the connection.
+    private static func numberingOrigin() throws -> MisbehavingOrigin {
+        try MisbehavingOrigin { connection in
+            while connection.readRequest() != nil { connection.answer("\(connection.number)") }
+        }
+    }
+
+    @Test func unrepeatableRequestUsesAConnectionThatWasJustUsed() async throws {
+        let origin = try Self.numberingOrigin()
+        defer { origin.stop() }
+        try await direct { rig in
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
+            for _ in 1...3 {
+                let post = rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab"))
+                #expect(await rig.send(post).bodyText == "1")
+            }
+        }
+    }
+
+    @Test func unrepeatableRequestDoesNotUseAConnectionThatWasIdleForLong() async throws {
+        let origin = try Self.numberingOrigin()
+        defer { origin.stop() }
+        try await Path.$idleForUnrepeatableMax.withValue(.nanoseconds(1)) {
+            try await direct { rig in
+                #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
+                #expect(await rig.send(rig.request("POST", port: origin.port)).bodyText == "2")
+                #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText != "3", "age does not matter to it")
+            }
+        }
+    }
+
+    /// Whatever lies in the kernel when an unrepeatable request comes, its end included, is found before anything is sent.
+    @Test func unrepeatableRequestNeverMeetsADeadConnectionThatIsKnownToBeDead() async throws {
+        let closed = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer("\(connection.number)")
+            if connection.number == 1 {
+                connection.reset()
+                closed.fire()
+            } else {
+                connection.readToEnd()
+            }
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
+            #expect(await closed.happened())
+            let facts = await rig.send(rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")))
+            #expect(facts.bodyText == "2")
+            #expect(origin.count(of: "POST /x") == 1)
+        }
+    }
+
+    @Test(arguments: ["NTLM TlRMTVNTUAAB", "negotiate YII="])
+    func connectionThatWasAuthenticatedStaysWithItsClient(credentials: String) async throws {
+        let origin = try Self.numberingOrigin()
+        defer { origin.stop() }
+        try await direct { rig in
+            let login = rig.request("GET", port: origin.port, fields: ["Authorization: \(credentials)"])
+            let plain = rig.request("GET", port: origin.port)
+            #expect(await rig.start(login, client: 7).ended().bodyText == "1")
+            #expect(await rig.start(plain, client: 8).ended().bodyText == "2", "not another client's")
+            #expect(await rig.start(plain).ended().bodyText == "2", "nor nobody's")
+            #expect(await rig.start(plain, client: 7).ended().bodyText == "1", "without credentials too: the connection has them")
+            #expect(await rig.start(login).ended().bodyText == "2")
+            #expect(await rig.start(plain).ended().bodyText == "3", "one that is authenticated for nobody is not kept")
+        }
+    }
+
+    @Test func basicCredentialsAreOfTheirRequestOnly() async throws {
+        let origin = try Self.numberingOrigin()
+        defer { origin.stop() }
+        try await direct { rig in
+            let login = rig.request("GET", port: origin.port, fields: ["Authorization: Basic bnRsbQ=="])
+            #expect(await rig.start(login, client: 7).ended().bodyText == "1")
+            #expect(await rig.start(rig.request("GET", port: origin.port), client: 8).ended().bodyText == "1")
+        }
+    }
+
+    // MARK: While the start is being recorded
+
+    @Test func requestIsSentOnceItsPermitIsThere() async throws {
+        let origin = try Self.numberingOrigin()
+        defer { origin.stop() }
+        try await direct { rig in
+            let asked = Watched<[@Sendable (Bool) -> Void]>([])
+            let record = rig.start(
+                rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")),
+                permit: { answer in asked.update { $0.append(answer) } })
+            try await asked.wait("the question") { $0.count == 1 }
+            // The loop is not blocked meanwhile.
+            #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200)
+            #expect(origin.count(of: "POST") == 0)
+            asked.value[0](true)
+            #expect(await record.ended().status == 200)
+            #expect(origin.count(of: "POST") == 1)
+        }
+    }
+
+    /// The kept connection ends, or says something, while the permit is waited for: the request goes on another one, for which the
+    /// permit is asked again.
+    @Test(arguments: ["close", "speak"]) func keptConnectionThatIsSpoiltBeforeThePermitIsNotUsed(how: String) async throws {
+        let spoil = Signal()
+        let spoilt = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            while connection.number > 1, connection.readRequest() != nil { connection.answer("\(connection.number)") }
+            guard connection.readRequest() != nil else { return }
+            connection.answer("1")
+            spoil.block()
+            if how == "speak" { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison") } else { connection.close() }
+            spoilt.fire()
+            if how == "speak" { connection.readToEnd() }
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
+            let asked = Watched<[@Sendable (Bool) -> Void]>([])
+            let record = rig.start(
+                rig.request("POST", port: origin.port), permit: { answer in asked.update { $0.append(answer) } })
+            try await asked.wait("the first question") { $0.count == 1 }
+            spoil.fire()
+            #expect(await spoilt.happened())
+            // What has arrived is with the loop before the next connection is open.
+            _ = await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true)
+            asked.value[0](true)
+            try await asked.wait("the second question") { $0.count == 2 }
+            asked.value[1](true)
+            let facts = await record.ended()
+            #expect(facts.status == 200)
+            #expect(facts.bodyText != "poison")
+            #expect(origin.count(of: "POST /x") == 1)
+        }
+    }
+
+    @Test func cancelWhileThePermitIsAwaitedIsNeverSent() async throws {
+        let origin = try Self.numberingOrigin()
+        defer { origin.stop() }
+        try await direct { rig in
+            let asked = Watched<[@Sendable (Bool) -> Void]>([])
+            let record = rig.start(
+                rig.request("POST", port: origin.port), permit: { answer in asked.update { $0.append(answer) } })
+            try await asked.wait("the question") { $0.count == 1 }
+            record.cancel()
+            let facts = await record.ended()
+            #expect(facts.failure?.evidence == .neverSent)
+            asked.value[0](true)
+            #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200)
+            #expect(origin.count(of: "POST") == 0)
+        }
+    }
+
+    // MARK: Evidence
+
+    /// The origin resets each connection as soon as it is open: as long as the kernel takes nothing, nothing was sent.
+    @Test func evidenceAgreesWithWhatTheOriginReceived() async throws {
+        let origin = try MisbehavingOrigin { $0.reset() }
+        defer { origin.stop() }
+        try await direct { rig in
+            for _ in 1...200 {
+                let facts = await rig.send(rig.request("POST", port: origin.port, framing: .length(2), body: rig.body("ab")))
+                let failure = try #require(facts.failure)
+                #expect(failure.kind == .connectionTerminated)
+                #expect((failure.evidence == .neverSent) == (failure.bytesSent == 0))
+            }
+        }
+    }
+
+    /// A response that comes while the body is still on its way is delivered, and what is left of the body is not sent.
+    @Test func earlyErrorResponseEndsTheSending() async throws {
+        let total = 64 << 20
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.answer("no", status: "413 Content Too Large")
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            let body = rig.emptyBody(length: total)
+            _ = body.append(ByteBuffer(repeating: 0x61, count: 1 << 20))
+            let facts = await rig.send(rig.request("PUT", port: origin.port, framing: .length(total), body: body))
+            #expect(facts.status == 413)
+            #expect(facts.bodyText == "no")
+            #expect(facts.events == ["head", "body", "end"])
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import LayoverDirect
+import LayoverEngine
+import LayoverTLS
+import Testing
+
+@testable import LayoverUpstream
+
+/// Who makes the attempts of a test.
+enum Path: String, Sendable, CaseIterable {
+    /// libcurl's transfers.
+    case libcurl
+    /// The exchange of our own over sockets that libcurl dialled.
+    case direct
+
+    @TaskLocal static var current = Path.libcurl
+    /// `DirectOptions.idleForUnrepeatableMax` of the rigs that are made.
+    @TaskLocal static var idleForUnrepeatableMax = Duration.seconds(2)
+
+    func upstream(dialledBy libcurl: LibcurlUpstream, _ options: UpstreamOptions) throws -> any Upstream {
+        guard self == .direct else { return libcurl }
+        var direct = DirectOptions(addressGuard: options.addressGuard)
+        direct.tls = try TLSClientContext(trustFile: libcurl.trustFile)
+        direct.idleConnectionAgeMax = options.idleConnectionAgeMax
+        direct.idleForUnrepeatableMax = Self.idleForUnrepeatableMax
+        direct.idleConnectionCountMax = options.idleConnectionCountMax
+        direct.bytesOutstandingMax = options.bytesOutstandingMax
+        direct.continueWaitMax = options.continueWaitMax
+        direct.responseLimits = options.responseLimits
+        return DirectUpstream(dialler: libcurl, options: direct)
+    }
+}
+
+/// Runs each test once for each path: what is true of one must be true of the other.
+struct BothPaths: SuiteTrait, TestTrait, TestScoping {
+    let isRecursive = true
+
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> BothPaths? { testCase == nil ? nil : self }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        for path in Path.allCases {
+            await Path.$current.withValue(path) {
+                do {
+                    try await function()
+                } catch {
+                    Issue.record(error, "on the path \(path)")
+                }
+            }
+        }
+    }
+}
+
+extension Trait where Self == BothPaths {
+    static var bothPaths: BothPaths { BothPaths() }
+}
