@@ -50,7 +50,7 @@ soak: ## Ten minutes of everything mixed; after the first third memory, descript
 mutants: ## Break one rule after the other and see the simulation fail (about ten minutes)
 	scripts/mutants.sh
 
-bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about five minutes)
+bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about ten minutes)
 	@scripts/setup.sh build bench
 	scripts/build-release.sh
 	/usr/bin/python3 -B Benchmarks/bench.py --layover .build/release/layover $(BENCH)

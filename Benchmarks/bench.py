@@ -10,7 +10,7 @@ as every answer was whole and correct.
 import argparse
 import sys
 
-from layover_bench import bodies, durable, held, report, small
+from layover_bench import allocations, bodies, durable, held, report, small
 from layover_bench.origin import Origin
 from layover_bench.peers import LAYOVER, PEERS
 from layover_bench.processes import BenchError, Workshop
@@ -39,7 +39,14 @@ def main():
         if options.only in (None, "small", "bodies"):
             with Origin(workshop, options.body_mib) as origin:
                 if options.only != "bodies":
-                    results["small"] = small.measure(workshop, origin, contenders, options)
+                    results["small"] = small.measure(workshop, origin, contenders, options, options.clients)
+                    results["one"] = small.measure(workshop, origin, contenders, options, 1)
+                    results["many"] = small.measure(workshop, origin, contenders, options, 256)
+                    # Squid and tinyproxy of Debian make no TLS for requests in absolute form; nginx does not check certificates.
+                    over_tls = [contender for contender in contenders if contender.name in ("Layover", "HAProxy")]
+                    results["tls"] = small.measure(workshop, origin, over_tls, options, options.clients, tls=True)
+                if options.layover and options.only != "bodies":
+                    results["allocations"] = allocations.measure(workshop, origin, options)
                 if options.only != "small":
                     results["bodies"] = bodies.measure(workshop, origin, contenders, options)
         if options.layover and options.only in (None, "held"):

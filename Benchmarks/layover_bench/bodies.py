@@ -12,7 +12,7 @@ def measure(workshop, origin, contenders, options):
     rounds = {contender.name: [] for contender in contenders}
     for _ in range(options.rounds):
         for contender in contenders:
-            process = contender.start(workshop, origin.port)
+            process = contender.start(workshop, origin)
             fetch(process.port, origin.url("pattern"), origin.pattern_hash, PATTERN_MIB << 20)
             process.reset_peak()
             before = process.cpu_seconds()

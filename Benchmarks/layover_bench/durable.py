@@ -53,7 +53,7 @@ def measure(workshop, options):
     }
     contender = Contender(
         "Layover", "forward",
-        lambda shop, port, origin: start_layover(shop, port, origin, settings=settings, threads=None))
+        lambda shop, port, *_: start_layover(shop, port, settings=settings, threads=None))
     origin_port = free_port()
     script = workshop.write("ticket.lua", SCRIPT.format(
         url=f"http://127.0.0.1:{origin_port}/orders", port=origin_port, bytes=BODY_BYTES))

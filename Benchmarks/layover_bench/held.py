@@ -27,7 +27,7 @@ def measure(workshop, options):
     }
     contender = Contender(
         "Layover", "forward",
-        lambda shop, port, origin: start_layover(shop, port, origin, settings=settings))
+        lambda shop, port, *_: start_layover(shop, port, settings=settings))
     layover = contender.start(workshop, None)
     layover.wait_for_port(layover.admin_port)
 

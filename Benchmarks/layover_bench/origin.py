@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import subprocess
 
 from .processes import free_port
 
@@ -26,6 +27,10 @@ http {{
     scgi_temp_path {folder}/origin-scgi;
     server {{
         listen 127.0.0.1:{port} backlog=4096;
+        listen 127.0.0.1:{tls_port} ssl backlog=4096;
+        ssl_certificate {folder}/origin.pem;
+        ssl_certificate_key {folder}/origin.key;
+        ssl_session_cache shared:SSL:1m;
         root {folder}/files;
     }}
 }}
@@ -37,7 +42,7 @@ class Origin:
 
     def __init__(self, workshop, large_mib):
         self.workshop, self.large_bytes = workshop, large_mib << 20
-        self.port = free_port()
+        self.port, self.tls_port = free_port(), free_port()
 
     def __enter__(self):
         with open(self.workshop.path("files", "small"), "wb") as file:
@@ -50,7 +55,12 @@ class Origin:
         self.pattern_hash = hashlib.sha256(pattern).hexdigest()
         os.makedirs(self.workshop.path("logs", ""), exist_ok=True)
         configuration = self.workshop.write(
-            "origin.conf", CONFIGURATION.format(folder=self.workshop.folder, port=self.port))
+            "origin.conf", CONFIGURATION.format(folder=self.workshop.folder, port=self.port, tls_port=self.tls_port))
+        self.certificate = self.workshop.path("origin.pem")
+        subprocess.run(
+            ["openssl", "req", "-x509", "-days", "2", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+             "-subj", "/CN=origin", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.workshop.path("origin.key"),
+             "-out", self.certificate], check=True, capture_output=True)
         self.process = self.workshop.start(
             "origin", ["nginx", "-c", configuration, "-g", "daemon off;"])
         self.process.wait_for_port(self.port)
@@ -59,5 +69,5 @@ class Origin:
     def __exit__(self, *_):
         self.process.stop()
 
-    def url(self, name):
-        return f"http://127.0.0.1:{self.port}/{name}"
+    def url(self, name, tls=False):
+        return f"https://127.0.0.1:{self.tls_port}/{name}" if tls else f"http://127.0.0.1:{self.port}/{name}"

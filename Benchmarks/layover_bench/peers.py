@@ -44,7 +44,7 @@ frontend front
     bind 127.0.0.1:{port}
     default_backend origin
 backend origin
-    server one 127.0.0.1:{origin}
+    server one 127.0.0.1:{origin} {options}
 """
 
 NGINX = """
@@ -85,15 +85,15 @@ class Contender:
     def __init__(self, name, kind, start):
         self.name, self.kind, self._start = name, kind, start
 
-    def start(self, workshop, origin_port):
+    def start(self, workshop, origin, tls=False):
         port = free_port()
-        process = self._start(workshop, port, origin_port)
+        process = self._start(workshop, port, origin, tls)
         process.wait_for_port(port)
         process.port = port
         return process
 
 
-def start_squid(workshop, port, _):
+def start_squid(workshop, port, *_):
     folder = os.path.dirname(workshop.path("squid", "x"))
     os.chmod(folder, 0o777)
     logs = os.path.dirname(workshop.path("logs", "x"))
@@ -102,23 +102,25 @@ def start_squid(workshop, port, _):
     return workshop.start("squid", ["squid", "-N", "-f", file])
 
 
-def start_tinyproxy(workshop, port, _):
+def start_tinyproxy(workshop, port, *_):
     file = workshop.write("tinyproxy.conf", TINYPROXY.format(folder=workshop.folder, port=port))
     return workshop.start("tinyproxy", ["tinyproxy", "-d", "-c", file])
 
 
-def start_haproxy(workshop, port, origin):
-    file = workshop.write("haproxy.cfg", HAPROXY.format(port=port, origin=origin))
+def start_haproxy(workshop, port, origin, tls):
+    options = f"ssl verify required ca-file {origin.certificate} alpn http/1.1" if tls else ""
+    file = workshop.write(
+        "haproxy.cfg", HAPROXY.format(port=port, origin=origin.tls_port if tls else origin.port, options=options))
     return workshop.start("haproxy", ["haproxy", "-db", "-f", file])
 
 
-def start_nginx(workshop, port, origin):
+def start_nginx(workshop, port, origin, _):
     file = workshop.write(
-        "nginx-peer.conf", NGINX.format(folder=workshop.folder, port=port, origin=origin))
+        "nginx-peer.conf", NGINX.format(folder=workshop.folder, port=port, origin=origin.port))
     return workshop.start("nginx", ["nginx", "-c", file, "-g", "daemon off;"])
 
 
-def start_layover(workshop, port, _, admin_port=None, settings=None, threads=1):
+def start_layover(workshop, port, origin=None, _=False, admin_port=None, settings=None, threads=1, environment=None):
     """Layover as it ships, pending set, limits and metrics live; only the peers' one thread is set."""
     admin_port = admin_port or free_port()
     configuration = {
@@ -126,12 +128,14 @@ def start_layover(workshop, port, _, admin_port=None, settings=None, threads=1):
         "admin": {"listen": f"127.0.0.1:{admin_port}"},
         "store": {"path": "layover.sqlite"},
     }
+    if origin:
+        configuration["tls"] = {"caFile": origin.certificate}
     configuration.update(settings or {})
     file = workshop.write("layover/config.json", json.dumps(configuration, indent=2))
     # The files of this run stay out of the folders of the user.
     process = workshop.start(
         "layover", [workshop.layover, "run", "--config", file],
-        {"RUNTIME_DIRECTORY": os.path.dirname(file)})
+        {"RUNTIME_DIRECTORY": os.path.dirname(file), **(environment or {})})
     process.admin_port = admin_port
     return process
 

@@ -4,7 +4,11 @@ import datetime
 import os
 import platform
 
-REQUEST_RATIO_MAX = 0.5
+REQUEST_RATIO_MAX = 0.3
+HAPROXY_RATIO_MAX = 1.35
+# Allocations for one small request. This figure only goes down.
+ALLOCATIONS_MAX = 19
+ONE_CLIENT_RATIO_MAX = 1.25
 BODY_RATIO_MAX = 0.6
 HELD_KIB_MAX = 24
 FIRST_MS_MAX = 100
@@ -19,7 +23,15 @@ WAITING_GIB_MAX = 1
 def markdown(results, options):
     parts = [heading()]
     if "small" in results:
-        parts.append(small_table(results["small"], options))
+        parts.append(small_table(results["small"], options, options.clients))
+    if "one" in results:
+        parts.append(small_table(results["one"], options, 1))
+    if "many" in results:
+        parts.append(small_table(results["many"], options, 256))
+    if "tls" in results:
+        parts.append(small_table(results["tls"], options, options.clients, ", TLS between proxy and origin"))
+    if results.get("allocations"):
+        parts.append(f"Allocations per request: {results['allocations']['per_request']:.1f}")
     if "bodies" in results:
         parts.append(bodies_table(results["bodies"]))
     if "held" in results:
@@ -38,22 +50,23 @@ def heading():
             f"Linux {platform.release().split('-')[0]}; origin, load and proxy share the machine.")
 
 
-def ratio(figure, results, key):
-    squid = results.get("Squid", {}).get(key)
-    return f"{figure / squid:.2f}" if squid else "–"
+def ratio(figure, results, key, name="Squid"):
+    other = results.get(name, {}).get(key)
+    return f"{figure / other:.2f}" if other else "–"
 
 
-def small_table(results, options):
+def small_table(results, options, clients, what=""):
     lines = [
-        f"91-byte answers, {options.clients} keep-alive clients, one worker or thread each "
+        f"91-byte answers, {clients} keep-alive client{'s' if clients > 1 else ''}, one worker or thread each{what} "
         f"(median of {options.rounds}):", "",
-        "| | CPU µs per request | of Squid's | requests/s | p50 | p99 |",
-        "| --- | --- | --- | --- | --- | --- |"]
+        "| | CPU µs per request | of HAProxy's | of Squid's | requests/s | p50 | p99 |",
+        "| --- | --- | --- | --- | --- | --- | --- |"]
     for name, row in results.items():
         low, high = row["spread"]
+        times = " | ".join(f"{row[key] / 1000:.2f} ms" if key in row else "–" for key in ("p50_us", "p99_us"))
         lines.append(
-            f"| {name} | {row['cpu_us']:.1f} ({low:.1f}–{high:.1f}) | {ratio(row['cpu_us'], results, 'cpu_us')} | "
-            f"{row['per_second']:,.0f} | {row['p50_us'] / 1000:.2f} ms | {row['p99_us'] / 1000:.2f} ms |")
+            f"| {name} | {row['cpu_us']:.1f} ({low:.1f}–{high:.1f}) | {ratio(row['cpu_us'], results, 'cpu_us', 'HAProxy')} | "
+            f"{ratio(row['cpu_us'], results, 'cpu_us')} | {row['per_second']:,.0f} | {times} |")
     return "\n".join(lines)
 
 
@@ -102,12 +115,17 @@ def targets(results):
         rows.append(f"| {name} | {figure:.2f}{unit} | at most {limit}{unit} | "
                     f"{'pass' if figure <= limit else '**missed**'} |")
 
-    for part, key, limit, name in (
-            ("small", "cpu_us", REQUEST_RATIO_MAX, "CPU per request, of Squid's"),
-            ("bodies", "cpu_s", BODY_RATIO_MAX, "CPU per GiB, of Squid's")):
+    for part, key, limit, other, name in (
+            ("small", "cpu_us", REQUEST_RATIO_MAX, "Squid", "CPU per request, of Squid's"),
+            ("small", "cpu_us", HAPROXY_RATIO_MAX, "HAProxy", "CPU per request, of HAProxy's"),
+            ("one", "p50_us", ONE_CLIENT_RATIO_MAX, "HAProxy", "p50 with one client, of HAProxy's"),
+            ("tls", "cpu_us", HAPROXY_RATIO_MAX, "HAProxy", "CPU per request over TLS, of HAProxy's"),
+            ("bodies", "cpu_s", BODY_RATIO_MAX, "Squid", "CPU per GiB, of Squid's")):
         figures = results.get(part, {})
-        if "Layover" in figures and "Squid" in figures:
-            row(name, figures["Layover"][key] / figures["Squid"][key], limit, "")
+        if "Layover" in figures and other in figures:
+            row(name, figures["Layover"][key] / figures[other][key], limit, "")
+    if results.get("allocations"):
+        row("allocations per request", results["allocations"]["per_request"], ALLOCATIONS_MAX, "")
     if "held" in results:
         row("memory per held client", results["held"]["kib_per_client"], HELD_KIB_MAX, " KiB")
         row("first held request leaves", results["held"]["first_ms"], FIRST_MS_MAX, " ms")

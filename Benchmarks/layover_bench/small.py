@@ -1,7 +1,9 @@
 """Small answers over kept-alive connections: CPU per request, requests per second, latency."""
 
 import hashlib
+import os
 import re
+import shutil
 import statistics
 import subprocess
 
@@ -18,27 +20,58 @@ request = function() return text end
 """
 
 
-def measure(workshop, origin, contenders, options):
-    """Runs every contender in turn, `rounds` times; gives per name the median of each figure."""
-    script = workshop.write("absolute.lua", SCRIPT.format(url=origin.url("small"), port=origin.port))
+def measure(workshop, origin, contenders, options, clients, tls=False):
+    """Runs every contender in turn, `rounds` times; gives per name the median of each figure.
+
+    `tls`: the way to the origin is encrypted, the way to the proxy is not."""
+    port = origin.tls_port if tls else origin.port
+    script = workshop.write("absolute.lua", SCRIPT.format(url=origin.url("small", tls), port=port))
     rounds = {contender.name: [] for contender in contenders}
     for _ in range(options.rounds):
         for contender in contenders:
-            process = contender.start(workshop, origin.port)
-            check(process.port, origin)
-            load(process.port, script, 1, options.clients)
-            rounds[contender.name].append(
-                one_round(process, script, options.seconds, options.clients))
-            check(process.port, origin)
+            process = contender.start(workshop, origin, tls)
+            check(process.port, origin, tls)
+            load(process.port, script, 1, clients)
+            rounds[contender.name].append(one_round(process, script, options.seconds, clients))
+            check(process.port, origin, tls)
             process.stop()
-    return {name: median(figures) for name, figures in rounds.items()}
+    results = {name: median(figures) for name, figures in rounds.items()}
+    if not tls:
+        floor = libcurl_alone(workshop, origin, options, clients)
+        if floor:
+            results[FLOOR] = floor
+    return results
 
 
-def check(port, origin):
+FLOOR = "libcurl alone, no proxy"
+
+
+def libcurl_alone(workshop, origin, options, clients):
+    """CPU of a program that only reads the answers by libcurl; None without a C compiler."""
+    program = workshop.path("libcurl_alone")
+    source = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "libcurl_alone.c")
+    if not os.path.exists(program):
+        made = subprocess.run(["cc", "-O2", "-o", program, source, "-lcurl"], capture_output=True) if shutil.which("cc") else None
+        if made is None or made.returncode != 0:
+            return None
+    costs, rates = [], []
+    for _ in range(options.rounds):
+        text = subprocess.run(
+            [program, origin.url("small"), str(clients), str(options.seconds)],
+            capture_output=True, text=True, timeout=options.seconds + 30, env=clean_environment()).stdout
+        requests, failures, microseconds_used = (int(word) for word in text.split())
+        if failures:
+            raise BenchError(f"libcurl alone: {failures} transfers failed")
+        costs.append(microseconds_used / requests)
+        rates.append(requests / options.seconds)
+    return {"cpu_us": statistics.median(costs), "per_second": statistics.median(rates), "spread": (min(costs), max(costs))}
+
+
+def check(port, origin, tls=False):
     """Each of a sample of answers must have the origin's bytes."""
     expected = hashlib.sha256(SMALL).hexdigest()
     for _ in range(SAMPLE):
-        fetch(port, origin.url("small"), expected, len(SMALL))
+        fetch(port, origin.url("small", tls), expected, len(SMALL))
 
 
 def one_round(process, script, seconds, clients):

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// Sessions by which a new connection to the same server needs no full handshake (RFC 8446 section 2.2). Each is used once, so that
-/// nobody can tell connections apart by it (appendix C.4). Confined to one thread.
+/// Sessions by which a new connection to the same server needs no full handshake (RFC 8446 section 2.2). Those of TLS 1.3 are
+/// used once, so that nobody can tell connections apart by them (appendix C.4); there the server sends more. Confined to one thread.
 package final class TLSSessionCache {
     /// Servers whose sessions are kept. Default: 256.
     private let serverCountMax: Int
@@ -22,5 +22,9 @@ package final class TLSSessionCache {
     }
 
     /// The caller owns what it gets.
-    func take(for server: String) -> OpaquePointer? { sessions.removeValue(forKey: server) }
+    func take(for server: String) -> OpaquePointer? {
+        guard let session = sessions[server] else { return nil }
+        if SSL_SESSION_get_protocol_version(session) < TLS1_3_VERSION, SSL_SESSION_up_ref(session) == 1 { return session }
+        return sessions.removeValue(forKey: server)
+    }
 }

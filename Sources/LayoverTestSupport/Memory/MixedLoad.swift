@@ -31,9 +31,18 @@ package struct MixedLoad: Sendable {
     /// Entries that come to their end before all else, within `seconds`.
     package var endedEntryCount = 0
 
-    package init(seconds: Int, seed: UInt64) {
+    /// Of an origin that speaks TLS.
+    private let certificates: TestCertificates
+
+    package init(seconds: Int, seed: UInt64) throws {
         self.seconds = seconds
         self.seed = seed
+        certificates = try TestCertificates()
+    }
+
+    /// What the proxy needs: quick retries, and trust in the origins.
+    package var configuration: String {
+        RunningLayover.quickRetries.dropLast() + #", "tls": {"caFile": "\#(certificates.caFile)"}}"#
     }
 
     /// - Parameter limit: When the load is killed, which throws; nil: when it has certainly exceeded its own limits.
@@ -44,7 +53,7 @@ package struct MixedLoad: Sendable {
                 "-B", Fixtures.path("mixed_load"), "--proxy", String(layover.proxyPort), "--seconds", String(seconds),
                 "--seed", String(seed), "--clients", String(clientCount), "--download", String(downloadByteCountMax),
                 "--upload", String(uploadByteCountMax), "--patience", String(patience.components.seconds),
-                "--ended", String(endedEntryCount),
+                "--ended", String(endedEntryCount), "--certificate", certificates.serverFile, "--key", certificates.serverKeyFile,
             ]
         ).run(within: limit ?? (Duration.seconds(seconds) + patience * 4))
         guard let line = result.output.split(separator: "\n").last,

@@ -38,6 +38,11 @@ extension Transfer {
                 return .dialled(
                     DialledSocket(descriptor: copy, remoteAddress: text(CURLINFO_PRIMARY_IP)))
             }
+            return .failed(
+                Failure(
+                    phase: .connecting, kind: .connectionLimitReached, evidence: .neverSent,
+                    message: "The connection was made, but its descriptor could not be duplicated.", osError: errno,
+                    remoteAddress: text(CURLINFO_PRIMARY_IP)))
         }
         return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
     }

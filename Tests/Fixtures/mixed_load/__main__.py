@@ -14,6 +14,7 @@ import collections
 import concurrent.futures
 import json
 import random
+import ssl
 import sys
 import threading
 import time
@@ -36,6 +37,11 @@ class Load:
         self.proxy, self.patience = options.proxy, options.patience
         self.download_max, self.upload_max = options.download, options.upload
         self.origin, self.flaky = origin.Origin(self.ledger), origin.Origin(self.ledger)
+        self.secure = None
+        if options.certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(options.certificate, options.key)
+            self.secure = origin.Origin(self.ledger, context)
         self.echo = origin.Echo()
         gone = origin.listener()
         self.dead_port = gone.getsockname()[1]
@@ -111,6 +117,8 @@ def main():
     parser.add_argument("--patience", type=float, default=60, help="seconds that nothing may take longer than")
     parser.add_argument("--download", type=int, default=6_000_000, help="most bytes of a download")
     parser.add_argument("--upload", type=int, default=1_000_000, help="most bytes of an upload")
+    parser.add_argument("--certificate", help="PEM file of an origin that speaks TLS; without it there is none")
+    parser.add_argument("--key", help="PEM file of its key")
     parser.add_argument("--ended", type=int, default=0, help="entries that come to their end before all else")
     options = parser.parse_args()
     load = Load(options)

@@ -18,7 +18,8 @@ class Client:
 
     def run(self, kind, **options):
         exchange = self.ledger.begin(kind, self.chance)
-        exchange.port = self.load.origin.port
+        secure = self.load.secure
+        exchange.port = secure.port if secure and self.chance.random() < 0.3 else self.load.origin.port
         try:
             getattr(self, "do_" + kind)(exchange, **options)
         except wire.Breach as breach:
@@ -45,7 +46,8 @@ class Client:
             self.stream = self.connection.makefile("rb", buffering=1 << 17)
 
     def send_head(self, exchange, line=None):
-        lines = [line or f"{exchange.method} http://127.0.0.1:{exchange.port}/{exchange.number} HTTP/1.1",
+        scheme = "https" if self.load.secure and exchange.port == self.load.secure.port else "http"
+        lines = [line or f"{exchange.method} {scheme}://127.0.0.1:{exchange.port}/{exchange.number} HTTP/1.1",
                  f"Host: 127.0.0.1:{exchange.port}", *exchange.fields]
         if exchange.framing == "length":
             lines.append(f"Content-Length: {len(exchange.body)}")

@@ -19,7 +19,9 @@ def listener(port=0):
 class Listener:
     """Accepts connections and serves each on a thread of its own."""
 
-    def __init__(self):
+    def __init__(self, context=None):
+        """`context`: of TLS, which is spoken on every connection; None: it is not."""
+        self.context = context
         self.socket = listener()
         self.port = self.socket.getsockname()[1]
         self.connections = {}  # connection: whether a request is under way on it
@@ -40,14 +42,25 @@ class Listener:
 
     def run(self, connection):
         try:
+            if self.context:
+                connection = self.secure(connection)
             with connection, connection.makefile("rb", buffering=1 << 17) as stream:
                 while self.serve(connection, stream):
                     pass
-        except OSError:
+                if self.context:
+                    # Without it a body that ends with the connection would be one that was cut off.
+                    connection.unwrap()
+        except (OSError, ValueError):
             pass
         finally:
             with self.lock:
-                del self.connections[connection]
+                self.connections.pop(connection, None)
+
+    def secure(self, connection):
+        secured = self.context.wrap_socket(connection, server_side=True)
+        with self.lock:
+            self.connections[secured] = self.connections.pop(connection)
+        return secured
 
     def go_away(self):
         """Listens no more and closes the connections on which nothing is under way; the others are let finish."""
@@ -90,9 +103,9 @@ class Echo(Listener):
 
 
 class Origin(Listener):
-    def __init__(self, ledger):
+    def __init__(self, ledger, context=None):
         self.ledger = ledger
-        super().__init__()
+        super().__init__(context)
 
     def serve(self, connection, stream):
         """One request. False: the connection ends."""

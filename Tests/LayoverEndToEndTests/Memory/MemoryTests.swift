@@ -16,22 +16,27 @@ struct MemoryTests {
 
     private static var seed: UInt64 { number("MIXED_SEED") ?? .random(in: 1...999_999) }
 
-    @Test func bodiesArriveUnchangedUnderMixedLoad() async throws {
-        let load = MixedLoad(seconds: Self.number("MIXED_SECONDS").map(Int.init) ?? 20, seed: Self.seed)
-        let layover = try await RunningLayover.start()
+    @Test(arguments: ["direct", "libcurl"])
+    func bodiesArriveUnchangedUnderMixedLoad(upstream: String) async throws {
+        let load = try MixedLoad(seconds: Self.number("MIXED_SECONDS").map(Int.init) ?? 20, seed: Self.seed)
+        let layover = try await RunningLayover.$upstream.withValue(upstream) { try await RunningLayover.start(load.configuration) }
         try await expectNoBreach(load, on: layover)
         let result = await layover.stop()
         #expect(result.status == 0, "\(result)")
     }
 
     /// As part of `make test` it takes three minutes at most: forty seconds of load, and some thirty for the rest.
-    @Test(.timeLimit(.minutes(memcheckSeconds == nil ? 3 : 60)))
-    func memcheckFindsNothingUnderMixedLoad() async throws {
+    /// `make test-memory` takes the path of libcurl as well.
+    @Test(.timeLimit(.minutes(memcheckSeconds == nil ? 3 : 60)), arguments: memcheckSeconds == nil ? ["direct"] : ["direct", "libcurl"])
+    func memcheckFindsNothingUnderMixedLoad(upstream: String) async throws {
         // A time limit ends no process. So whatever is under way ten seconds before it is killed, and the error names it.
         let deadline = Deadline(in: memcheckSeconds.map { Duration.seconds($0 + 900) } ?? .seconds(170))
         let memcheck = try await Memcheck()
-        let layover = try await memcheck.start(RunningLayover.quickRetries, within: deadline.left)
-        var load = MixedLoad(seconds: memcheckSeconds ?? 40, seed: Self.seed)
+        var load = try MixedLoad(seconds: memcheckSeconds ?? 40, seed: Self.seed)
+        let configuration = load.configuration
+        let layover = try await RunningLayover.$upstream.withValue(upstream) {
+            try await memcheck.start(configuration, within: deadline.left)
+        }
         // Some thirty times slower than otherwise, so fewer at a time, and less of it.
         load.clientCount = 6
         load.downloadByteCountMax = 700_000

@@ -10,11 +10,11 @@ struct SoakTests {
     /// `UsageTrend` says what flat means.
     @Test func memoryDescriptorsAndThreadsAreFlatAfterTheFirstThird() async throws {
         let seed = ProcessInfo.processInfo.environment["MIXED_SEED"].flatMap(UInt64.init) ?? .random(in: 1...999_999)
-        var load = MixedLoad(seconds: soakSeconds ?? 600, seed: seed)
+        var load = try MixedLoad(seconds: soakSeconds ?? 600, seed: seed)
         // As many as are remembered (docs/tickets.md). The load ends some five entries per second, so memory would grow by
         // design through the whole run. This takes half a minute of the first third.
         load.endedEntryCount = 10_000
-        let layover = try await RunningLayover.start()
+        let layover = try await RunningLayover.start(load.configuration)
         let usage = UsageLog(of: layover)
         let reading = Task { await usage.run() }
         let report = try await load.run(on: layover)

@@ -1,0 +1,93 @@
+import Foundation
+import LayoverCore
+import LayoverDirect
+import LayoverEngine
+import LayoverTLS
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverUpstream
+
+/// What Layover's own TLS says and understands, against `openssl s_server` and against raw bytes.
+@Suite(.serialized)
+struct TLSSessionTests {
+    private func onDirectPath(_ adjust: (inout UpstreamOptions) -> Void, _ test: (UpstreamRig) async throws -> Void) async throws {
+        try await Path.$current.withValue(.direct) {
+            let rig = try UpstreamRig(adjust: adjust)
+            try await test(rig)
+            try await rig.stop()
+        }
+    }
+
+    /// A response without a length is whole only if the origin said that it ends: the end of the connection can be anybody's.
+    @Test(arguments: [true, false]) func endWithoutACloseNotifyIsATruncation(says: Bool) async throws {
+        let certificates = try TestCertificates()
+        let origin = try await ScriptedTLSOrigin(certificates, says ? .endsWell : .isCutOff)
+        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
+            let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
+            #expect(facts.bodyText == "all of it")
+            #expect(facts.events.last == (says ? "end" : "failed"))
+            if !says {
+                #expect(facts.failure?.kind == .httpResponseIncomplete)
+                #expect(facts.failure?.evidence == .answered)
+            }
+        }
+    }
+
+    @Test func responseWithALengthIsWholeWithoutACloseNotify() async throws {
+        let certificates = try TestCertificates()
+        let origin = try await ScriptedTLSOrigin(certificates, .isCutOffBehindALength)
+        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
+            let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https))
+            #expect(facts.events == ["head", "body", "end"])
+        }
+    }
+
+    /// The second connection needs no full handshake, with either version; the third gets a session of the second.
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func sessionsAreResumed(version: String) async throws {
+        let certificates = try TestCertificates()
+        let origin = try await ScriptedTLSOrigin(certificates, .tellsTheHandshake, version: version)
+        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
+            var seen: [String] = []
+            for _ in 1...3 {
+                let facts = await rig.send(rig.request("GET", port: origin.port, scheme: .https), needsFreshConnection: true)
+                seen.append(facts.bodyText)
+            }
+            #expect(seen == ["new", "resumed", "resumed"])
+        }
+    }
+
+    @Test func serverNameIsSentForNamesOnlyAndTheProtocolIsNamed() async throws {
+        let certificates = try TestCertificates(names: "IP:127.0.0.1,DNS:localhost")
+        let origin = try await ScriptedTLSOrigin(certificates, .tellsTheNames)
+        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
+            #expect(await rig.send(rig.request("GET", port: origin.port, scheme: .https)).bodyText == "None http/1.1")
+            let named = rig.request("GET", port: origin.port, scheme: .https, host: "localhost")
+            #expect(await rig.send(named).bodyText == "localhost http/1.1")
+        }
+    }
+
+    @Test func bodiesPassBothWaysAtOnce() async throws {
+        let certificates = try TestCertificates()
+        let origin = try await ScriptedTLSOrigin(certificates, .echoes)
+        try await onDirectPath({ $0.caFile = certificates.caFile }) { rig in
+            let count = 3 << 20
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 ^ ($0 >> 9)) }
+            let body = rig.emptyBody(length: count, mayBeSentTwice: true)
+            let record = rig.start(
+                rig.request("PUT", port: origin.port, scheme: .https, framing: .length(count), body: body))
+            for start in stride(from: 0, to: count, by: 50_000) {
+                _ = body.append(ByteBuffer(bytes: bytes[start..<min(count, start + 50_000)]))
+            }
+            body.finish()
+            let facts = await record.ended()
+            #expect(facts.events == ["head", "body", "end"])
+            #expect(facts.body == bytes)
+        }
+    }
+
+    @Test func trustFileThatCannotBeReadIsAnError() {
+        #expect(throws: TLSError.self) { try TLSClientContext(trustFile: "/no/such/file") }
+    }
+}
