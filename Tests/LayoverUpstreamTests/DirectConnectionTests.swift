@@ -53,6 +53,23 @@ struct DirectConnectionTests {
         }
     }
 
+    /// An origin that refuses a body often closes a moment later, without having said so.
+    @Test func unrepeatableRequestDoesNotFollowARefusedBody() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            while let (head, _) = connection.readRequest() {
+                connection.answer("\(connection.number)", status: head.contains("/refused") ? "413 Content Too Large" : "200 OK")
+            }
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            let refused = rig.request("PUT", port: origin.port, target: "/refused", framing: .length(2), body: rig.body("ab"))
+            #expect(await rig.send(refused).bodyText == "1")
+            #expect(await rig.send(rig.request("POST", port: origin.port)).bodyText == "2")
+            #expect(await rig.send(rig.request("POST", port: origin.port)).bodyText == "2")
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText != "3", "what may be repeated can use either")
+        }
+    }
+
     /// Whatever lies in the kernel when an unrepeatable request comes, its end included, is found before anything is sent.
     @Test func unrepeatableRequestNeverMeetsADeadConnectionThatIsKnownToBeDead() async throws {
         let closed = Signal()
@@ -171,6 +188,40 @@ struct DirectConnectionTests {
             asked.value[0](true)
             #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200)
             #expect(origin.count(of: "POST") == 0)
+        }
+    }
+
+    /// The origin resets the kept connection behind our back: the kernel takes nothing, so the request goes on another connection, and
+    /// its body, which must not be sent twice, is whole there.
+    @Test(arguments: [2, 500_000]) func nothingIsLostWhenTheKernelRefusesTheFirstByte(byteCount: Int) async throws {
+        let (reset, isReset) = (Signal(), Signal())
+        let origin = try MisbehavingOrigin { connection in
+            guard let (_, body) = connection.readRequest() else { return }
+            connection.answer("\(connection.number) \(body.count)")
+            guard connection.number == 1 else { return }
+            reset.block()
+            connection.reset()
+            isReset.fire()
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1 0")
+            let askedCount = Atomic(0)
+            let text = String(repeating: "b", count: byteCount)
+            let record = rig.start(
+                rig.request("POST", port: origin.port, framing: .length(byteCount), body: rig.body(text)),
+                permit: { answer in
+                    // On the loop, which sees nothing of the reset before it sends.
+                    if askedCount.add(1, ordering: .relaxed).newValue == 1 {
+                        reset.fire()
+                        isReset.block()
+                    }
+                    answer(true)
+                })
+            let facts = await record.ended()
+            #expect(facts.bodyText == "2 \(byteCount)")
+            #expect(askedCount.load(ordering: .relaxed) == 2)
+            #expect(origin.count(of: "POST /x") == 1)
         }
     }
 

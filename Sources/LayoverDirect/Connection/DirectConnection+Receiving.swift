@@ -39,6 +39,8 @@ extension DirectConnection {
         if head.endsConnection || head.announcesImpossibleBody { receiving.endsConnection = true }
         // The origin has decided without all of the body: it is told the rest only where it seems to want it (RFC 9110 section 10.1.1,
         // RFC 9112 section 9.5).
+        if !sending.isComplete { receiving.endsConnection = true }
+        mayBeAboutToClose = head.status >= 300 && attempt.request.body != nil
         if sending.awaitsContinue || head.status >= 300 { sending.isStopped = true }
         sending.awaitsContinue = false
         sending.continueAt = nil

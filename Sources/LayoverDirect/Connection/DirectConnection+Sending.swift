@@ -44,6 +44,9 @@ extension DirectConnection {
 
     /// Sends the head, and as much of the body as is there and fits.
     ///
+    /// What is read of a body that must not be sent twice is not kept. So it is read only once the kernel has taken the head: if the
+    /// connection turns out to be gone, the whole body is there for another one.
+    ///
     /// - Returns: False: nothing was sent, and the attempt needs another connection.
     func sendHead(of attempt: UpstreamAttempt) -> Bool {
         let request = attempt.request
@@ -54,9 +57,11 @@ extension DirectConnection {
         let head = RequestHeadWriter.write(request, into: &out)
         if head.bindsConnection { bind(to: attempt.client) }
         if let body = request.body { openReader(body, of: attempt) }
-        if !sending.awaitsContinue, sending.reader?.isComplete == false, !readPiece(into: &out, of: attempt) { return true }
+        let sendsBodyNow = !sending.awaitsContinue && sending.reader?.isComplete == false
+        if sendsBodyNow, request.mayBeSentTwice, !readPiece(into: &out, of: attempt) { return true }
         attempt.hasBegunSending.store(true, ordering: .releasing)
-        if let code = handOver(out) {
+        let isFollowed = sendsBodyNow && !request.mayBeSentTwice && request.body?.receivedByteCount != 0
+        if let code = handOver(out, isFollowed: isFollowed) {
             attempt.hasBegunSending.store(false, ordering: .releasing)
             return brokeAtOnce(code, attempt)
         }
@@ -168,10 +173,11 @@ extension DirectConnection {
 
     /// Hands bytes to the kernel at once, so that it is known how many it took; what it does not take waits in the channel.
     ///
+    /// - Parameter isFollowed: Whether more bytes follow at once, so that the kernel may wait with these (MSG_MORE).
     /// - Returns: The reason (send(2)) why the kernel took none and the connection is gone; else nil.
-    private func handOver(_ bytes: ByteBuffer) -> CInt? {
+    private func handOver(_ bytes: ByteBuffer, isFollowed: Bool = false) -> CInt? {
         guard tls == nil else { return handOverSecured(bytes) }
-        switch sendNow(bytes) {
+        switch sendNow(bytes, isFollowed: isFollowed) {
         case .failure(let error): return error.errnoCode
         case .success(let taken): handedOver(bytes, countTaken: taken, rest: taken)
         }
@@ -196,12 +202,15 @@ extension DirectConnection {
         return nil
     }
 
+    private static let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+    private static let flagsIfFollowed = flags | CInt(MSG_MORE)
+
     /// What the kernel takes at once (send(2)): nothing while bytes wait in the channel.
-    func sendNow(_ bytes: ByteBuffer) -> Result<Int, IOError> {
+    func sendNow(_ bytes: ByteBuffer, isFollowed: Bool = false) -> Result<Int, IOError> {
         guard let context, context.channel.isActive else { return .failure(IOError(errnoCode: ECONNRESET, reason: "send")) }
         guard channelWriteCount == 0 else { return .success(0) }
         let count = bytes.withUnsafeReadableBytes { memory in
-            send(descriptor, memory.baseAddress, memory.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+            send(descriptor, memory.baseAddress, memory.count, isFollowed ? Self.flagsIfFollowed : Self.flags)
         }
         if count < 0, errno != EAGAIN, errno != EWOULDBLOCK, errno != EINTR {
             return .failure(IOError(errnoCode: errno, reason: "send"))

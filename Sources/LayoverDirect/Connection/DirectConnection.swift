@@ -39,6 +39,9 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     private(set) var attemptCount = 0
     /// Since when it has been idle; nil while the pool does not have it. The pool sets it.
     var idleSince: NIODeadline?
+    /// Whether the response before was an error to a request with a body. The origin may have sent it without reading the body, and be
+    /// about to close: many do, and not all of them say so.
+    var mayBeAboutToClose = false
     /// The client that it is for, because a request authenticated it as a whole; nil: for all.
     var boundClient: Int?
 
@@ -63,6 +66,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     ///
     /// - Parameter oldest: It must not have been idle since an earlier time. Nil: however long.
     func mayCarry(_ attempt: UpstreamAttempt, idleSince oldest: NIODeadline?) -> Bool {
+        if !attempt.request.mayBeSentTwice, mayBeAboutToClose { return false }
         if let oldest, let idleSince, idleSince < oldest { return false }
         let allowed = attempt.request.allowAddresses
         if allowAddresses.isEmpty || allowAddresses == allowed { return true }

@@ -26,10 +26,17 @@ class Client:
             self.ledger.breach(f"the client, {exchange}: {breach}")
             self.drop()
         except (wire.Ended, OSError) as error:
-            self.ledger.breach(f"the client, {exchange}: {type(error).__name__} {error}")
+            self.ledger.breach(f"the client, {exchange}: {type(error).__name__} {error}, told {self.last_words()!r}")
             self.drop()
         finally:
             self.ledger.end(exchange)
+
+    def last_words(self):
+        """What the proxy had said before it closed the connection under a request."""
+        try:
+            return self.stream.read1(2_000) if self.stream else None
+        except OSError as error:
+            return str(error)
 
     def drop(self):
         if self.connection:
