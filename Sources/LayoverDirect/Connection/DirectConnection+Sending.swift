@@ -37,7 +37,9 @@ extension DirectConnection {
         guard isGranted else { return fail(.notMarked) }
         guard isOpen, !isInputClosed else { return lost(nil) }
         guard sendHead(of: attempt) else { return worker.run(attempt) }
-        if input.readableBytes > 0 { receive() }
+        guard input.readableBytes > 0 else { return }
+        receive()
+        worker.batchEnded()
     }
 
     // MARK: Head and body
