@@ -14,46 +14,6 @@
 
 #if OPENSSL_VERSION_NUMBER < 0x30000000L
 #error "Layover needs OpenSSL 3.0 or newer."
-/* What follows is a macro in OpenSSL, which Swift cannot call. */
-
-/* TLS 1.2 and newer, without renegotiation and compression (SSL_CTX_set_min_proto_version(3), SSL_CTX_set_options(3)). */
-static inline int layover_tls_restrict(SSL_CTX *context) {
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
-}
-
-/* Sessions go to the callback, and are looked for by nobody (SSL_CTX_set_session_cache_mode(3)). */
-static inline void layover_tls_keep_sessions(SSL_CTX *context, int (*keep)(SSL *, SSL_SESSION *)) {
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_sess_set_new_cb(context, keep);
-}
-
-/* Buffers of an idle connection are given back; a record is written whole or not at all (SSL_CTX_set_mode(3)). */
-static inline void layover_tls_save_memory(SSL_CTX *context) {
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
-}
-
-/* The name that the client asks for (RFC 6066 section 3). */
-static inline int layover_tls_set_server_name(SSL *tls, const char *name) {
-    return SSL_set_tlsext_host_name(tls, name) == 1;
-}
-
-/* A BIO in memory that says "later" and not "the end" when it is empty (BIO_s_mem(3)). */
-static inline BIO *layover_bio_in_memory(void) {
-    BIO *bio = BIO_new(BIO_s_mem());
-    if (bio) BIO_set_mem_eof_return(bio, -1);
-    return bio;
-}
-
-static inline size_t layover_bio_byte_count(BIO *bio) { return BIO_ctrl_pending(bio); }
-
-/* The number of the alert that the peer sent (RFC 8446 section 6), or -1 (SSL_get_error(3), ERR_GET_REASON(3)). */
-static inline int layover_tls_alert(unsigned long error) {
-    int reason = ERR_GET_REASON(error);
-    return ERR_GET_LIB(error) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256
-        ? reason - SSL_AD_REASON_OFFSET : -1;
-}
-
 #endif
 
 /* OpenSSL takes parameters as an array of OSSL_PARAM, which wants pointers that are not const and that live as long as

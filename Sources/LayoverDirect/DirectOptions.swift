@@ -4,7 +4,7 @@ package import LayoverTLS
 
 /// What the direct workers of all loops have in common.
 package struct DirectOptions: Sendable {
-    /// Whom TLS connections trust. Nil: attempts over TLS are left to the dialler. Default: nil.
+    /// The trusted certificates and settings of TLS connections. Nil: the dialler makes attempts over TLS. Default: nil.
     package var tls: TLSClientContext?
     /// Asked before a connection is used again that was opened under other exceptions.
     package var addressGuard: any AddressGuard

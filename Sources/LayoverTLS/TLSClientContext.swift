@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What all TLS connections to origins have in common: whom they trust, and which versions they speak.
+/// The settings that all TLS connections to origins share: trusted certificates, versions, rules of verification.
 ///
 /// TLS 1.2 and newer. A certificate must be valid now, be meant for servers, have a chain to a trusted one, and name the host in its
 /// subjectAltName: the common name counts for nothing (RFC 9525 section 2). Renegotiation is refused.
@@ -20,7 +20,7 @@ package final class TLSClientContext: @unchecked Sendable {
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
         let isTrustLoaded = trustFile.map { SSL_CTX_load_verify_file(pointer, $0) } ?? SSL_CTX_set_default_verify_paths(pointer)
         guard isTrustLoaded == 1 else { throw .noted(.unusable) }
-        // As libcurl has it: a certificate of the file is trusted as it is, whoever issued it.
+        // Like libcurl: a certificate of the file is trusted by itself; its issuer need not be.
         let parameters = SSL_CTX_get0_param(pointer)
         X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         X509_VERIFY_PARAM_set_hostflags(

@@ -53,7 +53,7 @@ extension DirectConnection {
     /// Passes on what was decrypted. Tickets for later sessions and the like are no bytes of the application.
     private func received() {
         if attempt == nil || sending.awaitsPermit && isReused {
-            // Nobody asked for it, so it is nobody's response.
+            // No request is under way: these bytes are no response to the next one.
             if input.readableBytes > 0 || isInputClosed { close() }
         } else if sending.byteCount > 0 {
             if input.readableBytes > 0 { receive() } else if isInputClosed { inputEnded() }

@@ -155,7 +155,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         if tls != nil { return receiveSecured(bytes) }
-        // Nobody asked for it, so it is nobody's response.
+        // No request is under way: these bytes are no response to the next one.
         guard attempt != nil, !(sending.awaitsPermit && isReused) else { return close() }
         if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
         if sending.byteCount > 0 { receive() }

@@ -3,7 +3,7 @@ import NIOCore
 /// One timer for the deadlines of many: it is set to the earliest that was noted, and then all are looked at. Those that have moved
 /// on meanwhile, as most do, cost nothing until then. Confined to its loop.
 final class DeadlineTimer {
-    /// Called when a noted deadline has come. Whoever still has one notes it again.
+    /// Called when a noted deadline has come. Deadlines that have not come yet must be noted again.
     var whenDue: (NIODeadline) -> Void = { _ in }
     private let eventLoop: any EventLoop
     private var timer: Scheduled<Void>?

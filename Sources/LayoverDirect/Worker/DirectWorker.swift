@@ -91,8 +91,8 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         (attempt.workerState as? DirectConnection)?.resumeReceiving()
     }
 
-    /// Tells the last event of an attempt once the current turn of the loop is over: whoever starts or cancels it does not expect
-    /// the event within the call.
+    /// Reports the last event of an attempt once the current turn of the loop is over: the callers of `start` and `cancel` do not
+    /// expect it within the call.
     func end(_ attempt: UpstreamAttempt, with failure: Failure) {
         attempt.workerState = nil
         eventLoop.execute {

@@ -24,12 +24,8 @@ package struct ResponseDecoder: Sendable {
     private enum State: Sendable {
         /// Left by the final head.
         case head
-        /// So many bytes of the body are missing. Left at 0, with `end`.
-        case length(Int)
-        /// Left by the end of the connection.
-        case untilClose
-        /// Left by the last chunk and its trailers.
-        case chunks
+        /// Left by the end of the body: to `complete`.
+        case body
         /// Only `reset` leaves it.
         case complete
         /// Only `reset` leaves it.
@@ -40,12 +36,12 @@ package struct ResponseDecoder: Sendable {
     private var state = State.complete
     private var assembler: ResponseHeadAssembler
     private var lines = LineCursor()
-    private var chunks: ResponseBodyDecoder
+    private var body: ResponseBodyDecoder
 
     package init(limits: FramingLimits = .init()) {
         self.limits = limits
         assembler = ResponseHeadAssembler(limits: limits)
-        chunks = ResponseBodyDecoder(.chunked, limits: limits)
+        body = ResponseBodyDecoder(.none, limits: limits)
     }
 
     /// Prepares for the response to the next request.
@@ -66,7 +62,7 @@ package struct ResponseDecoder: Sendable {
     package var isComplete: Bool { if case .complete = state { true } else { false } }
 
     /// Whether the end of the connection is that of the response.
-    package var endsWithConnection: Bool { if case .untilClose = state { true } else { false } }
+    package var endsWithConnection: Bool { if case .body = state { body.endsWithConnection } else { false } }
 
     /// Takes as much of `input` as one event needs. Nil: more bytes are needed, or the response is complete.
     package mutating func next(_ input: inout ByteBuffer) throws(FramingError) -> Event? {
@@ -83,20 +79,17 @@ package struct ResponseDecoder: Sendable {
         switch state {
         case .head:
             guard let head = try takeHead(&input) else { return nil }
-            if !head.isInterim { begin(head.framing) }
+            if !head.isInterim {
+                body = ResponseBodyDecoder(head.framing, limits: limits)
+                state = .body
+            }
             return .head(head)
-        case .length(0):
-            return complete()
-        case .length(let missing):
-            guard let bytes = takeBody(&input, atMost: missing) else { return nil }
-            state = .length(missing - bytes.readableBytes)
-            return .body(bytes)
-        case .untilClose:
-            return takeBody(&input, atMost: .max).map { .body($0) }
-        case .chunks:
-            switch try chunks.next(&input) {
+        case .body:
+            switch try body.next(&input) {
             case .body(let bytes): return .body(bytes)
-            case .end(let trailers): return complete(trailers)
+            case .end(let trailers):
+                state = .complete
+                return .end(trailers: trailers)
             case nil: return nil
             }
         case .complete:
@@ -104,28 +97,6 @@ package struct ResponseDecoder: Sendable {
         case .failed(let error):
             throw error
         }
-    }
-
-    private mutating func begin(_ framing: ResponseFraming) {
-        switch framing {
-        case .none: state = .length(0)
-        case .length(let byteCount): state = .length(byteCount)
-        case .untilClose: state = .untilClose
-        case .chunked:
-            state = .chunks
-            chunks = ResponseBodyDecoder(.chunked, limits: limits)
-        }
-    }
-
-    private mutating func complete(_ trailers: ByteBuffer? = nil) -> Event {
-        state = .complete
-        return .end(trailers: trailers)
-    }
-
-    /// Hands over what is there of the body, without copying it.
-    private func takeBody(_ input: inout ByteBuffer, atMost missing: Int) -> ByteBuffer? {
-        let byteCount = min(missing, input.readableBytes, limits.bodyEventByteCountMax)
-        return byteCount > 0 ? input.readSlice(length: byteCount) : nil
     }
 
     /// Reads the lines that are there, each once. Nil: more bytes are needed.

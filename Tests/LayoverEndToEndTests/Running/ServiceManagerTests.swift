@@ -21,6 +21,7 @@ extension EndToEnd {
             s = socket.socket(socket.AF_UNIX if sys.argv[1].startswith("/") else socket.AF_INET)
             s.bind(sys.argv[1] if sys.argv[1].startswith("/") else (sys.argv[1], int(sys.argv[2])))
             if sys.argv[3] == "listen": s.listen()
+            if sys.argv[1].startswith("/"): open(sys.argv[1] + ".listens", "w").close()
             os.dup2(s.fileno(), 4 if sys.argv[3] == "listen" else 3)
             if sys.argv[3] == "listen": os.dup2(os.open("/dev/null", os.O_RDONLY), 3); os.set_inheritable(3, True)
             os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="2", LISTEN_FDNAMES="other:proxy")
@@ -86,11 +87,13 @@ extension EndToEnd {
             let path = folder.file("p").path
             let process = try RunningLayover.launch(in: folder, under: ["python3", "-c", Self.activator, path, "0", "listen"])
             // The socket listens before Layover runs: whoever connects waits.
+            try await FolderWatch(folder.url).first("the socket listens") {
+                FileManager.default.fileExists(atPath: path + ".listens") ? () : nil
+            }
             let script = """
-                import os, socket, time
-                while not os.path.exists("\(path)"): time.sleep(0.01)
+                import socket
                 s = socket.socket(socket.AF_UNIX)
-                while s.connect_ex("\(path)"): time.sleep(0.01)
+                s.connect("\(path)")
                 s.sendall(b"GET http://127.0.0.1:\(origin.port)/echo?1 HTTP/1.1\\r\\nHost: 127.0.0.1:\(origin.port)\\r\\nConnection: close\\r\\n\\r\\n")
                 print(s.recv(65536).decode().splitlines()[0])
                 """
