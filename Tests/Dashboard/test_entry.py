@@ -225,6 +225,7 @@ class Entry(Case):
         self.see_rows(12)
         self.click(self.row(9) + " input")
         self.assertTrue(self.js("return document.getElementById('all').indeterminate"))
+        self.steady(self.row(11) + " input")
         webdriver.ActionChains(self.driver).key_down(Keys.SHIFT).click(self.one(self.row(11) + " input")).key_up(Keys.SHIFT).perform()
         ticked = "return [...document.querySelectorAll('#rows tr')].flatMap((r, i) => r.querySelector('input').checked ? [i + 1] : [])"
         self.assertEqual(self.js(ticked), [9, 10, 11])
@@ -236,6 +237,27 @@ class Entry(Case):
         for _ in range(2):
             webdriver.ActionChains(self.driver).key_down(Keys.SHIFT).send_keys(Keys.ARROW_DOWN).key_up(Keys.SHIFT).perform()
         self.assertEqual(self.js(ticked), [9, 10, 11])
+
+    def test_20_rows_stay_where_they_are_whatever_they_say(self):
+        self.layover.park(f"{self.dead}/#", 3)
+        self.open()
+        self.see_rows(3)
+        self.click(self.row(3) + " input")
+        self.addCleanup(self.driver.set_window_size, 1400, 900)
+        for width in (1400, 1240):
+            self.driver.set_window_size(width, 900)
+            before, after = self.js("""
+                const places = () => [...document.querySelectorAll('#rows tr:nth-child(3) > *')].map((cell) => {
+                  const { x, y } = cell.getBoundingClientRect();
+                  return [x, y];
+                });
+                const before = places();
+                const words = { ".why span": "as long as a reason can be ".repeat(9), ".state": "needs decision", "td:nth-child(5)": "handshake 100 %",
+                  "td:nth-child(6)": "1024", "td:nth-child(7)": "119 min ago" };
+                const row = document.querySelector("#rows tr");
+                for (const [place, text] of Object.entries(words)) row.querySelector(place).textContent = text;
+                return [before, places()];""")
+            self.assertEqual(before, after, f"{width} pixels")
 
     def test_21_force_says_what_may_happen_twice_needs_words_and_enter_does_not_confirm(self):
         closing = self.origin("close").start()

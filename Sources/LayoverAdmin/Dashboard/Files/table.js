@@ -55,7 +55,7 @@ function cells(entry) {
       entry.ticket !== null ? element("span", { class: "tag" }, "ticket") : null,
       entry.lane ? element("span", { class: "tag" }, `lane ${visible(entry.lane)}`) : null,
       entry.client.connected ? element("span", { class: "tag" }, "client waits") : null),
-    element("td", { "data-label": "Why", class: "why" }, reason(entry)),
+    element("td", { "data-label": "Why", class: "why" }, element("span", { title: reason(entry) }, reason(entry))),
     element("td", { "data-label": "Next attempt" }, entry.state === "attempting" ? progress(entry) : next),
     element("td", { "data-label": "Attempts" }, String(entry.attempts)),
     element("td", { "data-label": isFinal ? "Ended" : "Waiting since" }, timeElement(entry.endedAt ?? entry.parkedAt, "ago")),
