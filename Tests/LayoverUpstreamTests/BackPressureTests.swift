@@ -105,4 +105,36 @@ struct BackPressureTests {
         #expect(facts.body.count == total)
         try await rig.stop()
     }
+
+    /// The origin resets the connection behind a response that is complete and that the client has not taken yet.
+    @Test(arguments: [true, false]) func aResetBehindWhatTheClientHasNotTakenChangesNothingBefore(isComplete: Bool) async throws {
+        let text = String(repeating: "0123456789abcdef", count: 2 << 10)
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            guard connection.number == 1 else {
+                connection.answer()
+                return
+            }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count + (isComplete ? 0 : 1))\r\n\r\n\(text)")
+            connection.reset()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig { $0.bytesOutstandingMax = 4 << 10 }
+        let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
+        let attempt = try #require(record.attempt)
+        _ = await record.waitFor { _ in attempt.isReceivingPaused.load(ordering: .acquiring) }
+        // By the time of its answer the loop has met the reset.
+        #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
+        #expect(record.facts.terminalCount == 0)
+        while true {
+            record.passOn()
+            let facts = await record.waitFor { facts in
+                facts.terminalCount > 0 || attempt.isReceivingPaused.load(ordering: .acquiring)
+            }
+            if facts.terminalCount > 0 || facts.isTimedOut { break }
+        }
+        #expect(record.facts.bodyText == text)
+        #expect((record.facts.failure == nil) == isComplete)
+        try await rig.stop()
+    }
 }

@@ -92,6 +92,7 @@ extension DirectConnection {
         guard attempt != nil else { return close() }
         // Found out when it is sent on, and when all that came before has been taken.
         if sending.awaitsPermit || receiving.isPaused { return }
+        if let cause = receiving.brokenBy { return fail(cause) }
         // Under TLS only the word of the origin is its end: anybody on the way can end the connection (RFC 8446 section 6.1).
         if decoder.endsWithConnection, tls?.isEnded != false { return finish(trailers: nil) }
         lost(nil)
@@ -102,7 +103,16 @@ extension DirectConnection {
         if sending.awaitsPermit { return }
         if isSecuring { return fail(.notSecured(.closedInHandshake)) }
         guard sending.byteCount > 0 || sending.waitingByteCount > 0 || !isReused else { return beginAgain() }
-        fail(.lost(error))
+        broke(by: .lost(error))
+    }
+
+    /// The connection broke. What came before counts first, also where the recipient is behind: it may be all of the response.
+    func broke(by cause: FailureCause) {
+        guard receiving.isPaused, attempt != nil else { return fail(cause) }
+        // Once all had come, nothing is missing.
+        guard !isInputClosed else { return }
+        isInputClosed = true
+        receiving.brokenBy = cause
     }
 
     /// Nothing was sent on the kept connection: another one is as good.

@@ -12,6 +12,8 @@ struct ResponseReceiving {
     var isReceiving = false
     /// Whether the recipient is to take bytes before more are decoded and read.
     var isPaused = false
+    /// What ended the connection while receiving was paused. It ends the attempt unless what came before completes the response.
+    var brokenBy: FailureCause?
     /// When something arrived last.
     var lastAt = NIODeadline.uptimeNanoseconds(0)
 }

@@ -13,6 +13,8 @@ class Client:
         self.load, self.ledger = load, load.ledger
         self.chance = random.Random(f"{load.ledger.seed} {name}")
         self.connection = self.stream = None
+        # Responses that came on the connection at hand.
+        self.answer_count = 0
 
     # One exchange
 
@@ -26,17 +28,20 @@ class Client:
             self.ledger.breach(f"the client, {exchange}: {breach}")
             self.drop()
         except (wire.Ended, OSError) as error:
-            self.ledger.breach(f"the client, {exchange}: {type(error).__name__} {error}, told {self.last_words()!r}")
+            self.ledger.breach(f"the client, {exchange}: {type(error).__name__} {error}, {self.last_words()}")
             self.drop()
         finally:
             self.ledger.end(exchange)
 
     def last_words(self):
-        """What the proxy had said before it closed the connection under a request."""
+        """What the proxy had said before it closed the connection under a request, and by which port a trace knows it."""
+        if not self.stream:
+            return "not connected"
+        port = self.connection.getsockname()[1]
         try:
-            return self.stream.read1(2_000) if self.stream else None
+            return f"from port {port}, after {self.answer_count} answers there, told {self.stream.read1(2_000)!r}"
         except OSError as error:
-            return str(error)
+            return f"from port {port}, after {self.answer_count} answers there: {error}"
 
     def drop(self):
         if self.connection:
@@ -49,6 +54,7 @@ class Client:
             self.drop()
         if not self.connection:
             self.connection = socket.create_connection(("127.0.0.1", self.load.proxy), timeout=self.load.patience)
+            self.answer_count = 0
             self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.stream = self.connection.makefile("rb", buffering=1 << 17)
 
@@ -97,6 +103,7 @@ class Client:
                 take(data)
             self.drop()
         body.whole()
+        self.answer_count += 1
         self.ledger.count(down=body.count)
         if fields.get("connection") == "close":
             self.drop()
