@@ -66,8 +66,27 @@ struct StalledClientTests {
         }
     }
 
+    /// As much comes from the origin as the client takes: what waits for it stays the same.
+    @Test func clientThatTakesWhatComesIsNotCutOff() async throws {
+        try await withProxy(ticks: false, rules: { $0.clientStallTimeout = Self.stallMax }) { proxy in
+            let (client, attempt) = try await Self.stalled(proxy, isComplete: false)
+            try await proxy.tick(in: .seconds(1))
+            let before = try await proxy.loop.eventLoop.submit { proxy.loop.connections.untakenByteCount }.get()
+            let taken = try await Self.takeALittle(client, proxy)
+            attempt.sendBody(String(repeating: "x", count: taken))
+            try await proxy.settle()
+            let after = try await proxy.loop.eventLoop.submit { proxy.loop.connections.untakenByteCount }.get()
+            #expect(after == before)
+            try await proxy.tick(in: .seconds(3700))
+            #expect(proxy.openConnectionCount() == 1)
+        }
+    }
+
     /// Reads until the proxy could write more.
-    private static func takeALittle(_ client: RawClient, _ proxy: TestProxy) async throws {
+    ///
+    /// - Returns: How many bytes.
+    @discardableResult
+    private static func takeALittle(_ client: RawClient, _ proxy: TestProxy) async throws -> Int {
         let loop = proxy.loop
         let before = try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get()
         let deadline = ContinuousClock.now + .seconds(20)
@@ -76,5 +95,6 @@ struct StalledClientTests {
             client.readOnce()
             try await proxy.settle()
         }
+        return before - (try await loop.eventLoop.submit { loop.connections.untakenByteCount }.get())
     }
 }

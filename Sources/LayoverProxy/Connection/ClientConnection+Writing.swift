@@ -14,6 +14,7 @@ extension ClientConnection {
     func write(_ bytes: ByteBuffer) {
         loop.metrics.responseByteCount.increment(by: bytes.readableBytes)
         access?.sentByteCount += bytes.readableBytes
+        writtenByteCount += bytes.readableBytes
         if bytes.readableBytes <= Self.gatherMax {
             if outgoing.readableBytes == 0 {
                 outgoing = bytes
@@ -57,8 +58,9 @@ extension ClientConnection {
     /// take some its time runs.
     func hasStalled(now: NIODeadline) -> Bool {
         let left = writtenByteCountLeft
-        defer { untakenByteCount = left }
-        guard left > 0, left == untakenByteCount, let stallDeadline else {
+        let taken = writtenByteCount - left
+        defer { (untakenByteCount, takenByteCount) = (left, taken) }
+        guard left > 0, taken == takenByteCount, let stallDeadline else {
             stallDeadline = left > 0 ? loop.coarseNow + loop.timeouts.stall : nil
             return false
         }

@@ -52,8 +52,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isBodyPaused = false
     /// When the client is to have done something; nil while it is our turn.
     var deadline: NIODeadline?
+    /// All bytes that were written on the connection.
+    var writtenByteCount = 0
     /// Bytes that waited for the client at the last tick.
     var untakenByteCount = 0
+    /// Bytes that the kernel had taken at the last tick.
+    var takenByteCount = 0
     /// When the client is to have taken some of them; nil while none wait.
     var stallDeadline: NIODeadline?
     /// Whether `process` is at work.
