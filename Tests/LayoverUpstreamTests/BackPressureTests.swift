@@ -106,8 +106,20 @@ struct BackPressureTests {
         try await rig.stop()
     }
 
-    /// The origin resets the connection behind a response that is complete and that the client has not taken yet.
-    @Test(arguments: [true, false]) func aResetBehindWhatTheClientHasNotTakenChangesNothingBefore(isComplete: Bool) async throws {
+    /// How the connection ends behind what the client has not taken yet.
+    enum Ending: CaseIterable {
+        case resetWhenComplete, resetWhenIncomplete, endOfTheBody
+
+        var framing: String {
+            switch self {
+            case .resetWhenComplete: "Content-Length: 32768"
+            case .resetWhenIncomplete: "Content-Length: 32769"
+            case .endOfTheBody: "Connection: close"
+            }
+        }
+    }
+
+    @Test(arguments: Ending.allCases) func endBehindWhatTheClientHasNotTakenChangesNothingBefore(ending: Ending) async throws {
         let text = String(repeating: "0123456789abcdef", count: 2 << 10)
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }
@@ -115,15 +127,15 @@ struct BackPressureTests {
                 connection.answer()
                 return
             }
-            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count + (isComplete ? 0 : 1))\r\n\r\n\(text)")
-            connection.reset()
+            connection.write("HTTP/1.1 200 OK\r\n\(ending.framing)\r\n\r\n\(text)")
+            if ending == .endOfTheBody { connection.close() } else { connection.reset() }
         }
         defer { origin.stop() }
         let rig = try UpstreamRig { $0.bytesOutstandingMax = 4 << 10 }
         let record = rig.start(rig.request("GET", port: origin.port), passesOn: false)
         let attempt = try #require(record.attempt)
         _ = await record.waitFor { _ in attempt.isReceivingPaused.load(ordering: .acquiring) }
-        // By the time of its answer the loop has met the reset.
+        // By the time of its answer the loop has met the end.
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
         #expect(record.facts.terminalCount == 0)
         while true {
@@ -134,7 +146,7 @@ struct BackPressureTests {
             if facts.terminalCount > 0 || facts.isTimedOut { break }
         }
         #expect(record.facts.bodyText == text)
-        #expect((record.facts.failure == nil) == isComplete)
+        #expect((record.facts.failure == nil) == (ending != .resetWhenIncomplete))
         try await rig.stop()
     }
 }

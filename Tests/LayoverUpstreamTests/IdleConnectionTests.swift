@@ -43,6 +43,38 @@ struct IdleConnectionTests {
         try await rig.stop()
     }
 
+    /// They lie in the kernel, and the loop has not read them yet when the next request begins.
+    @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", ""])
+    func whatTheLoopHasNotReadYetIsNoticedBeforeSending(poison: String) async throws {
+        let (answered, poisoned) = (Signal(), Signal())
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer("from \(connection.number)")
+            guard connection.number == 1 else { return }
+            answered.block()
+            if poison.isEmpty { connection.finishWriting() } else { connection.write(poison) }
+            poisoned.fire()
+            connection.readToEnd()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "from 1")
+        // The turn of the loop in which it comes goes on with the next request.
+        let queued = Signal()
+        rig.eventLoop.execute {
+            queued.block()
+            answered.fire()
+            poisoned.block()
+        }
+        let record = rig.start(rig.request("GET", port: origin.port))
+        queued.fire()
+        let facts = await record.ended()
+        #expect(facts.bodyText == "from 2")
+        #expect(facts.sendings == 1)
+        #expect(origin.connections.first?.receivedText.components(separatedBy: "GET /x").count == 2)
+        try await rig.stop()
+    }
+
     @Test func endOfAnIdleConnectionIsNoticedBeforeSending() async throws {
         let closed = Signal()
         let origin = try MisbehavingOrigin { connection in

@@ -116,10 +116,18 @@ class Client:
             if not head[0].split(" ")[1].startswith("1"):
                 return head
 
-    def slowed(self, take):
+    def slowed(self, take, step=1 << 16):
+        """Takes with a pause after every 64 KiB. One after each of many small chunks could last longer than `timeouts.clientIdle`:
+        the proxy has handed all to the kernel then, and may close what looks idle."""
+        owed = 0
+
         def slowly(data):
+            nonlocal owed
             take(data)
-            time.sleep(0.002)
+            owed += len(data)
+            if owed >= step:
+                owed = 0
+                time.sleep(0.002)
         return slowly
 
     def transfer(self, exchange, slowly=False):
