@@ -59,7 +59,7 @@ struct AccessFormatTests {
         #expect(
             line
                 == #"127.0.0.1 - - [23/Oct/2026:08:50:05 +0000] "GET http://a.example/x?token=*** HTTP/1.1" 200 42 "http://b/" "c\"u\\rl" "#
-                + "received=7 attempts=3 waited=2.000000 seconds=2.500000 upstream=0.500000 upstreamHead=0.250000 evidence=- failure=- "
+                + "received=7 attempts=3 resumed=0 waited=2.000000 seconds=2.500000 upstream=0.500000 upstreamHead=0.250000 evidence=- failure=- "
                 + "source=origin outcome=done entry=- traceparent=-\n")
     }
 
@@ -69,7 +69,7 @@ struct AccessFormatTests {
         #expect(
             line
                 == #"{"time":"2026-10-23T08:50:05.042Z","client":"127.0.0.1","method":"GET","url":"http://a.example/only/path","#
-                + #""protocol":"HTTP/1.0","status":null,"received":0,"sent":0,"attempts":0,"waited":0.000000,"seconds":2.500000,"#
+                + #""protocol":"HTTP/1.0","status":null,"received":0,"sent":0,"attempts":0,"resumed":0,"waited":0.000000,"seconds":2.500000,"#
                 + #""upstream":null,"upstreamHead":null,"evidence":null,"failure":null,"source":null,"outcome":"done","entry":null,"#
                 + #""traceparent":"\#(trace)","userAgent":"é\u0080","referer":null}"# + "\n")
     }

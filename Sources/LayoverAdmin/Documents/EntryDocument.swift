@@ -27,6 +27,8 @@ package struct EntryDocument: Codable, Sendable {
     @OrNull package var lastFailure: FailureDocument?
     /// The attempt under way; left out where there is none.
     package var attempt: ProgressDocument?
+    /// How far its response is that broke off and goes on; left out where none did.
+    package var resume: ResumeDocument?
     package var client: ClientDocument
     package var requestBytes: Int
     package var bodyReplayable: Bool
@@ -62,6 +64,22 @@ package struct ProgressDocument: Codable, Sendable {
     }
 }
 
+/// How far a response is that broke off, at its last break.
+package struct ResumeDocument: Codable, Sendable {
+    /// Bytes of its body that the client has been sent.
+    package var done: Int
+    /// Bytes of the whole body.
+    package var total: Int
+    /// How often it went on.
+    package var times: Int
+
+    init(_ progress: ResumeProgress) {
+        done = progress.done
+        total = progress.total
+        times = progress.times
+    }
+}
+
 /// A response without its fields and its body.
 package struct ResponseDocument: Codable, Sendable {
     package var status: Int
@@ -85,6 +103,7 @@ extension EntryDocument {
                 FailureDocument($0, at: wall.text(of: entry.lastFailureAt ?? entry.parkedAt))
             },
             attempt: entry.attemptStartedAt.map { ProgressDocument(entry.attemptProgress, startedAt: wall.text(of: $0)) },
+            resume: entry.resume.map(ResumeDocument.init),
             client: ClientDocument(entry), requestBytes: entry.requestByteCount,
             bodyReplayable: entry.isBodyReplayable,
             // An ended entry is in no outage.
@@ -103,6 +122,8 @@ extension Entry {
     /// The status of the response that was delivered; nil if there was none, or if it is only known from a person.
     var deliveredStatus: Int? {
         guard state == .delivered, settledBy == nil else { return nil }
+        // Its rest came with others; the client has seen the first.
+        if resume != nil { return 200 }
         return ticket?.status ?? attempts.records.last?.status
     }
 }

@@ -42,12 +42,12 @@ package struct AttemptLog: Sendable, Hashable {
         records[records.count - 1].verdict = verdict
     }
 
-    /// The response to the last attempt broke off after its head, and the request is not sent again.
-    mutating func lastBrokeOff(_ failure: Failure, at now: Timestamp) {
+    /// The response to the last attempt broke off after its head. Without a verdict the request is not sent again.
+    mutating func lastBrokeOff(_ failure: Failure, _ verdict: Verdict = .deliver(.notRepeatable), at now: Timestamp) {
         guard !records.isEmpty else { return }
         records[records.count - 1].failure = failure
         records[records.count - 1].endedAt = now
-        records[records.count - 1].verdict = .deliver(.notRepeatable)
+        records[records.count - 1].verdict = verdict
     }
 
     /// The process ended while an attempt was under way, so nothing more of it is known.

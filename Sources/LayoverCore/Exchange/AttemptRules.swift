@@ -22,6 +22,8 @@ package struct AttemptRules: Sendable {
     /// find it.
     package var isStopping = false
     private var lastTrigger = AttemptTrigger.arrival
+    /// Attempts before the count for the delay began.
+    private var earlierCount = 0
 
     /// - Parameter counts: What was done for the request before.
     package init(policy: Policy, counts: AttemptCounts = AttemptCounts(), isTicket: Bool = false) {
@@ -32,6 +34,15 @@ package struct AttemptRules: Sendable {
 
     /// Attempts made so far.
     package var attemptCount: Int { counts.all }
+
+    /// Attempts by which the delay grows.
+    private var delayCount: Int { counts.all - earlierCount }
+
+    /// So much of the response has come that the next break counts as the first.
+    package mutating func startOver() {
+        earlierCount = max(0, counts.all - 1)
+        counts.automatic = min(counts.automatic, 1)
+    }
 
     /// Automatic attempts that are left; nil means no limit.
     package var automaticLeft: Int? {
@@ -136,7 +147,7 @@ package struct AttemptRules: Sendable {
 
     package func parkingAfterAbort(using generator: inout some RandomNumberGenerator) -> Verdict.Parking {
         .init(
-            delay: policy.delay.delay(afterAttempt: max(1, attemptCount), using: &generator), shutsGate: false, rule: .aborted)
+            delay: policy.delay.delay(afterAttempt: max(1, delayCount), using: &generator), shutsGate: false, rule: .aborted)
     }
 
     /// What follows a failure where another attempt must not, or cannot, be made; nil where it may.
@@ -159,8 +170,21 @@ package struct AttemptRules: Sendable {
             case .standIn(let response): return .standIn(response)
             }
         }
-        let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
+        let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
         return .park(.init(delay: delay, shutsGate: failure.shutsGate))
+    }
+
+    /// Decides what follows a status that is no continuation of a response, but asks to come later.
+    package mutating func verdictOnContinuation(
+        _ failure: Failure, sending request: RequestSummary, retryAfter: Duration?,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        let wait = retryAfter ?? .zero
+        guard wait <= policy.retryAfterMax else { return .fail(.responseBegan) }
+        let verdict = verdictOnRetriable(failure, sending: request, using: &generator)
+        guard case .park(var parking) = verdict else { return verdict }
+        parking.delay = max(parking.delay, wait)
+        return .park(parking)
     }
 
     /// It may have been applied, and must not act twice.
@@ -213,7 +237,7 @@ package struct AttemptRules: Sendable {
             case .standIn(let response): return .standIn(response)
             }
         }
-        let delay = policy.delay.delay(afterAttempt: attemptCount, using: &generator)
+        let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
         return .park(
             .init(
                 delay: max(delay, response.retryAfter ?? .zero), shutsGate: false, rule: .status,

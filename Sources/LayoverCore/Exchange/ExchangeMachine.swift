@@ -77,6 +77,8 @@ package struct ExchangeMachine: Sendable {
     package var rules: AttemptRules
     package var lastFailure: Failure?
     package private(set) var timeline = AttemptTimeline()
+    /// The response that broke off and is to go on; nil while none has.
+    @Boxed package var resumable: ResumableResponse? = nil
 
     package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt)) {
         self.recipient = recipient
@@ -168,11 +170,12 @@ package struct ExchangeMachine: Sendable {
         if phase == .preflight { failure.evidence = .neverSent }
         let wasDelivering = phase == .delivering
         if wasDelivering {
-            // The store and the cache have not used it yet, so a repeatable request is sent again.
-            guard recipient != .client, circumstances.request.isRepeatable else {
+            // The store and the cache have not used it yet, so a repeatable request is sent again. A client gets the rest.
+            guard recipient != .client || resumable != nil, circumstances.request.isRepeatable else {
                 return breakOff(failure, at: circumstances.now)
             }
             failure.evidence = .maybeApplied
+            if resumable?.broke() == true { rules.startOver() }
         }
         if let obstacle = circumstances.obstacle { return stopped(by: obstacle, failure, in: circumstances) }
         // mutant: aborted-as-unsent
@@ -183,7 +186,7 @@ package struct ExchangeMachine: Sendable {
         let verdict = rules.verdict(
             on: failure, sending: circumstances.request, isNetworkAway: circumstances.isNetworkAway, using: &generator)
         // What is not asked for again is known as far as it came.
-        if wasDelivering, !verdict.sendsAgain { return breakOff(failure, at: circumstances.now) }
+        if wasDelivering || resumable != nil, !verdict.sendsAgain { return breakOff(failure, at: circumstances.now) }
         record(verdict, failure: failure, at: circumstances.now)
         switch verdict {
         case .againOnNewConnection:
@@ -230,6 +233,55 @@ package struct ExchangeMachine: Sendable {
         failure.becomeAborted()
         lastFailure = failure
         return (failure, rules.parkingAfterAbort(using: &generator))
+    }
+
+    // MARK: Going on with a response
+
+    /// What follows the response to the request for the rest.
+    package enum ContinuationStep: Sendable, Hashable {
+        case goOn
+        case park(Failure, Verdict.Parking)
+        case breakOff(Failure)
+    }
+
+    /// Decides whether a response continues the one that broke off.
+    package mutating func continued(
+        by head: ResumeFacts, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
+    ) -> ContinuationStep {
+        switch resumable?.judge(head) {
+        case .goOn?:
+            enter(.delivering)
+            return .goOn
+        case .refuse(let refusal)?: return refused(refusal, at: circumstances.now)
+        case .askAgain?, nil:
+            var failure = Failure.answered(head.status)
+            failure.evidence = .maybeApplied
+            lastFailure = failure
+            let verdict = rules.verdictOnContinuation(
+                failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
+            guard case .park(var parking) = verdict else { return .breakOff(broken(failure, at: circumstances.now)) }
+            parking.retryAfter = rules.pause(after: ResponseSummary(status: head.status, retryAfter: head.retryAfter))
+            record(.park(parking), failure: failure, status: head.status, at: circumstances.now)
+            return .park(failure, parking)
+        }
+    }
+
+    /// Bytes of the continuation have come.
+    ///
+    /// - Returns: How many of them, from the first on, are not for the recipient. Nil: it is to be cut off.
+    package mutating func continuationCame(_ count: Int) -> Int? { resumable?.came(count) }
+
+    /// What came is not the rest.
+    package mutating func refused(_ refusal: ContinuationRefusal, at now: Timestamp) -> ContinuationStep {
+        let failure = Failure(
+            phase: .receiving, kind: .httpResponseIncomplete, evidence: .maybeApplied, message: refusal.message)
+        return .breakOff(broken(failure, at: now))
+    }
+
+    private mutating func broken(_ failure: Failure, at now: Timestamp) -> Failure {
+        lastFailure = failure
+        record(.fail(.responseBegan), failure: failure, at: now)
+        return failure
     }
 
     // MARK: Responses

@@ -241,6 +241,7 @@ extension Entry {
             client: new.client, route: new.route, priority: new.priority ?? new.policy.priority, lane: new.lane,
             requestByteCount: new.requestByteCount, parkedAt: now, dueAt: now + new.parking.delay, expiresAt: expiresAt)
         standing.counts = new.tally.counts
+        standing.resume = new.tally.resume
         standing.hasOwnPriority = new.priority != nil
         self.init(
             request: new.request, standing: standing, sharedPolicy: policy, automaticLeft: new.tally.automaticLeft,
@@ -260,6 +261,13 @@ extension Entry {
     mutating func count(_ tally: AttemptTally) {
         counts = tally.counts
         attempts.append(contentsOf: tally.records)
+        if let progress = tally.resume { resume = progress }
+    }
+
+    /// More of the response has come, and it broke off once more: `holdMax` counts only while nothing moves.
+    mutating func waitsAnew(at now: Timestamp) {
+        guard !hasOwnDeadline else { return }
+        expiresAt = max(expiresAt, min(now + policy.holdMax, lifetimeEnd))
     }
 
     /// Takes note of whether a byte of it may have left.

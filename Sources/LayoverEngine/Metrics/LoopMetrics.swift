@@ -9,6 +9,7 @@ package final class LoopMetrics: Sendable {
     package let openTunnelCount = Atomic<Int>(0)
     package let attemptCount = Atomic<Int>(0)
     package let failedAttemptCount = Atomic<Int>(0)
+    package let resumedResponseCount = Atomic<Int>(0)
     package let ownResponseCount = Atomic<Int>(0)
     package let refusedRequestCount = Atomic<Int>(0)
     package let requestByteCount = Atomic<Int>(0)

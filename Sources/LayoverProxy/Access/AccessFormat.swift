@@ -23,7 +23,8 @@ struct AccessFormat {
         if whole != second { (second, secondText) = (whole, Self.text(of: whole, format)) }
         let upstream = record.attemptedAt.map { max(.zero, now - $0) }
         let values: [(name: StaticString, value: Value)] = [
-            ("attempts", .number(record.attemptCount)), ("waited", .seconds(record.waited(until: now))),
+            ("attempts", .number(record.attemptCount)), ("resumed", .number(record.resumedCount)),
+            ("waited", .seconds(record.waited(until: now))),
             ("seconds", .seconds(now - record.createdAt)), ("upstream", .optionalSeconds(upstream)),
             ("upstreamHead", .optionalSeconds(record.upstreamHeadTime)), ("evidence", .word(record.failure?.evidence.rawValue)),
             ("failure", .word(record.failure?.kind.rawValue)), ("source", .word(record.source?.rawValue)),

@@ -47,6 +47,8 @@ final class AccessRecord {
     /// When the head of the response was written.
     var respondedAt: Timestamp?
     var attemptCount = 0
+    /// How often the response broke off and went on.
+    var resumedCount = 0
     /// Whether it was parked.
     var isParked = false
     var failure: Failure?

@@ -54,7 +54,7 @@ extension ClientRecipient {
     func goesOn(_ exchange: Exchange) -> Bool {
         let policy = exchange.machine.rules.policy
         return policy.clientGone == .adopt && policy.mode != .pass && loop.rules.keepsTickets
-            && exchange.request.purpose == .transfer
+            && exchange.request.purpose == .transfer && exchange.machine.resumable == nil
     }
 
     /// Whether the client has closed its side while it could still be answered, and what is left of the request goes on without it.

@@ -32,6 +32,11 @@ extension ClientRecipient {
     func answer(_ response: OwnResponse, _ exchange: Exchange) {
         guard !exchange.phase.isEnded, !exchange.phase.isDelivering else { return }
         exchange.phase = .ended
+        // Another response cannot follow the beginning of one.
+        if exchange.machine.resumable != nil {
+            self.response.breakOff()
+            return loop.finalResponseGiven(self)
+        }
         exchange.keySearch?.end(KeyOutcome(response))
         write(response)
         loop.finalResponseGiven(self)

@@ -14,6 +14,10 @@ final class ClientResponse {
     private var framing = ClientFraming.none
     /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
     private var saysClose = false
+    /// The head of a response that may be resumed, if anything can (200, of known length); nil otherwise.
+    private var begun: ResponseHead?
+    /// Bytes of its body that were passed on.
+    private var bodyByteCount = 0
     /// Bytes written to a client that does not take them yet.
     private var untakenByteCount = 0
     /// The response that is being passed on, for those that have asked for the same.
@@ -40,6 +44,7 @@ final class ClientResponse {
         guard let connection else { return }
         connection.responds(head.status, from: .origin)
         framing = Self.framing(of: head, for: facts)
+        if head.status == 200, framing == .length { begun = head }
         saysClose = !keepsAlive
         var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
@@ -83,6 +88,7 @@ final class ClientResponse {
     /// - Returns: How many bytes need not be waited for any more.
     func receive(_ bytes: ByteBuffer, isDelivering: Bool) -> Int {
         sharing?.capture.append(bytes)
+        bodyByteCount += bytes.readableBytes
         // Where no body can follow, the client would take one for its next response.
         guard let connection, isDelivering, framing != .none else { return taken(bytes.readableBytes) }
         if framing == .chunked {
@@ -127,6 +133,12 @@ final class ClientResponse {
             connection.write(out)
         }
         connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+    }
+
+    /// What there is of the response, so that its rest can be asked for; nil where that is not possible.
+    func resumable(now: Int) -> ResumableResponse? {
+        guard sharing == nil, let begun else { return nil }
+        return ResumableResponse(ResumeFacts(begun, now: now), done: bodyByteCount)
     }
 
     func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close) }

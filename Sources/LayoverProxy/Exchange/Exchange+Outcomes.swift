@@ -16,12 +16,14 @@ extension Exchange {
         }
         loop.metrics.failedAttemptCount.increment()
         if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
+        if phase.isDelivering, machine.resumable == nil { machine.resumable = resumableResponse() }
+        if machine.resumable?.isComplete == true { return recipient.finish(trailers: nil, of: self) }
         let step = machine.attemptFailed(
             failure,
             in: .init(
                 request: summary, isNetworkAway: loop.network.isAway, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
             using: &loop.generator)
-        if step.endsTheTry, RetryCondition.connectivity.matches(failure) {
+        if step.endsTheTry, machine.resumable == nil, RetryCondition.connectivity.matches(failure) {
             serveStale { self.follow(step) }
         } else {
             follow(step)
@@ -130,6 +132,7 @@ extension Exchange {
 
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
+        if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
         // Its client has left, but others may have asked for the same.

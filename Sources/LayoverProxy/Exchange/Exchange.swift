@@ -109,7 +109,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         }
         loop.metrics.attemptCount.increment()
         let attempt = UpstreamAttempt(
-            request: request, number: number, needsFreshConnection: onNewConnection,
+            request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
             permit: permit ?? connected, client: client?.connection?.number, receiver: self)
         run.start(attempt, isTimed: cacheUse != nil || machine.recipient == .cache, isShown: entry != nil)
@@ -148,7 +148,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     func receiveRest(_ event: UpstreamEvent) {
         switch event {
+        case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
         case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
+        case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)
         case .end(let trailers):
             run.end()
             recipient.finish(trailers: trailers, of: self)

@@ -38,7 +38,7 @@ extension Exchange {
         let body = summary.body
         return AttemptTally(
             machine.rules.counts, automaticLeft: machine.rules.automaticLeft,
-            isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords())
+            isBodyReplayable: body == .none || body == .captured, records: machine.takeRecords(), resume: machine.resumable?.progress)
     }
 }
 

@@ -82,7 +82,7 @@ final class TicketConversion: @unchecked Sendable {
     func ask(isLast: Bool = false) {
         guard !isAsked else { return }
         if exchange.keySearch?.waitEnded() == true { return }
-        guard exchange.phase.isPending, exchange.request.purpose == .transfer else { return decline() }
+        guard exchange.phase.isPending, exchange.request.purpose == .transfer, exchange.machine.resumable == nil else { return decline() }
         guard loop.rules.keepsTickets else {
             askAgainLater()
             return decline()

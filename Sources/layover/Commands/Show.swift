@@ -54,6 +54,9 @@ struct Show: AsyncParsableCommand {
                 + (entry.client.connected ? "" : ", disconnected"))
         facts.add(
             "body", "\(entry.requestBytes) bytes" + (entry.bodyReplayable ? "" : ", cannot be sent again"))
+        if let resume = entry.resume {
+            facts.add("response", "broke off; \(resume.done) of \(resume.total) bytes have come, resumed=\(resume.times)")
+        }
         facts.add("policy", entry.policy + (entry.route.map { ", route \($0)" } ?? ""))
         if let settled = entry.settledBy {
             let status = settled.status.map { ", status \($0)" } ?? ""

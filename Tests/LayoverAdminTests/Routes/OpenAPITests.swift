@@ -151,7 +151,9 @@ struct OpenAPITests {
                 #expect(required == properties.subtracting(optional), "\(schema)")
             }
             let held = try await harness.send("GET", "/v1/pending/\(AdminHarness.id(3))").json
-            let optional: Set = ["parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy", "attempt", "endedAt"]
+            let optional: Set = [
+                "parents", "supersededBy", "response", "willGo", "waitingOn", "lastCommand", "settledBy", "attempt", "endedAt", "resume",
+            ]
             try expect("Entry", held, optional: optional)
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json

@@ -9,8 +9,8 @@ extension StateTable {
             name: "An exchange",
             introduction: """
                 The phases of one request on its loop, here with the store as the recipient of the response. A client is asked for no \
-                preflight, and a response to it that breaks off ends the exchange, whatever the method. Both kinds of searching end \
-                in an attempt, a response or a wait. What the machine answers stands after the arrow.
+                preflight, and a response to it that breaks off ends the exchange unless its rest can be asked for \
+                ([resuming](resuming.md)). Both kinds of searching end in an attempt, a response or a wait. What the machine answers stands after the arrow.
                 """,
             states: ExchangePhase.all.map(\.name),
             events: [

@@ -32,7 +32,8 @@ export function reason(entry) {
   const why = reasons[entry.why] ?? reasons[entry.waitingFor] ?? "";
   const asked = entry.willGo ? ` (${willGo[entry.willGo] ?? entry.willGo})` : "";
   const failure = entry.lastFailure?.message ?? "";
-  const text = entry.response ? `status ${entry.response.status}` : [why + asked, failure].filter(Boolean).join(" · ");
+  const done = entry.resume ? `has ${entry.resume.done.toLocaleString("en")} of ${entry.resume.total.toLocaleString("en")} bytes` : "";
+  const text = entry.response ? `status ${entry.response.status}` : [why + asked, done, failure].filter(Boolean).join(" · ");
   return visible(text);
 }
 

@@ -20,8 +20,13 @@ struct FailedAttempt {
     ) {
         guard let entry = schedule.entries[id], let attempt = entry.attempt else { return }
         let wasStoppedByStore = parking.rule == .store && failure.evidence == .neverSent
+        let hasMoved = (tally.resume?.done ?? 0) > (entry.resume?.done ?? 0)
         schedule.entries[id]?.amend { entry in
             entry.count(tally)
+            if hasMoved { entry.waitsAnew(at: now) }
+            if attempt.isAnswered, tally.resume != nil, tally.records.isEmpty {
+                entry.attempts.lastBrokeOff(failure, .park(parking), at: now)
+            }
             entry.noteSent(failure, tally.records)
             entry.automaticLeft = tally.automaticLeft
             // The acknowledgement of a person is for one attempt, but for one that the store did not let begin.
@@ -47,6 +52,7 @@ struct FailedAttempt {
         // Nor is it what went wrong.
         if !isOurs { schedule.incidents.noteCause(failure, of: entry.incident) }
         schedule.transition(id, to: .waiting(.due), now: now)
+        if hasMoved { Deadlines(id: id, now: now).watch(&schedule) }
         if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
         if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
         guard schedule.entries[id] != nil else { return }

@@ -1,0 +1,189 @@
+/// A response whose body broke off and goes on where it broke, by further requests for the rest of it.
+///
+/// RFC 9110 sections 13.1.5 (If-Range), 14 (Range) and 15.3.7 (206). Whatever is doubtful is refused: the recipient is cut off then, and
+/// never gets a byte of another representation.
+package struct ResumableResponse: Sendable, Hashable {
+    /// What proves that a later response is of the same representation.
+    package enum Validator: Sendable, Hashable {
+        /// A strong entity tag, quotes included.
+        case entityTag(String)
+        /// A Last-Modified that counts as strong, as it came.
+        case date(String)
+
+        /// The value of If-Range.
+        package var text: String {
+            switch self {
+            case .entityTag(let text), .date(let text): text
+            }
+        }
+    }
+
+    /// Bytes of progress after which attempts and delay start over. Not one byte: an origin that breaks off after each would be asked
+    /// without end. Default: 64 KiB.
+    package static let progressMin = 64 << 10
+
+    /// Bytes of the whole body.
+    package let total: Int
+    package let validator: Validator
+    /// The Content-Encoding of the first response, in lower case; empty: none.
+    private let contentEncoding: String
+    /// Bytes of the body that the recipient has.
+    package private(set) var done: Int
+    /// How often it went on.
+    package private(set) var times = 0
+    /// Where the count of attempts began last.
+    private var countedFrom: Int
+    /// Of the continuation under way: bytes to come that the recipient has already.
+    private var skipCount = 0
+    /// Of the continuation under way: bytes to come behind those.
+    private var spanCount = 0
+
+    /// - Parameters:
+    ///   - head: The first response.
+    ///   - done: Bytes of its body that the recipient got.
+    /// - Returns: Nil where it cannot go on.
+    package init?(_ head: ResumeFacts, done: Int) {
+        guard head.status == 200, let total = head.contentLength, total > 0, (0...total).contains(done) else { return nil }
+        if head.acceptRanges?.lowercased() == "none" { return nil }
+        if head.contentType?.lowercased().hasPrefix("multipart/") == true { return nil }
+        guard let validator = Self.validator(of: head) else { return nil }
+        self.total = total
+        self.validator = validator
+        contentEncoding = (head.contentEncoding ?? "").lowercased()
+        self.done = done
+        countedFrom = 0
+    }
+
+    /// A date counts only where there is no tag at all, and where it is at least a second older than the response: what changes twice
+    /// within a second has the same one (RFC 9110 sections 8.8.2.2 and 13.1.5).
+    private static func validator(of head: ResumeFacts) -> Validator? {
+        if let tag = head.entityTag { return isStrong(tag) ? .entityTag(tag) : nil }
+        guard let date = head.lastModified, let modified = head.lastModifiedSeconds, let sent = head.dateSeconds, modified < sent
+        else { return nil }
+        return .date(date)
+    }
+
+    private static func isStrong(_ tag: String) -> Bool {
+        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") && !tag.dropFirst().dropLast().contains("\"")
+    }
+
+    package var isComplete: Bool { done == total }
+
+    /// The value of Range.
+    package var range: String { "bytes=\(done)-" }
+
+    // MARK: A continuation
+
+    /// Judges the response to the request for the rest.
+    package mutating func judge(_ head: ResumeFacts) -> ContinuationVerdict {
+        switch head.status {
+        case 206: break
+        case 408, 425, 429, 500...599: return .askAgain
+        case 200: return .refuse(.changed)
+        default: return .refuse(.status(head.status))
+        }
+        if head.contentType?.lowercased().hasPrefix("multipart/") == true { return .refuse(.multipart) }
+        guard isSame(head) else { return .refuse(.changed) }
+        guard let encoding = head.contentEncoding?.lowercased() ?? Optional(contentEncoding), encoding == contentEncoding else {
+            return .refuse(.encoding)
+        }
+        guard head.contentRangeCount == 1, let range = head.contentRange.flatMap(ContentRange.init) else { return .refuse(.range) }
+        guard range.total == nil || range.total == total, range.last < total else { return .refuse(.changed) }
+        guard range.first <= done, range.last >= done else { return .refuse(.range) }
+        if let length = head.contentLength, length != range.last - range.first + 1 { return .refuse(.length) }
+        skipCount = done - range.first
+        spanCount = range.last + 1 - done
+        times += 1
+        return .goOn
+    }
+
+    /// Whether it carries the validator of the first response. A tag must be repeated (RFC 9110 section 15.3.7); Last-Modified may be
+    /// missing, and a tag where there was none speaks of another origin.
+    private func isSame(_ head: ResumeFacts) -> Bool {
+        switch validator {
+        case .entityTag(let tag): head.entityTag == tag
+        case .date(let date): head.entityTag == nil && (head.lastModified == nil || head.lastModified == date)
+        }
+    }
+
+    /// Takes bytes of the continuation.
+    ///
+    /// - Returns: How many of them, from the first on, are not for the recipient. Nil: more came than was announced.
+    package mutating func came(_ count: Int) -> Int? {
+        let skipped = min(count, skipCount)
+        skipCount -= skipped
+        guard count - skipped <= spanCount else { return nil }
+        spanCount -= count - skipped
+        done += count - skipped
+        return skipped
+    }
+
+    /// The response broke off, or had less than the rest.
+    ///
+    /// - Returns: Whether so much has come since that attempts and delay start over.
+    package mutating func broke() -> Bool {
+        guard done - countedFrom >= Self.progressMin else { return false }
+        countedFrom = done
+        return true
+    }
+
+    /// How far it is, for people and programs.
+    package var progress: ResumeProgress { ResumeProgress(done: done, total: total, times: times) }
+}
+
+/// How far a response is that broke off and is to go on.
+package struct ResumeProgress: Sendable, Hashable {
+    /// Bytes of the body that the recipient has.
+    package var done: Int
+    /// Bytes of the whole body.
+    package var total: Int
+    /// How often it went on.
+    package var times: Int
+
+    package init(done: Int, total: Int, times: Int) {
+        self.done = done
+        self.total = total
+        self.times = times
+    }
+}
+
+/// What follows the response to a request for the rest of a body.
+package enum ContinuationVerdict: Sendable, Hashable {
+    /// Its body is passed on, as far as the recipient does not have it.
+    case goOn
+    /// The origin cannot answer now.
+    case askAgain
+    /// The recipient is cut off.
+    case refuse(ContinuationRefusal)
+}
+
+/// Why a response does not continue the one that broke off.
+package enum ContinuationRefusal: Sendable, Hashable {
+    /// It is of another representation, or does not say of which.
+    case changed
+    /// It has another Content-Encoding.
+    case encoding
+    /// It is not the part that was asked for, or does not say which part it is.
+    case range
+    /// Its Content-Length is not that of its part.
+    case length
+    /// It has several parts.
+    case multipart
+    /// More bytes came than it announced.
+    case tooLong
+    /// A status that is neither 206 nor one of those that ask to come later.
+    case status(Int)
+
+    /// A sentence for people.
+    package var message: String {
+        switch self {
+        case .changed: "The response broke off, and the origin has another version of it now (validatorRejected)."
+        case .encoding: "The response broke off, and its rest came in another Content-Encoding."
+        case .range: "The response broke off, and what came is not the rest that was asked for."
+        case .length: "The response broke off, and the Content-Length of its rest contradicts its Content-Range."
+        case .multipart: "The response broke off, and its rest came in several parts."
+        case .tooLong: "The response broke off, and its rest was longer than announced."
+        case .status(let status): "The response broke off, and the request for its rest was answered with status \(status)."
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import LayoverCore
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// A response that breaks off in mid-body and goes on, in the eyes of its client.
+struct ResumingTests {
+    private static let known = ["Content-Length: 10", "ETag: \"v1\""]
+
+    /// A client that has got half of its response, whose connection then broke.
+    private static func broken(
+        _ proxy: TestProxy, _ fields: [String] = known, request: String = .get("/"), body: String = "01234"
+    ) async throws -> RawClient {
+        let client = try await proxy.client(sending: request)
+        let attempt = try await proxy.nextAttempt()
+        attempt.sendHead(200, fields)
+        attempt.sendBody(body)
+        attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+        return client
+    }
+
+    /// The next attempt, once its time has come.
+    private static func next(_ proxy: TestProxy) async throws -> ScriptedAttempt {
+        _ = try await proxy.entry()
+        try await proxy.advance(by: .seconds(3600))
+        return try await proxy.nextAttempt()
+    }
+
+    private static func rest(_ range: String, _ tag: String = "\"v1\"") -> [String] {
+        ["Content-Range: bytes \(range)", "ETag: \(tag)"]
+    }
+
+    private static func rules(_ change: (inout Policy) -> Void) -> RouteTable {
+        var policy = Policy.standard
+        (policy.holdMax, policy.lifetime) = (.seconds(86_400), .seconds(864_000))
+        change(&policy)
+        return RouteTable(policies: ["default": policy])
+    }
+
+    private static func patient(_ rules: inout ProxyRules) { rules.routes = Self.rules { _ in } }
+
+    @Test func responseGoesOnWhereItBroke() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            let entry = try await proxy.entry()
+            #expect(entry.resume == ResumeProgress(done: 5, total: 10, times: 0))
+            let second = try await Self.next(proxy)
+            #expect(second.values("Range") == ["bytes=5-"])
+            #expect(second.values("If-Range") == ["\"v1\""])
+            second.respond(206, Self.rest("5-9/10") + ["Content-Length: 5"], body: "56789")
+            let answer = try await client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.body == "0123456789")
+            #expect(try await proxy.entry(.delivered).resume == ResumeProgress(done: 10, total: 10, times: 1))
+            #expect(proxy.loop.metrics.resumedResponseCount.current == 1)
+            // The connection is as good as before.
+            try await client.send(.get("/next"))
+            try await proxy.nextAttempt().respond(body: "next")
+            #expect(try await client.answer().body == "next")
+        }
+    }
+
+    /// A break of the continuation, a refused connection and a status that asks to come later.
+    @Test func responseGoesOnAfterManyTroubles() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy, request: .get("/", "Accept-Encoding: gzip", "If-Range: \"old\""))
+            let second = try await Self.next(proxy)
+            #expect(second.values("If-Range") == ["\"v1\""], "replaced")
+            #expect(second.values("Accept-Encoding") == ["gzip"], "as in the first request")
+            second.sendHead(206, Self.rest("3-9/10") + ["Content-Length: 7"])
+            second.sendBody("345")
+            second.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            try await Self.next(proxy).fail(.connectionRefused)
+            try await Self.next(proxy).respond(503, ["Retry-After: 7"], body: "busy")
+            let part = try await Self.next(proxy)
+            #expect(part.values("Range") == ["bytes=6-"])
+            part.respond(206, Self.rest("6-7/10") + ["Content-Length: 2"], body: "67")
+            let last = try await Self.next(proxy)
+            #expect(last.values("Range") == ["bytes=8-"])
+            last.respond(206, Self.rest("8-9/*") + ["Content-Length: 2"], body: "89")
+            #expect(try await client.answer().body == "0123456789")
+            let entry = try await proxy.entry(.delivered)
+            #expect(entry.resume == ResumeProgress(done: 10, total: 10, times: 3))
+            #expect(entry.attempts.records.map(\.status) == [nil, 206, nil, 503, 206, 206])
+            #expect(entry.attempts.records.map { $0.failure != nil } == [true, true, true, true, true, false])
+        }
+    }
+
+    @Test(arguments: [
+        (200, ["ETag: \"v1\"", "Content-Length: 10"]), (200, ["ETag: \"v2\"", "Content-Length: 10"]), (206, rest("5-9/10", "\"v2\"")),
+        (206, rest("6-9/10")), (206, rest("5-9/11")), (206, rest("5-9/10") + ["Content-Length: 4"]), (206, ["ETag: \"v1\""]),
+        (206, rest("5-9/10") + ["Content-Range: bytes 5-9/10"]), (206, rest("5-9/10") + ["ETag: \"v1\""]), (304, []), (404, []),
+        (416, ["Content-Range: bytes */10"]), (302, ["Location: /x"]),
+    ] as [(Int, [String])])
+    func whatDoesNotContinueItCutsTheClientOff(status: Int, fields: [String]) async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            let second = try await Self.next(proxy)
+            second.sendHead(status, fields)
+            if status != 304 { second.sendBody("56789") }
+            let (_, text) = try await client.ending()
+            #expect(text.hasSuffix("\r\n\r\n01234"), "never a byte of another response")
+            let entry = try await proxy.entry(.failed)
+            #expect(entry.lastFailure?.message.contains("broke off") == true)
+        }
+    }
+
+    @Test func longerRestThanAnnouncedCutsTheClientOff() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            let second = try await Self.next(proxy)
+            second.sendHead(206, Self.rest("5-6/10"))
+            second.sendBody("5678")
+            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"))
+        }
+    }
+
+    @Test(arguments: [
+        (["Content-Length: 10"], .get("/")), (["Content-Length: 10", "ETag: W/\"v1\""], .get("/")),
+        (["Content-Length: 10", "ETag: \"v1\"", "Accept-Ranges: none"], .get("/")),
+        (["Transfer-Encoding: chunked", "ETag: \"v1\""], .get("/")), (known, .get("/", "Range: bytes=0-")),
+        (known, "POST http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nContent-Length: 0\r\n\r\n"),
+    ] as [([String], String)])
+    func whatCannotGoOnIsCutOff(fields: [String], request: String) async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy, fields, request: request)
+            #expect(try await client.ending().rest.contains("01234"))
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func policyThatDoesNotWaitCutsItOff() async throws {
+        try await withProxy(rules: { $0.routes = Self.rules { $0.mode = .pass } }) { proxy in
+            let client = try await Self.broken(proxy)
+            #expect(try await client.ending().rest.hasSuffix("01234"))
+        }
+    }
+
+    @Test func cancelCutsTheClientOff() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            let entry = try await proxy.entry()
+            _ = await proxy.engine.command(.cancel, entry.id)
+            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"))
+        }
+    }
+
+    @Test func clientThatLeavesEndsIt() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            _ = try await proxy.entry()
+            client.close()
+            _ = try await proxy.entry(.cancelled)
+        }
+    }
+
+    /// `holdMax` counts from the last byte.
+    @Test func waitIsLimitedFromTheLastProgress() async throws {
+        try await withProxy(rules: { $0.routes = Self.rules { $0.holdMax = .seconds(5000) } }) { proxy in
+            let client = try await Self.broken(proxy)
+            let second = try await Self.next(proxy)
+            second.sendHead(206, Self.rest("5-9/10"))
+            second.sendBody("5")
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(2000))
+            second.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            let third = try await Self.next(proxy)
+            third.fail(.connectionRefused)
+            _ = try await proxy.entry()
+            try await proxy.advance(by: .seconds(2000))
+            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n012345"))
+            _ = try await proxy.entry(.expired)
+        }
+    }
+}
