@@ -3,7 +3,7 @@
 
 Clients and origins are threads of this one process; between them is the proxy at --proxy. What is mixed: uploads by
 length, chunked, with trailers, with Expect, refused early, broken off, and with connections that die under them;
-downloads by length, chunked, up to the close, slow, cancelled; HEAD; tickets; requests that wait for an origin that
+downloads by length, chunked, up to the close, slow, cancelled, resumed after breaks; HEAD; tickets; requests that wait for an origin that
 comes and goes; clients that leave; tunnels.
 
 The last line on standard output is the report, as JSON. It ends with 1 where anything differed, or a kind never came.

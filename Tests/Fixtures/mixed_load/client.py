@@ -231,6 +231,14 @@ class Client:
         self.download(exchange, self.chance.choice(("length", "chunked")))
         self.transfer(exchange, slowly=True)
 
+    def do_download_broken(self, exchange):
+        """The connection breaks in mid-body; the response goes on in the same message."""
+        self.download(exchange, "length")
+        exchange.break_count = self.chance.randint(1, 3)
+        self.transfer(exchange)
+        if len(exchange.arrivals) != exchange.break_count + 1:
+            raise wire.Breach("another number of arrivals than of breaks")
+
     def do_head(self, exchange):
         exchange.method = "HEAD"
         exchange.answer = wire.piece(self.chance, 1000)

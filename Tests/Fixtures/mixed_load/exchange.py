@@ -41,6 +41,8 @@ class Exchange:
         # What the origin does at the first arrival, the second …: `drop` reads all and closes, `deaf` closes after the
         # head, `early` answers after the head. After the last word it answers.
         self.troubles = []
+        # How many arrivals get only a part of the answer that is left; later ones get the rest.
+        self.break_count = 0
         self.fields = []
         # "whole" or "part" for each arrival at the origin, in order.
         self.arrivals = []
