@@ -82,8 +82,8 @@ class Load:
         takers = [client.Client(self, number) for number in range(10)]
         for first in range(0, count, 400):
             clients = [client.Client(self, 0) for _ in range(first, min(first + 200, count))]
-            for each in clients:
-                each.send_to_nobody()
+            for number, each in enumerate(clients):
+                each.send_to_nobody(1 + number)
             # Meanwhile the first attempt of the last one fails; then they wait, and their clients leave.
             with concurrent.futures.ThreadPoolExecutor(10) as threads:
                 for _ in range(min(200, max(0, count - first - 200)) // 10):
