@@ -106,6 +106,50 @@ struct ResumingTests {
         }
     }
 
+    /// In the middle of a body a head would be taken for bytes of it.
+    @Test func interimResponsesToTheRequestForTheRestStayAway() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            let second = try await Self.next(proxy)
+            second.deliver([second.head(103, ["Link: </a.css>"]), second.head(100, [])])
+            second.respond(206, Self.rest("5-9/10") + ["Content-Length: 5"], body: "56789")
+            #expect(try await client.answer().body == "0123456789")
+        }
+    }
+
+    /// The body of the request is incomplete, so the request cannot be sent again.
+    @Test func requestThatStillComesInIsCutOff() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy, request: .get("/", "Content-Length: 3", "Expect: 100-continue"))
+            let (_, text) = try await client.ending()
+            #expect(text.hasSuffix("\r\n\r\n01234"), "neither a 100 nor another response inside it")
+        }
+    }
+
+    /// After a client has closed its sending side, its request never waits.
+    @Test(arguments: [false, true]) func clientThatClosedItsSideIsCutOff(isLater: Bool) async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            var attempt = try await proxy.nextAttempt()
+            if isLater {
+                attempt.sendHead(200, Self.known)
+                attempt.sendBody("01234")
+                attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+                attempt = try await Self.next(proxy)
+                attempt.sendHead(206, Self.rest("5-9/10"))
+            } else {
+                attempt.sendHead(200, Self.known)
+            }
+            attempt.sendBody(isLater ? "56" : "0123456")
+            #expect(try await client.answer(toHead: true).status == 200)
+            #expect(try await client.text(7) == "0123456", "the response goes on before the client closes its sending side")
+            try await client.closeOutput()
+            try await proxy.waitForClosedInput()
+            attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            #expect(try await client.ending().rest.isEmpty)
+        }
+    }
+
     @Test func longerRestThanAnnouncedCutsTheClientOff() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)

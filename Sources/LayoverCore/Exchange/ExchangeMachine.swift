@@ -20,11 +20,13 @@ package struct ExchangeMachine: Sendable {
         case fail(Failure, Verdict.FailReason)
         /// The response had begun, and is not asked for again: what is known of it is all there will be.
         case breakOff(Failure)
+        /// All of the response had come.
+        case finish
 
         /// Whether no other attempt is made at once, and nothing of the response was delivered.
         package var endsTheTry: Bool {
             switch self {
-            case .again, .breakOff: false
+            case .again, .breakOff, .finish: false
             case .park, .standIn, .fail: true
             }
         }
@@ -174,6 +176,7 @@ package struct ExchangeMachine: Sendable {
             guard recipient != .client || resumable != nil, circumstances.request.isRepeatable else {
                 return breakOff(failure, at: circumstances.now)
             }
+            if resumable?.isComplete == true { return .finish }
             failure.evidence = .maybeApplied
             if resumable?.broke() == true { rules.startOver() }
         }
@@ -199,7 +202,7 @@ package struct ExchangeMachine: Sendable {
         }
     }
 
-    private mutating func breakOff(_ failure: Failure, at now: Timestamp) -> FailureStep {
+    mutating func breakOff(_ failure: Failure, at now: Timestamp) -> FailureStep {
         lastFailure = failure
         record(recipient == .client ? .fail(.responseBegan) : .deliver(.notRepeatable), failure: failure, at: now)
         return .breakOff(failure)
@@ -233,55 +236,6 @@ package struct ExchangeMachine: Sendable {
         failure.becomeAborted()
         lastFailure = failure
         return (failure, rules.parkingAfterAbort(using: &generator))
-    }
-
-    // MARK: Going on with a response
-
-    /// What follows the response to the request for the rest.
-    package enum ContinuationStep: Sendable, Hashable {
-        case goOn
-        case park(Failure, Verdict.Parking)
-        case breakOff(Failure)
-    }
-
-    /// Decides whether a response continues the one that broke off.
-    package mutating func continued(
-        by head: ResumeFacts, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
-    ) -> ContinuationStep {
-        switch resumable?.judge(head) {
-        case .goOn?:
-            enter(.delivering)
-            return .goOn
-        case .refuse(let refusal)?: return refused(refusal, at: circumstances.now)
-        case .askAgain?, nil:
-            var failure = Failure.answered(head.status)
-            failure.evidence = .maybeApplied
-            lastFailure = failure
-            let verdict = rules.verdictOnContinuation(
-                failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
-            guard case .park(var parking) = verdict else { return .breakOff(broken(failure, at: circumstances.now)) }
-            parking.retryAfter = rules.pause(after: ResponseSummary(status: head.status, retryAfter: head.retryAfter))
-            record(.park(parking), failure: failure, status: head.status, at: circumstances.now)
-            return .park(failure, parking)
-        }
-    }
-
-    /// Bytes of the continuation have come.
-    ///
-    /// - Returns: How many of them, from the first on, are not for the recipient. Nil: it is to be cut off.
-    package mutating func continuationCame(_ count: Int) -> Int? { resumable?.came(count) }
-
-    /// What came is not the rest.
-    package mutating func refused(_ refusal: ContinuationRefusal, at now: Timestamp) -> ContinuationStep {
-        let failure = Failure(
-            phase: .receiving, kind: .httpResponseIncomplete, evidence: .maybeApplied, message: refusal.message)
-        return .breakOff(broken(failure, at: now))
-    }
-
-    private mutating func broken(_ failure: Failure, at now: Timestamp) -> Failure {
-        lastFailure = failure
-        record(.fail(.responseBegan), failure: failure, at: now)
-        return failure
     }
 
     // MARK: Responses

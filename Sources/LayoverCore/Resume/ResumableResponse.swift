@@ -32,7 +32,7 @@ package struct ResumableResponse: Sendable, Hashable {
     /// How often it went on.
     package private(set) var times = 0
     /// Where the count of attempts began last.
-    private var countedFrom: Int
+    private var countedFrom = 0
     /// Of the continuation under way: bytes to come that the recipient has already.
     private var skipCount = 0
     /// Of the continuation under way: bytes to come behind those.
@@ -40,9 +40,11 @@ package struct ResumableResponse: Sendable, Hashable {
 
     /// - Parameters:
     ///   - head: The first response.
+    ///   - request: The request that it answers.
     ///   - done: Bytes of its body that the recipient got.
     /// - Returns: Nil where it cannot go on.
-    package init?(_ head: ResumeFacts, done: Int) {
+    package init?(_ head: ResumeFacts, to request: ResumableRequest, done: Int) {
+        guard request.method == "GET", request.purpose == .transfer, !request.hasRange, !request.mayGoElsewhere else { return nil }
         guard head.status == 200, let total = head.contentLength, total > 0, (0...total).contains(done) else { return nil }
         if head.acceptRanges?.lowercased() == "none" { return nil }
         if head.contentType?.lowercased().hasPrefix("multipart/") == true { return nil }
@@ -51,12 +53,12 @@ package struct ResumableResponse: Sendable, Hashable {
         self.validator = validator
         contentEncoding = (head.contentEncoding ?? "").lowercased()
         self.done = done
-        countedFrom = 0
     }
 
     /// A date counts only where there is no tag at all, and where it is at least a second older than the response: what changes twice
     /// within a second has the same one (RFC 9110 sections 8.8.2.2 and 13.1.5).
     private static func validator(of head: ResumeFacts) -> Validator? {
+        // mutant: weak-tag
         if let tag = head.entityTag { return isStrong(tag) ? .entityTag(tag) : nil }
         guard let date = head.lastModified, let modified = head.lastModifiedSeconds, let sent = head.dateSeconds, modified < sent
         else { return nil }
@@ -83,14 +85,16 @@ package struct ResumableResponse: Sendable, Hashable {
         default: return .refuse(.status(head.status))
         }
         if head.contentType?.lowercased().hasPrefix("multipart/") == true { return .refuse(.multipart) }
+        // mutant: rest-of-another
         guard isSame(head) else { return .refuse(.changed) }
-        guard let encoding = head.contentEncoding?.lowercased() ?? Optional(contentEncoding), encoding == contentEncoding else {
-            return .refuse(.encoding)
-        }
+        // mutant: rest-encoded
+        if let encoding = head.contentEncoding, encoding.lowercased() != contentEncoding { return .refuse(.encoding) }
         guard head.contentRangeCount == 1, let range = head.contentRange.flatMap(ContentRange.init) else { return .refuse(.range) }
         guard range.total == nil || range.total == total, range.last < total else { return .refuse(.changed) }
+        // mutant: rest-from-elsewhere
         guard range.first <= done, range.last >= done else { return .refuse(.range) }
         if let length = head.contentLength, length != range.last - range.first + 1 { return .refuse(.length) }
+        // mutant: rest-repeated, rest-from-elsewhere.2
         skipCount = done - range.first
         spanCount = range.last + 1 - done
         times += 1
@@ -112,6 +116,7 @@ package struct ResumableResponse: Sendable, Hashable {
     package mutating func came(_ count: Int) -> Int? {
         let skipped = min(count, skipCount)
         skipCount -= skipped
+        // mutant: rest-without-end
         guard count - skipped <= spanCount else { return nil }
         spanCount -= count - skipped
         done += count - skipped
@@ -122,6 +127,7 @@ package struct ResumableResponse: Sendable, Hashable {
     ///
     /// - Returns: Whether so much has come since that attempts and delay start over.
     package mutating func broke() -> Bool {
+        // mutant: endless-rests
         guard done - countedFrom >= Self.progressMin else { return false }
         countedFrom = done
         return true
@@ -129,61 +135,4 @@ package struct ResumableResponse: Sendable, Hashable {
 
     /// How far it is, for people and programs.
     package var progress: ResumeProgress { ResumeProgress(done: done, total: total, times: times) }
-}
-
-/// How far a response is that broke off and is to go on.
-package struct ResumeProgress: Sendable, Hashable {
-    /// Bytes of the body that the recipient has.
-    package var done: Int
-    /// Bytes of the whole body.
-    package var total: Int
-    /// How often it went on.
-    package var times: Int
-
-    package init(done: Int, total: Int, times: Int) {
-        self.done = done
-        self.total = total
-        self.times = times
-    }
-}
-
-/// What follows the response to a request for the rest of a body.
-package enum ContinuationVerdict: Sendable, Hashable {
-    /// Its body is passed on, as far as the recipient does not have it.
-    case goOn
-    /// The origin cannot answer now.
-    case askAgain
-    /// The recipient is cut off.
-    case refuse(ContinuationRefusal)
-}
-
-/// Why a response does not continue the one that broke off.
-package enum ContinuationRefusal: Sendable, Hashable {
-    /// It is of another representation, or does not say of which.
-    case changed
-    /// It has another Content-Encoding.
-    case encoding
-    /// It is not the part that was asked for, or does not say which part it is.
-    case range
-    /// Its Content-Length is not that of its part.
-    case length
-    /// It has several parts.
-    case multipart
-    /// More bytes came than it announced.
-    case tooLong
-    /// A status that is neither 206 nor one of those that ask to come later.
-    case status(Int)
-
-    /// A sentence for people.
-    package var message: String {
-        switch self {
-        case .changed: "The response broke off, and the origin has another version of it now (validatorRejected)."
-        case .encoding: "The response broke off, and its rest came in another Content-Encoding."
-        case .range: "The response broke off, and what came is not the rest that was asked for."
-        case .length: "The response broke off, and the Content-Length of its rest contradicts its Content-Range."
-        case .multipart: "The response broke off, and its rest came in several parts."
-        case .tooLong: "The response broke off, and its rest was longer than announced."
-        case .status(let status): "The response broke off, and the request for its rest was answered with status \(status)."
-        }
-    }
 }

@@ -24,36 +24,19 @@ package struct ResumeFacts: Sendable, Hashable {
     }
 }
 
-/// The value of a Content-Range of bytes (RFC 9110 section 14.4).
-struct ContentRange: Hashable {
-    let first: Int
-    let last: Int
-    /// Nil: unknown.
-    let total: Int?
+/// What resuming needs to know of a request.
+package struct ResumableRequest: Sendable, Hashable {
+    package var method: String
+    package var purpose: RequestPurpose
+    /// Whether the client asked for a part itself: the places in that are relative.
+    package var hasRange: Bool
+    /// Whether others may get the same response, or the client may get a ticket instead.
+    package var mayGoElsewhere: Bool
 
-    /// Nil: invalid, of another unit, or unsatisfied.
-    init?(_ text: String) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2 else { return nil }
-        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last, last < .max else {
-            return nil
-        }
-        var total: Int?
-        if halves[1] != "*" {
-            guard let number = Self.number(halves[1]), number > last else { return nil }
-            total = number
-        }
-        self.first = first
-        self.last = last
-        self.total = total
-    }
-
-    /// Digits only, and no more than fit.
-    private static func number(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        return Int(text)
+    package init(method: String, purpose: RequestPurpose, hasRange: Bool, mayGoElsewhere: Bool) {
+        self.method = method
+        self.purpose = purpose
+        self.hasRange = hasRange
+        self.mayGoElsewhere = mayGoElsewhere
     }
 }

@@ -103,11 +103,11 @@ extension DirectConnection {
         if sending.awaitsPermit { return }
         if isSecuring { return fail(.notSecured(.closedInHandshake)) }
         guard sending.byteCount > 0 || sending.waitingByteCount > 0 || !isReused else { return beginAgain() }
-        broke(by: .lost(error))
+        failOnceTaken(.lost(error))
     }
 
     /// The connection broke. What came before counts first, also where the recipient is behind: it may be all of the response.
-    func broke(by cause: FailureCause) {
+    func failOnceTaken(_ cause: FailureCause) {
         guard receiving.isPaused, attempt != nil else { return fail(cause) }
         // Once all had come, nothing is missing.
         guard !isInputClosed else { return }

@@ -42,7 +42,7 @@ extension DirectConnection {
             guard attempt != nil else { return close() }
             // What was decrypted before still counts.
             if sending.byteCount > 0 { receive() }
-            if attempt != nil { broke(by: .notSecured(error)) }
+            if attempt != nil { failOnceTaken(.notSecured(error)) }
             return
         }
         sendOutgoing()

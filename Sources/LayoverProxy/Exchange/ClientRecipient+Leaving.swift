@@ -68,6 +68,9 @@ extension ClientRecipient {
             exchange.post(failure, parking)
             exchange.rest()
             _ = goOnAlone(exchange)
+        } else if let failure, exchange.machine.resumable != nil {
+            // No other response can follow what has begun.
+            return exchange.recipient.breakOff(failure, of: exchange)
         } else if let failure {
             // It wanted one response, not a wait.
             return fail(failure, .pass, exchange)

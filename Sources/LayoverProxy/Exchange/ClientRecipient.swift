@@ -160,8 +160,9 @@ final class ClientRecipient {
 
     func passOn(interim head: ResponseHead, in phase: ExchangePhase) {
         if head.status == 100 { return sendContinue(in: phase) }
-        // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2).
-        guard !facts.isHTTP10, phase.isAttempting, let connection else { return }
+        // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2). Inside a body that goes on, a head would be taken for bytes of it.
+        // mutant: head-in-body
+        guard !facts.isHTTP10, phase.isAttempting, !response.hasBegun, let connection else { return }
         var out = head.bytes
         out.writeStaticString("\r\n")
         connection.write(out)

@@ -136,10 +136,13 @@ final class ClientResponse {
     }
 
     /// What there is of the response, so that its rest can be asked for; nil where that is not possible.
-    func resumable(now: Int) -> ResumableResponse? {
+    func resumable(to request: ResumableRequest, now: Int) -> ResumableResponse? {
         guard sharing == nil, let begun else { return nil }
-        return ResumableResponse(ResumeFacts(begun, now: now), done: bodyByteCount)
+        return ResumableResponse(ResumeFacts(begun, now: now), to: request, done: bodyByteCount)
     }
+
+    /// Whether bytes of a final response are on their way to the client.
+    var hasBegun: Bool { begun != nil }
 
     func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close) }
 

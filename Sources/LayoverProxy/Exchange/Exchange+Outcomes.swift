@@ -17,7 +17,6 @@ extension Exchange {
         loop.metrics.failedAttemptCount.increment()
         if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
         if phase.isDelivering, machine.resumable == nil { machine.resumable = resumableResponse() }
-        if machine.resumable?.isComplete == true { return recipient.finish(trailers: nil, of: self) }
         let step = machine.attemptFailed(
             failure,
             in: .init(
@@ -43,6 +42,7 @@ extension Exchange {
 
     private func follow(_ step: ExchangeMachine.FailureStep) {
         if case .breakOff(let failure) = step { return recipient.breakOff(failure, of: self) }
+        if case .finish = step { return recipient.finish(trailers: nil, of: self) }
         recipient.discard()
         switch step {
         case .again(let trigger): startAttempt(trigger, onNewConnection: true)
@@ -51,7 +51,7 @@ extension Exchange {
         case .standIn(_, let failure) where request.purpose == .dial: fail(failure, .exhausted)
         case .standIn(let response, let failure): standIn(response, failure)
         case .fail(let failure, let reason): fail(failure, reason)
-        case .breakOff: break
+        case .breakOff, .finish: break
         }
     }
 

@@ -6,15 +6,13 @@ import NIOCore
 
 /// A response that broke off on its way to its client, and goes on (`ResumableResponse`).
 extension Exchange {
-    /// What has come of the response that breaks off now, if its rest may be asked for.
-    ///
-    /// Not where others get it too, or where the client may get a ticket instead; nor where the client asked for a part itself: the
-    /// places in that are relative.
+    /// What has come of the response that breaks off now, if its rest can be asked for.
     func resumableResponse() -> ResumableResponse? {
-        guard let client, client.connection != nil, request.method == "GET", request.purpose == .transfer, keySearch == nil,
-            conversion == nil, machine.rules.policy.mode != .pass, !request.fields.contains(where: { $0.isNamed("range") })
-        else { return nil }
-        return client.response.resumable(now: loop.wallSeconds)
+        guard let client, client.connection != nil else { return nil }
+        let request = ResumableRequest(
+            method: request.method, purpose: request.purpose, hasRange: request.fields.contains { $0.isNamed("range") },
+            mayGoElsewhere: keySearch != nil || conversion != nil)
+        return client.response.resumable(to: request, now: loop.wallSeconds)
     }
 
     /// The response to the request for the rest has come.
@@ -38,15 +36,16 @@ extension Exchange {
 
     /// Passes on what the client does not have yet.
     func receiveContinuation(_ bytes: ByteBuffer) {
-        guard let skipped = machine.continuationCame(bytes.readableBytes) else {
-            guard case .breakOff(let failure) = machine.refused(.tooLong, at: loop.engine.clock.now()) else { return }
+        switch machine.continuationCame(bytes.readableBytes, at: loop.engine.clock.now()) {
+        case .pass(let skipped):
+            var rest = bytes
+            rest.moveReaderIndex(forwardBy: skipped)
+            run.taken(skipped)
+            if rest.readableBytes > 0 { run.taken(recipient.receive(rest, of: self)) }
+        case .breakOff(let failure):
             run.cancel()
-            return recipient.breakOff(failure, of: self)
+            recipient.breakOff(failure, of: self)
         }
-        var rest = bytes
-        rest.moveReaderIndex(forwardBy: skipped)
-        run.taken(skipped)
-        if rest.readableBytes > 0 { run.taken(recipient.receive(rest, of: self)) }
     }
 }
 
@@ -76,18 +75,18 @@ extension ResumeFacts {
         self.init(status: head.status, contentLength: head.contentLength)
         let fields = head.fields()
         // Of two validators nobody can say which one counts: what is joined is neither strong nor equal to one.
-        func only(_ name: StaticString) -> String? {
+        func text(_ name: StaticString) -> String? {
             let values = fields.values(of: name).map { fields.string($0) }
             return values.isEmpty ? nil : values.joined(separator: ", ")
         }
-        entityTag = only("etag")
-        lastModified = only("last-modified")
+        entityTag = text("etag")
+        lastModified = text("last-modified")
         lastModifiedSeconds = lastModified.flatMap { HTTPDate.seconds($0, now: now) }
-        dateSeconds = only("date").flatMap { HTTPDate.seconds($0, now: now) }
-        acceptRanges = only("accept-ranges")
-        contentType = only("content-type")
-        contentEncoding = only("content-encoding")
-        contentRange = only("content-range")
+        dateSeconds = text("date").flatMap { HTTPDate.seconds($0, now: now) }
+        acceptRanges = text("accept-ranges")
+        contentType = text("content-type")
+        contentEncoding = text("content-encoding")
+        contentRange = text("content-range")
         contentRangeCount = fields.values(of: "content-range").count
         retryAfter = head.retryAfter(now: now)
     }

@@ -12,6 +12,8 @@ struct ResumableResponseTests {
         return head
     }
 
+    static let request = ResumableRequest(method: "GET", purpose: .transfer, hasRange: false, mayGoElsewhere: false)
+
     /// The rest of it.
     static func rest(_ change: (inout ResumeFacts) -> Void = { _ in }) -> ResumeFacts {
         var head = ResumeFacts(status: 206, contentLength: 600)
@@ -23,14 +25,14 @@ struct ResumableResponseTests {
     }
 
     static func verdict(_ first: ResumeFacts = first(), on rest: ResumeFacts) throws -> ContinuationVerdict {
-        var response = try #require(ResumableResponse(first, done: 400))
+        var response = try #require(ResumableResponse(first, to: Self.request, done: 400))
         return response.judge(rest)
     }
 
     // MARK: The first response
 
     @Test func asksForTheRestUnderItsValidator() throws {
-        let response = try #require(ResumableResponse(Self.first(), done: 400))
+        let response = try #require(ResumableResponse(Self.first(), to: Self.request, done: 400))
         #expect(response.range == "bytes=400-")
         #expect(response.validator.text == "\"v1\"")
         #expect(response.progress == ResumeProgress(done: 400, total: 1000, times: 0))
@@ -42,7 +44,16 @@ struct ResumableResponseTests {
         first { $0.entityTag = "v1" }, first { $0.entityTag = "\"v1\", \"v2\"" }, first { $0.acceptRanges = "None" },
         first { $0.contentType = "multipart/x-mixed-replace; boundary=x" },
     ])
-    func responseThatCannotGoOn(head: ResumeFacts) { #expect(ResumableResponse(head, done: 400) == nil) }
+    func responseThatCannotGoOn(head: ResumeFacts) { #expect(ResumableResponse(head, to: Self.request, done: 400) == nil) }
+
+    @Test(arguments: [
+        ("HEAD", .transfer, false, false), ("POST", .transfer, false, false), ("GET", .dial, false, false), ("GET", .transfer, true, false),
+        ("GET", .transfer, false, true),
+    ] as [(String, RequestPurpose, Bool, Bool)])
+    func requestWhoseResponseCannotGoOn(method: String, purpose: RequestPurpose, hasRange: Bool, mayGoElsewhere: Bool) {
+        let request = ResumableRequest(method: method, purpose: purpose, hasRange: hasRange, mayGoElsewhere: mayGoElsewhere)
+        #expect(ResumableResponse(Self.first(), to: request, done: 400) == nil)
+    }
 
     /// Only without any tag, and a second older than the response.
     @Test(arguments: [(99, true), (100, false), (101, false)] as [(Int, Bool)])
@@ -53,15 +64,15 @@ struct ResumableResponseTests {
                 ($0.lastModified, $0.lastModifiedSeconds, $0.dateSeconds) = ("Thu, 01 Jan 1970 00:01:39 GMT", modified, 100)
             }
         }
-        let response = ResumableResponse(head(nil), done: 400)
+        let response = ResumableResponse(head(nil), to: Self.request, done: 400)
         #expect((response != nil) == counts)
         if counts { #expect(response?.validator.text == "Thu, 01 Jan 1970 00:01:39 GMT") }
-        #expect(ResumableResponse(head("W/\"v1\""), done: 400) == nil, "a weak tag says that the date is none the better")
+        #expect(ResumableResponse(head("W/\"v1\""), to: Self.request, done: 400) == nil, "a weak tag says that the date is none the better")
     }
 
     @Test func lastModifiedNeedsADate() {
         let head = Self.first { ($0.entityTag, $0.lastModified, $0.lastModifiedSeconds) = (nil, "x", 1) }
-        #expect(ResumableResponse(head, done: 400) == nil)
+        #expect(ResumableResponse(head, to: Self.request, done: 400) == nil)
     }
 
     // MARK: The rest
@@ -119,7 +130,7 @@ struct ResumableResponseTests {
     // MARK: Bytes
 
     @Test func whatTheClientHasIsSkipped() throws {
-        var response = try #require(ResumableResponse(Self.first(), done: 400))
+        var response = try #require(ResumableResponse(Self.first(), to: Self.request, done: 400))
         let head = Self.rest { ($0.contentRange, $0.contentLength) = ("bytes 100-999/1000", 900) }
         let verdict = response.judge(head)
         #expect(verdict == .goOn)
@@ -134,7 +145,7 @@ struct ResumableResponseTests {
     }
 
     @Test func partThatIsShorterThanTheRestIsNotTheEnd() throws {
-        var response = try #require(ResumableResponse(Self.first(), done: 400))
+        var response = try #require(ResumableResponse(Self.first(), to: Self.request, done: 400))
         var verdict = response.judge(Self.rest { ($0.contentRange, $0.contentLength) = ("bytes 400-499/1000", 100) })
         #expect(verdict == .goOn)
         let skipped = [100, 1].map { response.came($0) }
@@ -147,7 +158,7 @@ struct ResumableResponseTests {
     }
 
     @Test func attemptsStartOverAfterEnoughProgress() throws {
-        var response = try #require(ResumableResponse(Self.first { $0.contentLength = 1 << 20 }, done: 100))
+        var response = try #require(ResumableResponse(Self.first { $0.contentLength = 1 << 20 }, to: Self.request, done: 100))
         var head = Self.rest { ($0.contentRange, $0.contentLength) = ("bytes 100-1048575/1048576", nil) }
         var startsOver = [response.broke()]
         _ = response.judge(head)

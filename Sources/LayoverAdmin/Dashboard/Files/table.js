@@ -46,6 +46,7 @@ function cells(entry) {
     "data-id": entry.id, "data-danger": name === "cancel",
     "aria-label": `${names[name]}: ${visible(entry.method)} ${visible(entry.url)}`,
   }));
+  const why = reason(entry);
   const next = entry.nextAttemptAt && !isFinal ? timeElement(entry.nextAttemptAt, "until") : null;
   return [
     element("td", { class: "tick" }, isFinal ? null : box),
@@ -56,7 +57,7 @@ function cells(entry) {
       entry.ticket !== null ? element("span", { class: "tag" }, "ticket") : null,
       entry.lane ? element("span", { class: "tag" }, `lane ${visible(entry.lane)}`) : null,
       entry.client.connected ? element("span", { class: "tag" }, "client waits") : null),
-    element("td", { "data-label": "Why", class: "why" }, element("span", { title: reason(entry) }, reason(entry))),
+    element("td", { "data-label": "Why", class: "why" }, element("span", { title: why }, why)),
     element("td", { "data-label": "Next attempt" }, entry.state === "attempting" ? progress(entry) : next),
     element("td", { "data-label": "Attempts" }, String(entry.attempts)),
     element("td", { "data-label": isFinal ? "Ended" : "Waiting since" }, timeElement(entry.endedAt ?? entry.parkedAt, "ago")),
