@@ -13,6 +13,8 @@ struct AnswerReader {
     enum Event: Hashable {
         case interim(Int)
         case head(Answer)
+        /// Bytes of a body that says of which version it is, and where they stand in it.
+        case bytes([UInt8], at: Int, Answer)
         case complete(Answer)
         case malformed(String)
     }
@@ -52,6 +54,7 @@ struct AnswerReader {
                 position += count
                 answer.bodyByteCount += count
                 state = .body(answer, left: left - count)
+                if answer.fields["etag"] != nil { return event(count, answer) }
             case .chunkHead(let answer):
                 guard let line = line() else { return nil }
                 guard let size = Int(line, radix: 16) else { return broken("chunk size \(line)") }
@@ -66,6 +69,7 @@ struct AnswerReader {
                 position += count
                 answer.bodyByteCount += count
                 state = .chunk(answer, left: left - count)
+                if answer.fields["etag"] != nil { return event(count, answer) }
             case .chunkEnd(let answer):
                 guard let line = line() else { return nil }
                 guard line.isEmpty else { return broken("chunk end \(line)") }
@@ -113,6 +117,10 @@ struct AnswerReader {
             return broken("an answer without framing")
         }
         return .head(answer)
+    }
+
+    private func event(_ count: Int, _ answer: Answer) -> Event {
+        .bytes(Array(bytes[position - count..<position]), at: answer.bodyByteCount - count, answer)
     }
 
     private mutating func complete(_ answer: Answer) -> Event {

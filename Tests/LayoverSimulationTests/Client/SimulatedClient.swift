@@ -18,6 +18,8 @@ final class SimulatedClient {
     private var outbox: [UInt8] = []
     private var reader = AnswerReader()
     private var sentRequestCount = 0
+    /// Whether its last answer came while the proxy was being stopped.
+    private(set) var wasAnsweredInDrain = false
     /// Requests that are answered whole.
     private(set) var answeredCount = 0
     private(set) var hasLeft = false
@@ -187,9 +189,13 @@ final class SimulatedClient {
                 "c\(self.number) gets \(answer.status) for \(answer.requestNumber.map { "r\($0)" } ?? "-")"
             }
             simulation.referee.answerBegan(answer, client: self)
+        case .bytes(let bytes, let start, let answer):
+            simulation.referee.got(bytes, at: start, of: answer, client: self)
         case .complete(let answer):
+            guard current != nil else { return simulation.breach("everyClientGetsOneAnswer", "c\(number) gets one more") }
             simulation.referee.answered(answer, client: self)
             answeredCount += 1
+            wasAnsweredInDrain = simulation.isDraining
             if waitsForContinue === requests[answeredCount - 1] { waitsForContinue = nil }
             if answer.closes { sawClose = true }
             later(wait(0...300)) { me in

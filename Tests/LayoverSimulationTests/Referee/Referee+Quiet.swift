@@ -21,7 +21,9 @@ extension Referee {
 
     private func holdMaxIsKept(_ entry: Entry) {
         guard entry.state != .attempting, entry.ticket == nil else { return }
-        let waited = simulation.time.now() - entry.parkedAt
+        // What a response brings on counts as an end of the wait.
+        let movedAt = entry.resume == nil ? nil : simulation.truth(of: entry)?.download.movedAt
+        let waited = simulation.time.now() - max(entry.parkedAt, movedAt ?? entry.parkedAt)
         if waited > entry.policy.holdMax {
             breach("holdMaxIsKept", "\(name(entry)) has waited \(waited)")
         }

@@ -102,6 +102,7 @@ extension Referee {
     }
 
     func failed(_ attempt: SimulatedAttempt, _ evidence: Evidence) {
+        attemptsStartOver(attempt)
         if attempt.hasHead { attempt.truth.hasBrokenAnswer = true }
         // What a person asked for may be made anew as such, on a network or a connection that is not dead.
         if evidence == .neverSent || attempt.isReusingConnection, attempt.truth.goesAsAsked {
@@ -156,6 +157,7 @@ extension Referee {
         if let question = truth.question { answered(question, answer) }
         if answer.fields["proxy-status"]?.contains("identical request") == true { simulation.count("shared answers") }
         simulation.count(answer.requestNumber == nil ? "own answers" : "answers")
+        if truth.download.restCount > 0 { simulation.count("resumed answers") }
         if truth.answerCount > 1 { breach("everyClientGetsOneAnswer", "r\(truth.number) is answered twice") }
         if answer.requestNumber != nil, answer.fields["x-length"] != "\(answer.bodyByteCount)" {
             breach(
@@ -176,7 +178,9 @@ extension Referee {
         simulation.count("broken answers")
         // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
         let first = truth.original ?? truth
-        if simulation.isDraining, first.startCount == 0 || simulation.isCuttingOff { return }
+        // A repetition has its own exchange, and the attempts of the first one say nothing about it: it was not begun where the answer
+        // before it came after the stop had begun.
+        if simulation.isDraining, first.startCount == 0 || client.wasAnsweredInDrain || simulation.isCuttingOff { return }
         // What is pipelined behind a response that is broken off is lost with it, though its bytes be all there.
         if !client.answered.contains(where: { ($0.original ?? $0).hasBrokenAnswer }), !first.hasBrokenAnswer {
             breach(

@@ -30,8 +30,15 @@ enum Fate {
         var forbidsRetry = false
         var bodyByteCount = 20
         var isChunked = false
+        /// Whether it says of which version it is.
+        var isTagged = false
+        var isWeaklyTagged = false
+        /// What it has for who asks for the rest.
+        var rest = Rest.right
         var connectsAfter: Duration = .milliseconds(20)
         var after: Duration = .milliseconds(20)
+        /// Bytes of the body that come at a time; nil: a quarter of it, but at least 100.
+        var partByteCount: Int?
         /// Between parts of the body.
         var pace: Duration = .milliseconds(5)
         /// Bytes of the response's body after which the connection breaks.

@@ -16,6 +16,10 @@ enum OriginMood: String, CaseIterable {
         reply.after = millis(0...60)
         reply.bodyByteCount = [0, 1, 20, 300, 300, 2000].randomElement(using: &generator) ?? 20
         reply.isChunked = Bool.random(using: &generator)
+        reply.isTagged = Int.random(in: 0..<3, using: &generator) > 0
+        reply.isWeaklyTagged = Int.random(in: 0..<8, using: &generator) == 0
+        let hasRest = Int.random(in: 0..<4, using: &generator) > 0
+        reply.rest = hasRest ? .right : Rest.allCases.randomElement(using: &generator) ?? .right
         reply.isEarly = Int.random(in: 0..<12, using: &generator) == 0
         reply.sendsInterim = Int.random(in: 0..<12, using: &generator) == 0
         switch self {

@@ -17,7 +17,7 @@ final class SimulatedAttempt {
     private(set) var fate: Fate
     private(set) var isCancelled = false
     private(set) var isOver = false
-    private(set) var hasHead = false
+    var hasHead = false
     private var reader: CapturedBody.Reader?
     private var takenCount = 0
     private var takenCountMax = Int.max
@@ -28,7 +28,7 @@ final class SimulatedAttempt {
     let isRepeatable: Bool
     /// Whether a person took the risk that it acts twice.
     var isForced = false
-    private var goesOnSending: (() -> Void)?
+    var goesOnSending: (() -> Void)?
     /// Whether it is the attempt of a ticket, and was so from its beginning.
     let isOfTicket: Bool
     /// Where its note on disk stands; nil: it needs none, or has it.
@@ -41,7 +41,7 @@ final class SimulatedAttempt {
     private(set) var isTooLate = false
     var generator: SeededGenerator
 
-    private var simulation: Simulation { worker.simulation }
+    var simulation: Simulation { worker.simulation }
 
     init(_ attempt: UpstreamAttempt, truth: RequestTruth, worker: SimulatedWorker) {
         self.attempt = attempt
@@ -125,43 +125,6 @@ final class SimulatedAttempt {
         } else {
             send(atMost: .max) { me in me.later(reply.after) { $0.sendHead(reply) } }
         }
-    }
-
-    private func sendHead(_ reply: Fate.Reply) {
-        guard !isOver else { return }
-        hasHead = true
-        truth.hasHead = true
-        // It was refused before anything was done.
-        if reply.status == 429 { truth.sendings.removeAll { $0 == attempt.number } }
-        let hasBody = truth.method != "HEAD" && ![204, 304].contains(reply.status)
-        var fields = ["X-Request: \(truth.number)", "X-Attempt: \(attempt.number)"]
-        if let retryAfter = reply.retryAfter { fields.append("Retry-After: \(retryAfter)") }
-        if reply.forbidsRetry { fields.append("X-Should-Retry: false") }
-        if reply.status != 204 {
-            fields.append(
-                reply.isChunked && truth.method != "HEAD"
-                    ? "Transfer-Encoding: chunked" : "Content-Length: \(reply.bodyByteCount)")
-        }
-        fields.append("X-Length: \(hasBody ? reply.bodyByteCount : 0)")
-        deliver([head("HTTP/1.1 \(reply.status) Simulated", fields)])
-        if Int.random(in: 0..<25, using: &generator) == 0 { simulation.cancelWhileAnswered(truth) }
-        sendBody(reply, left: hasBody ? reply.bodyByteCount : 0)
-    }
-
-    private func sendBody(_ reply: Fate.Reply, left: Int) {
-        guard !isOver else { return }
-        if left == 0 { return deliver([.end(trailers: nil)]) }
-        if attempt.bytesOutstanding.load(ordering: .relaxed) > 256 << 10 {
-            attempt.isReceivingPaused.store(true, ordering: .releasing)
-            goesOnSending = { [weak self] in self?.sendBody(reply, left: left) }
-            return
-        }
-        if let diesAfter = reply.diesAfter, reply.bodyByteCount - left >= diesAfter {
-            return fail(.httpResponseIncomplete, .receiving, .answered)
-        }
-        let count = min(left, max(100, reply.bodyByteCount / 4))
-        deliver([.body(ByteBuffer(repeating: UInt8(truth.number & 0x7f), count: count))])
-        later(reply.pace) { $0.sendBody(reply, left: left - count) }
     }
 
     // MARK: Its note on disk
@@ -328,7 +291,7 @@ final class SimulatedAttempt {
         simulation.later(.zero) { next?() }
     }
 
-    private func fail(
+    func fail(
         _ kind: FailureKind, _ phase: FailurePhase, _ evidence: Evidence, isNameUnknown: Bool = false
     ) {
         guard !isOver else { return }
@@ -346,7 +309,7 @@ final class SimulatedAttempt {
         ])
     }
 
-    private func deliver(_ events: [UpstreamEvent]) {
+    func deliver(_ events: [UpstreamEvent]) {
         for event in events where !isOver {
             switch event {
             case .body(let bytes): attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed)
@@ -364,13 +327,13 @@ final class SimulatedAttempt {
         worker.batchEnded()
     }
 
-    private func later(_ wait: Duration, _ work: @escaping (SimulatedAttempt) -> Void) {
+    func later(_ wait: Duration, _ work: @escaping (SimulatedAttempt) -> Void) {
         simulation.later(wait) { [weak self] in
             if let self, !self.isOver { work(self) }
         }
     }
 
-    private func head(_ line: String, _ fields: [String]) -> UpstreamEvent {
+    func head(_ line: String, _ fields: [String]) -> UpstreamEvent {
         var assembler = ResponseHeadAssembler()
         assembler.reset(isHeadRequest: truth.method == "HEAD")
         for line in [line] + fields + [""] {

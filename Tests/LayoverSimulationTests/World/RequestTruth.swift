@@ -87,6 +87,9 @@ final class RequestTruth {
     /// The longest that any rule in force for it let it wait.
     var holdMax = Duration.zero
     var firstParkedAt: Timestamp?
+    /// Whether its response breaks off again and again.
+    var isDownload = false
+    var download = Download()
 
     init(
         number: Int, method: String, origin: Origin, hasKey: Bool, policyName: String?, asksToPass: Bool,

@@ -9,7 +9,7 @@ extension Simulation {
         guard clients.count(where: { !$0.isClosed }) < Self.openClientCountMax else { return }
         let isTunnel = chance(7)
         let count = isTunnel ? 1 : [1, 1, 2, 4].randomElement(using: &generator) ?? 1
-        let requests = makeDrafts() ?? makeDelicate() ?? (0..<count).map { _ in makeRequest(isTunnel: isTunnel) }
+        let requests = makeDrafts() ?? makeDelicate() ?? makeDownload() ?? (0..<count).map { _ in makeRequest(isTunnel: isTunnel) }
         try addClient(with: requests)
         maySendTwins(of: requests)
         if chance(50) { settle() }

@@ -7,7 +7,7 @@ import LayoverCore
 ///
 /// Its randomness is its own: where nothing of it happens, a seed tells the same story as without it.
 extension Simulation {
-    private func isUnlucky(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &misfortune) < percent }
+    func isUnlucky(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &misfortune) < percent }
 
     /// While a ticket connects that was sent before, and that may be sent again only because its policy vouches for it, a
     /// reload takes that back; and then the process dies.

@@ -23,6 +23,7 @@ extension Simulation {
         } else {
             fate = (moods[truth.origin] ?? .up).fate(using: &generator)
         }
+        if truth.isDownload, !isRecovering, case .answers(let reply) = fate { fate = .answers(fateOfDownload(reply, using: &generator)) }
         // A descriptor for a tunnel is nothing that can be played: such an attempt ends for good instead.
         if truth.isConnect, case .answers = fate {
             fate = .neverConnects(

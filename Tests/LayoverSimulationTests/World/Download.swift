@@ -1,0 +1,43 @@
+import LayoverCore
+
+/// What has come of the response to a request, as far as it can break off and go on.
+struct Download {
+    /// What the last response that was begun anew is of; nil: it does not say.
+    private(set) var representation: Representation?
+    private(set) var versionCount = 0
+    /// Whether the proxy is to ask for its rest once it breaks off.
+    private(set) var canGoOn = false
+    /// How much of it has come.
+    private(set) var doneCount = 0
+    /// How much of it had come when the attempts were last counted from one again.
+    private var countedFrom = 0
+    /// When it broke off last behind bytes that had not come before; nil: it never did.
+    private(set) var movedAt: Timestamp?
+    private var movedCount = 0
+    /// Requests for the rest that the origin has answered.
+    var restCount = 0
+
+    /// A response that says of which version it is begins.
+    mutating func begin(number: Int, byteCount: Int, canGoOn: Bool) -> Representation {
+        versionCount += 1
+        let new = Representation(number: number, version: versionCount, byteCount: byteCount)
+        (representation, doneCount, countedFrom, movedCount, restCount) = (new, 0, 0, 0, 0)
+        self.canGoOn = canGoOn
+        return new
+    }
+
+    /// A response begins that does not say of which version it is.
+    mutating func beginWithoutTag() { (representation, canGoOn) = (nil, false) }
+
+    mutating func came(upTo end: Int, of part: Representation) {
+        if part == representation { doneCount = min(max(doneCount, end), part.byteCount) }
+    }
+
+    /// - Returns: Whether the attempts are counted from one again: 64 KiB have come since the last time (`ResumableResponse.progressMin`).
+    mutating func broke(at now: Timestamp) -> Bool {
+        if canGoOn, doneCount > movedCount { (movedAt, movedCount) = (now, doneCount) }
+        guard canGoOn, doneCount - countedFrom >= 64 << 10 else { return false }
+        countedFrom = doneCount
+        return true
+    }
+}
