@@ -91,15 +91,7 @@ struct BackPressureTests {
         body.finish()
         #expect(await uploaded.happened())
         #expect(record.facts.body.count <= (512 << 10) + (64 << 10))
-        record.passOn()
-        while true {
-            let facts = await record.waitFor { facts in
-                facts.terminalCount > 0
-                    || attempt.isReceivingPaused.load(ordering: .acquiring)
-            }
-            if facts.terminalCount > 0 || facts.isTimedOut { break }
-            record.passOn()
-        }
+        await record.passOnToTheEnd()
         let facts = await record.ended()
         #expect(facts.events == ["head", "body", "end"])
         #expect(facts.body.count == total)
@@ -138,13 +130,7 @@ struct BackPressureTests {
         // By the time of its answer the loop has met the end.
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
         #expect(record.facts.terminalCount == 0)
-        while true {
-            record.passOn()
-            let facts = await record.waitFor { facts in
-                facts.terminalCount > 0 || attempt.isReceivingPaused.load(ordering: .acquiring)
-            }
-            if facts.terminalCount > 0 || facts.isTimedOut { break }
-        }
+        await record.passOnToTheEnd()
         #expect(record.facts.bodyText == text)
         #expect((record.facts.failure == nil) == (ending != .resetWhenIncomplete))
         try await rig.stop()

@@ -115,13 +115,7 @@ struct ConnectionEndTests {
         // Its end makes the worker look at what is idle.
         #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "ok")
         #expect(await closed.happened())
-        while true {
-            paused.passOn()
-            let facts = await paused.waitFor { facts in
-                facts.terminalCount > 0 || attempt.isReceivingPaused.load(ordering: .acquiring)
-            }
-            if facts.terminalCount > 0 || facts.isTimedOut { break }
-        }
+        await paused.passOnToTheEnd()
         #expect(paused.facts.bodyText == text)
         #expect(paused.facts.failure == nil)
         try await rig.stop()

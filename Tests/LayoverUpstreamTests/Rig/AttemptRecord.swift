@@ -66,6 +66,16 @@ final class AttemptRecord: UpstreamReceiver, Sendable {
         if let attempt { eventLoop.execute { [self] in passOn(attempt) } }
     }
 
+    /// Takes away what is outstanding, again and again, until the attempt has ended.
+    func passOnToTheEnd() async {
+        guard let attempt else { return }
+        while true {
+            passOn()
+            let facts = await waitFor { $0.terminalCount > 0 || attempt.isReceivingPaused.load(ordering: .acquiring) }
+            if facts.terminalCount > 0 || facts.isTimedOut { return }
+        }
+    }
+
     /// Ends the hold of the two on each other.
     func letGo() { state.withLock { $0.attempt = nil } }
 
