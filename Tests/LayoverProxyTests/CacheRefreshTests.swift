@@ -98,6 +98,27 @@ import Testing
         }
     }
 
+    /// The part that came goes into the cache, and so does the rest.
+    @Test func restOfABrokenRefreshFillsTheCachedResponse() async throws {
+        try await withRefresh { proxy, cache, entry in
+            try await proxy.advance(by: .seconds(60))
+            let attempt = try await proxy.nextAttempt("the refresh")
+            attempt.sendHead(200, ["Cache-Control: max-age=60", "ETag: \"b\"", "Content-Length: 3"])
+            attempt.sendBody("t")
+            attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(60))
+            let second = try await proxy.nextAttempt("the rest")
+            #expect(second.values("Range") == ["bytes=1-"])
+            second.respond(206, ["Content-Range: bytes 1-2/3", "ETag: \"b\"", "Content-Length: 2"], body: "wo")
+            _ = try await proxy.entry(.delivered)
+            await cache.threads.waitUntilIdle()
+            let reader = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            #expect(try await reader.answer().body == "two")
+        }
+    }
+
     /// Nobody has read of it, so it is asked for again.
     @Test func brokenResponseToARefreshIsRequestedAgain() async throws {
         try await withRefresh { proxy, cache, entry in

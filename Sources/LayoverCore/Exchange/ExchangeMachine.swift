@@ -81,6 +81,8 @@ package struct ExchangeMachine: Sendable {
     package private(set) var timeline = AttemptTimeline()
     /// The response that broke off and is to go on; nil while none has.
     @Boxed package var resumable: ResumableResponse? = nil
+    /// Bytes of the body that had come when the count of attempts began last.
+    var partMark = 0
 
     package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt)) {
         self.recipient = recipient
@@ -172,13 +174,17 @@ package struct ExchangeMachine: Sendable {
         if phase == .preflight { failure.evidence = .neverSent }
         let wasDelivering = phase == .delivering
         if wasDelivering {
-            // The store and the cache have not used it yet, so a repeatable request is sent again. A client gets the rest.
+            // The store and the cache have not used it yet, so that all of it can be asked for, too. A client gets the rest.
             guard recipient != .client || resumable != nil, circumstances.request.isRepeatable else {
                 return breakOff(failure, at: circumstances.now)
             }
             if resumable?.isComplete == true { return .finish }
             failure.evidence = .maybeApplied
-            if resumable?.broke() == true { rules.startOver() }
+            // mutant: endless-rests
+            if let resumable, resumable.done - partMark >= ResumableResponse.progressMin {
+                partMark = resumable.done
+                rules.startOver()
+            }
         }
         if let obstacle = circumstances.obstacle { return stopped(by: obstacle, failure, in: circumstances) }
         // mutant: aborted-as-unsent
@@ -189,7 +195,9 @@ package struct ExchangeMachine: Sendable {
         let verdict = rules.verdict(
             on: failure, sending: circumstances.request, isNetworkAway: circumstances.isNetworkAway, using: &generator)
         // What is not asked for again is known as far as it came.
-        if wasDelivering || resumable != nil, !verdict.sendsAgain { return breakOff(failure, at: circumstances.now) }
+        if wasDelivering || recipient == .client && resumable != nil, !verdict.sendsAgain {
+            return breakOff(failure, at: circumstances.now)
+        }
         record(verdict, failure: failure, at: circumstances.now)
         switch verdict {
         case .againOnNewConnection:

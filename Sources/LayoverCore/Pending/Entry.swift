@@ -261,7 +261,7 @@ extension Entry {
     mutating func count(_ tally: AttemptTally) {
         counts = tally.counts
         attempts.append(contentsOf: tally.records)
-        if let progress = tally.resume { resume = progress }
+        resume = tally.resume
     }
 
     /// More of the response has come, and it broke off once more: `holdMax` counts only while nothing moves.

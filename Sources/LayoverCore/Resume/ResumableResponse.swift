@@ -31,8 +31,6 @@ package struct ResumableResponse: Sendable, Hashable {
     package private(set) var done: Int
     /// How often it went on.
     package private(set) var times = 0
-    /// Where the count of attempts began last.
-    private var countedFrom = 0
     /// Of the continuation under way: bytes to come that the recipient has already.
     private var skipCount = 0
     /// Of the continuation under way: bytes to come behind those.
@@ -121,16 +119,6 @@ package struct ResumableResponse: Sendable, Hashable {
         spanCount -= count - skipped
         done += count - skipped
         return skipped
-    }
-
-    /// The response broke off, or had less than the rest.
-    ///
-    /// - Returns: Whether so much has come since that attempts and delay start over.
-    package mutating func broke() -> Bool {
-        // mutant: endless-rests
-        guard done - countedFrom >= Self.progressMin else { return false }
-        countedFrom = done
-        return true
     }
 
     /// How far it is, for people and programs.

@@ -30,7 +30,7 @@ package struct ResumableRequest: Sendable, Hashable {
     package var purpose: RequestPurpose
     /// Whether the client asked for a part itself: the places in that are relative.
     package var hasRange: Bool
-    /// Whether others may get the same response, or the client may get a ticket instead.
+    /// Whether others may get the same response while it is on its way, or the client may get a ticket instead.
     package var mayGoElsewhere: Bool
 
     package init(method: String, purpose: RequestPurpose, hasRange: Bool, mayGoElsewhere: Bool) {

@@ -144,9 +144,10 @@ extension Engine {
         }
         storeTook()
         totals.acceptedCount += 1
-        // A ticket at rest needs no exchange; an attempt under way keeps its exchange.
-        let isUnderWay = pending.entry(id, now: now)?.state == .attempting
-        if !isUnderWay { exchanges[id] = nil }
+        // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
+        let entry = pending.entry(id, now: now)
+        let isUnderWay = entry?.state == .attempting
+        if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
         // Before it may go.
         rerouteIfReloaded(id)
         let actions = pending.stored(id, now: now)

@@ -32,8 +32,9 @@ extension Engine {
             perform(pending.refused(id, why: why, failure: failure, tally, now: now))
         case .attemptFailed(let id, let failure, let parking, let tally):
             if !pending.isLive(id) { observeLateEvidence(failure, tally, of: id, now: now) }
-            // A ticket at rest has no exchange; the next attempt makes one. A response that it has not delivered keeps it.
-            if failure.evidence != .answered, pending.entry(id, now: now)?.ticket != nil, !pending.isBeingStored(id) {
+            // A ticket at rest has no exchange; the next attempt makes one. A response that it has not delivered keeps it, and so does
+            // the part of one that broke off.
+            if failure.evidence != .answered, tally.resume == nil, pending.entry(id, now: now)?.ticket != nil, !pending.isBeingStored(id) {
                 exchanges[id] = nil
             }
             perform(pending.attemptFailed(id, failure, parking, tally, now: now, using: &jitter))

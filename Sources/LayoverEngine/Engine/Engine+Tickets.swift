@@ -49,6 +49,7 @@ extension Engine {
         guard let entry = pending.entry(id, now: clock.now()), let ticket = entry.ticket,
             entry.state == .attempting, !loops.isEmpty
         else { return }
+        if entry.resume != nil, let exchange = exchanges[id] { return exchange.start(trigger, isForced: entry.isForced) }
         nextLoop = (nextLoop + 1) % loops.count
         exchanges[id] = loops[nextLoop].replay(
             TicketReplay(

@@ -8,6 +8,7 @@ final class CacheRecipient {
     let cache: any ResponseCache
     let refresh: CacheRefresh
     private var writer: (any ResponseWriter)?
+    private(set) var part: ResponsePart?
 
     init(_ cache: any ResponseCache, _ refresh: CacheRefresh) {
         self.cache = cache
@@ -17,9 +18,13 @@ final class CacheRecipient {
     /// The cache decides by the status what becomes of the response.
     func begin(_ head: ResponseHead, at times: CacheTimes) {
         writer = cache.answered(head, to: refresh.request, at: times)
+        part = ResponsePart(head)
     }
 
-    func append(_ bytes: ByteBuffer) { writer?.append(bytes) }
+    func append(_ bytes: ByteBuffer) {
+        writer?.append(bytes)
+        part?.came(bytes.readableBytes)
+    }
 
     func finish() { writer?.commit() }
 
@@ -27,6 +32,7 @@ final class CacheRecipient {
     func discard() {
         writer?.abandon()
         writer = nil
+        part = nil
     }
 
     /// The next reader of a stale response may ask for another refresh.

@@ -14,10 +14,8 @@ final class ClientResponse {
     private var framing = ClientFraming.none
     /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
     private var saysClose = false
-    /// The head of a response that may be resumed, if anything can (200, of known length); nil otherwise.
-    private var begun: ResponseHead?
-    /// Bytes of its body that were passed on.
-    private var bodyByteCount = 0
+    /// What was passed on of a response that may be resumed; nil where it cannot be.
+    private var begun: ResponsePart?
     /// Bytes written to a client that does not take them yet.
     private var untakenByteCount = 0
     /// The response that is being passed on, for those that have asked for the same.
@@ -44,7 +42,7 @@ final class ClientResponse {
         guard let connection else { return }
         connection.responds(head.status, from: .origin)
         framing = Self.framing(of: head, for: facts)
-        if head.status == 200, framing == .length { begun = head }
+        if framing == .length { begun = ResponsePart(head) }
         saysClose = !keepsAlive
         var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
@@ -88,7 +86,7 @@ final class ClientResponse {
     /// - Returns: How many bytes need not be waited for any more.
     func receive(_ bytes: ByteBuffer, isDelivering: Bool) -> Int {
         sharing?.capture.append(bytes)
-        bodyByteCount += bytes.readableBytes
+        begun?.came(bytes.readableBytes)
         // Where no body can follow, the client would take one for its next response.
         guard let connection, isDelivering, framing != .none else { return taken(bytes.readableBytes) }
         if framing == .chunked {
@@ -135,13 +133,10 @@ final class ClientResponse {
         connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
     }
 
-    /// What there is of the response, so that its rest can be asked for; nil where that is not possible.
-    func resumable(to request: ResumableRequest, now: Int) -> ResumableResponse? {
-        guard sharing == nil, let begun else { return nil }
-        return ResumableResponse(ResumeFacts(begun, now: now), to: request, done: bodyByteCount)
-    }
+    /// What the client has of the response; nil where it cannot be resumed.
+    var part: ResponsePart? { sharing == nil && connection != nil ? begun : nil }
 
-    /// Whether bytes of a final response are on their way to the client.
+    /// Whether bytes of a final response that can be resumed are on their way to the client.
     var hasBegun: Bool { begun != nil }
 
     func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close) }

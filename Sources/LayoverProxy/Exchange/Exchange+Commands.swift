@@ -71,7 +71,7 @@ extension Exchange: HeldExchange {
             machine.rules.isAborted = true
             run.abort()
         // The request of a ticket is being read from the store.
-        case .parked where store?.isStored == true: isAbortedBeforeStart = true
+        case .parked where store?.isStored == true && machine.resumable == nil: isAbortedBeforeStart = true
         case .collecting, .searching, .accepting, .offering, .parked, .delivering, .ended: break
         }
     }

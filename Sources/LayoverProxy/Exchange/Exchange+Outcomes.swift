@@ -16,7 +16,7 @@ extension Exchange {
         }
         loop.metrics.failedAttemptCount.increment()
         if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
-        if phase.isDelivering, machine.resumable == nil { machine.resumable = resumableResponse() }
+        if phase.isDelivering, machine.resumable == nil, store == nil || loop.mayKeepPart { machine.resumable = resumableResponse() }
         let step = machine.attemptFailed(
             failure,
             in: .init(
@@ -43,7 +43,7 @@ extension Exchange {
     private func follow(_ step: ExchangeMachine.FailureStep) {
         if case .breakOff(let failure) = step { return recipient.breakOff(failure, of: self) }
         if case .finish = step { return recipient.finish(trailers: nil, of: self) }
-        recipient.discard()
+        discardUnlessResumed()
         switch step {
         case .again(let trigger): startAttempt(trigger, onNewConnection: true)
         case .park(let failure, let parking): park(failure, parking)
@@ -83,7 +83,11 @@ extension Exchange {
     /// - Parameter failure: Nil where the last one says it all.
     func refusedToSend(_ reason: UndecidedReason, _ failure: Failure?) {
         guard let entry else { return }
-        if store != nil { rest() }
+        if store != nil {
+            machine.resumable = nil
+            recipient.discard()
+            rest()
+        }
         loop.engine.post(.refusedToSend(entry, reason, failure, takeTally()))
     }
 
@@ -121,10 +125,11 @@ extension Exchange {
         return new.id
     }
 
-    /// A ticket that is in the store waits there; its next attempt gets an exchange of its own. Any other waits here.
+    /// A ticket that is in the store waits there; its next attempt gets an exchange of its own. Any other waits here, and so does one
+    /// with a part of its response.
     func rest() {
         // mutant: nobody-left
-        phase = store?.isStored == true ? .ended : .parked
+        phase = store?.isStored == true && machine.resumable == nil ? .ended : .parked
         if phase.isEnded { loop.closed(self) }
     }
 

@@ -4,47 +4,61 @@ import LayoverHTTP
 import LayoverText
 import NIOCore
 
-/// A response that broke off on its way to its client, and goes on (`ResumableResponse`).
+/// A response that broke off on its way to its recipient, and goes on (`ResumableResponse`).
 extension Exchange {
     /// What has come of the response that breaks off now, if its rest can be asked for.
     func resumableResponse() -> ResumableResponse? {
-        guard let client, client.connection != nil else { return nil }
         let request = ResumableRequest(
             method: request.method, purpose: request.purpose, hasRange: request.fields.contains { $0.isNamed("range") },
-            mayGoElsewhere: keySearch != nil || conversion != nil)
-        return client.response.resumable(to: request, now: loop.wallSeconds)
+            mayGoElsewhere: client != nil && (keySearch != nil || conversion != nil))
+        return recipient.part?.resumable(to: request, now: loop.wallSeconds)
+    }
+
+    /// Whether the ticket waits in the store, and what has come of its response waits here.
+    var isAtRestWithPart: Bool { phase.isParked && store?.isStored == true && machine.resumable != nil }
+
+    private var circumstances: ExchangeMachine.Circumstances {
+        .init(request: summary, isNetworkAway: loop.network.isAway, now: loop.engine.clock.now())
     }
 
     /// The response to the request for the rest has come.
     func continued(by head: ResponseHead) {
-        let step = machine.continued(
-            by: ResumeFacts(head, now: loop.wallSeconds),
-            in: .init(request: summary, isNetworkAway: loop.network.isAway, now: loop.engine.clock.now()), using: &loop.generator)
+        let step = machine.continued(by: ResumeFacts(head, now: loop.wallSeconds), in: circumstances, using: &loop.generator)
         switch step {
         case .goOn:
             client?.connection?.access?.resumedCount += 1
             loop.metrics.resumedResponseCount.increment()
             originAnswered(.deliver(.answered), status: head.status)
-        case .park(let failure, let parking):
-            run.cancel()
-            park(failure, parking)
-        case .breakOff(let failure):
-            run.cancel()
-            recipient.breakOff(failure, of: self)
+        case .replace:
+            recipient.discard()
+            received(head, sendings: 1)
+        case .park, .breakOff: endAttempt(step)
         }
     }
 
-    /// Passes on what the client does not have yet.
+    private func endAttempt(_ step: ExchangeMachine.ContinuationStep) {
+        run.cancel()
+        switch step {
+        case .park(let failure, let parking):
+            discardUnlessResumed()
+            park(failure, parking)
+        case .breakOff(let failure): recipient.breakOff(failure, of: self)
+        case .goOn, .replace: break
+        }
+    }
+
+    /// What has come of a response is of use only to one that goes on.
+    func discardUnlessResumed() { if machine.resumable == nil { recipient.discard() } }
+
+    /// Passes on what the recipient does not have yet.
     func receiveContinuation(_ bytes: ByteBuffer) {
-        switch machine.continuationCame(bytes.readableBytes, at: loop.engine.clock.now()) {
+        switch machine.continuationCame(bytes.readableBytes) {
         case .pass(let skipped):
             var rest = bytes
             rest.moveReaderIndex(forwardBy: skipped)
             run.taken(skipped)
             if rest.readableBytes > 0 { run.taken(recipient.receive(rest, of: self)) }
-        case .breakOff(let failure):
-            run.cancel()
-            recipient.breakOff(failure, of: self)
+        case .refused(let refusal): endAttempt(machine.refused(refusal, in: circumstances, using: &loop.generator))
         }
     }
 }

@@ -64,6 +64,15 @@ extension Recipient {
         }
     }
 
+    /// What it has of the response; nil where that cannot be resumed.
+    var part: ResponsePart? {
+        switch self {
+        case .client(let client): client.response.part
+        case .store(let store): store.part
+        case .cache(let cache): cache.part
+        }
+    }
+
     /// What has come of a response that broke off is of no use any more.
     func discard() {
         switch self {

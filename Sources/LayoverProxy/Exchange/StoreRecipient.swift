@@ -11,23 +11,32 @@ final class StoreRecipient {
     private var isRefused = false
     /// The response that is being kept.
     private var capture: ResponseCapture?
+    private var begun: ResponsePart?
 
     init(isStored: Bool) { self.isStored = isStored }
 
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         exchange.loop.cache?.outdate(head, exchange)
         capture = ResponseCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.run.taken(count) }
+        begun = ResponsePart(head)
     }
 
     /// - Returns: How many bytes need not be waited for. Of others the capture reports itself when it has them.
     func receive(_ bytes: ByteBuffer) -> Int {
         guard let capture else { return bytes.readableBytes }
         capture.append(bytes)
+        begun?.came(bytes.readableBytes)
         return 0
     }
 
+    /// What has come of a response that can be resumed. A body that is lost for other reasons need not be asked for.
+    var part: ResponsePart? { capture?.isLost == false ? begun : nil }
+
     /// What has come of a response that broke off is of no use any more.
-    func discard() { capture = nil }
+    func discard() {
+        capture = nil
+        begun = nil
+    }
 
     /// All of the response has come.
     func finish(for exchange: Exchange) {

@@ -187,6 +187,14 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         finishDrainingIfIdle()
     }
 
+    /// Parts of the responses to tickets that a loop keeps from one attempt to the next. Of more, all is asked for again. Default: 256.
+    private static let keptPartsMax = 256
+
+    /// Whether the part of one response more may be kept.
+    var mayKeepPart: Bool {
+        !isDraining && unattended.values.count { $0.store != nil && $0.machine.resumable != nil } < Self.keptPartsMax
+    }
+
     // MARK: The end
 
     /// Lets exchanges under way finish and closes the rest.
@@ -252,7 +260,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
 
     private func finishDrainingIfIdle() {
-        if isDraining, connections.count == 0, !unattended.values.contains(where: { $0.store != nil }) { finishDraining() }
+        guard isDraining, connections.count == 0 else { return }
+        if !unattended.values.contains(where: { $0.store != nil && !$0.isAtRestWithPart }) { finishDraining() }
     }
 
     private func finishDraining() {

@@ -13,7 +13,8 @@ final class ResponseCapture: @unchecked Sendable {
     /// Nil where none can follow, or once it is lost.
     private var body: CapturedBody?
     private let hasBody: Bool
-    private var isLost = false
+    /// Whether the body cannot be kept.
+    private(set) var isLost = false
     /// Bytes that the worker is not yet told of as taken.
     private var untaken = 0
 

@@ -156,18 +156,4 @@ struct ResumableResponseTests {
         #expect(verdict == .goOn)
         #expect(response.progress == ResumeProgress(done: 500, total: 1000, times: 2))
     }
-
-    @Test func attemptsStartOverAfterEnoughProgress() throws {
-        var response = try #require(ResumableResponse(Self.first { $0.contentLength = 1 << 20 }, to: Self.request, done: 100))
-        var head = Self.rest { ($0.contentRange, $0.contentLength) = ("bytes 100-1048575/1048576", nil) }
-        var startsOver = [response.broke()]
-        _ = response.judge(head)
-        _ = response.came(ResumableResponse.progressMin - 101)
-        startsOver.append(response.broke())
-        head.contentRange = "bytes \(response.done)-1048575/1048576"
-        _ = response.judge(head)
-        _ = response.came(1)
-        startsOver += [response.broke(), response.broke()]
-        #expect(startsOver == [false, false, true, false], "after 64 KiB, once")
-    }
 }

@@ -74,6 +74,7 @@ extension SimulatedAttempt {
         simulation.trace { "\(self.name) asks for the rest from \(start), and gets: \(reply.rest)" }
         if !reply.rest.isGood { truth.hasBrokenAnswer = true }
         if reply.rest == .changed || condition != known.tag {
+            truth.download.isReplaced(by: other)
             return Response(status: 200, fields: ["ETag: \(other.tag)"], representation: other, places: 0..<total)
         }
         guard start < total else { return Response(status: 416, fields: ["Content-Range: bytes */\(total)"], places: 0..<0) }

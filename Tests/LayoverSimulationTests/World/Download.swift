@@ -26,6 +26,11 @@ struct Download {
         return new
     }
 
+    /// The request for the rest is answered with all of another version, which takes the place of what came where nobody has read of it.
+    mutating func isReplaced(by other: Representation) {
+        (representation, doneCount, movedCount, restCount) = (other, 0, 0, 0)
+    }
+
     /// A response begins that does not say of which version it is.
     mutating func beginWithoutTag() { (representation, canGoOn) = (nil, false) }
 
