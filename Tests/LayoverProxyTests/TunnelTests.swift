@@ -155,11 +155,15 @@ struct TunnelTests {
         }
     }
 
-    @Test func resetOnOneSideClosesTheOther() async throws {
+    @Test(arguments: [true, false])
+    func resetOnOneSideResetsTheOther(byClient: Bool) async throws {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy)
-            try await near.reset()
-            _ = try await far.ending()
+            let (one, other) = byClient ? (near, far) : (far, near)
+            try await one.send("cut")
+            #expect(try await other.text(3) == "cut")
+            try await one.reset()
+            #expect(try await other.ending().0 == .reset)
             try await Self.waitForNoTunnel(proxy)
         }
     }

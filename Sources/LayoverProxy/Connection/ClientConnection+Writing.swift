@@ -135,9 +135,7 @@ extension ClientConnection {
     func breakOff(isCloseDelimited: Bool) {
         finishAccess(.broken)
         flushNow()
-        guard isCloseDelimited, let context else { return closeNow() }
-        _ = (context.channel as? any SocketOptionProvider)?
-            .setSoLinger(.init(l_onoff: 1, l_linger: 0))
+        if isCloseDelimited { context?.closesByReset() }
         closeNow()
     }
 
@@ -159,5 +157,12 @@ extension ClientConnection {
     /// The proxy is being stopped: what is under way is let finish.
     func drain() {
         if phase == .idle || phase == .lingering { closeWhenWritten() } else { exchange?.drain() }
+    }
+}
+
+extension ChannelHandlerContext {
+    /// From now on closing is a reset (SO_LINGER in socket(7)).
+    func closesByReset() {
+        _ = (channel as? any SocketOptionProvider)?.setSoLinger(.init(l_onoff: 1, l_linger: 0))
     }
 }

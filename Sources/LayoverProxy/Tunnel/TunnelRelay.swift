@@ -3,7 +3,8 @@ import NIOCore
 /// One half of a tunnel: passes bytes on to its partner, no faster than the partner takes them.
 ///
 /// Both halves run on the same event loop. When one side stops sending, the other is told so by closing
-/// its output only: half-closed connections go on working. A tunnel through which nothing has passed for
+/// its output only: half-closed connections go on working. A reset is passed on as one, behind the bytes that came before it: an end in
+/// its place would make a message that was cut off look complete (RFC 9112 section 8). A tunnel through which nothing has passed for
 /// `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would stay for ever.
 /// Confined to its loop.
 final class TunnelRelay: ChannelInboundHandler {
@@ -95,7 +96,9 @@ final class TunnelRelay: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
+    /// A reset, for the most part.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        partner?.context?.closesByReset()
         context.close(promise: nil)
     }
 

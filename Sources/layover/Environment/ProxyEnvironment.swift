@@ -9,11 +9,11 @@ struct ProxyEnvironment {
 
     /// Programs that give up sooner than Layover: ten minutes, as long as the default `holdMax`.
     ///
-    /// Seconds unless the name says otherwise. git: 0 turns its low-speed abort off.
+    /// How often a tool asks again stays its own choice: inside a tunnel nobody else can. Seconds unless the name says otherwise. git: 0 turns its low-speed abort off.
     static let timeouts = [
-        ("PIP_DEFAULT_TIMEOUT", "600"), ("PIP_RETRIES", "1"), ("UV_HTTP_TIMEOUT", "600"),
+        ("PIP_DEFAULT_TIMEOUT", "600"), ("UV_HTTP_TIMEOUT", "600"),
         ("GIT_HTTP_LOW_SPEED_LIMIT", "0"), ("GIT_HTTP_LOW_SPEED_TIME", "600"),
-        ("npm_config_fetch_timeout", "600000"), ("npm_config_fetch_retries", "1"),
+        ("npm_config_fetch_timeout", "600000"),
         ("CARGO_HTTP_TIMEOUT", "600"), ("CARGO_HTTP_LOW_SPEED_LIMIT", "0"), ("BUNDLE_TIMEOUT", "600"),
         ("HF_HUB_DOWNLOAD_TIMEOUT", "600"),
     ]

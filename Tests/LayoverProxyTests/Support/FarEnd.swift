@@ -4,17 +4,29 @@ import LayoverTestSupport
 import NIOCore
 import NIOPosix
 
-/// The far side of a tunnel: one end of a socket pair is handed to the proxy, the other is the test's.
+/// The far side of a tunnel: one end of a connection over TCP is handed to the proxy, the other is the test's.
 final class FarEnd {
     private let ours: CInt
     private let theirs: CInt
 
     init() throws {
-        var pair: [CInt] = [-1, -1]
-        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
-            throw WaitedTooLong(what: "a socket pair")
+        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { Glibc.close(listener) }
+        let dialled = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let accepted = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name -> CInt in
+                guard bind(listener, name, size) == 0, listen(listener, 1) == 0, getsockname(listener, name, &size) == 0,
+                    connect(dialled, name, size) == 0
+                else { return -1 }
+                return accept(listener, nil, nil)
+            }
         }
-        (ours, theirs) = (pair[0], pair[1])
+        guard accepted >= 0 else { throw WaitedTooLong(what: "a connection") }
+        (ours, theirs) = (accepted, dialled)
     }
 
     /// What a `dialled` event carries.
