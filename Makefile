@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
 .PHONY: help run test sim crash test-memory soak mutants bench bench-lists check format setup release deb tarball test-package
-.PHONY: test-browser container container-trial clean
+.PHONY: test-browser test-reach container container-trial clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,7 +53,8 @@ mutants: ## Break one rule after the other and see the simulation fail (about te
 bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about ten minutes)
 	@scripts/setup.sh build bench
 	scripts/build-release.sh
-	/usr/bin/python3 -B Benchmarks/bench.py --layover .build/release/layover $(BENCH)
+	@tools=$$(scripts/python-tools.sh bench) && \
+	    /usr/bin/python3 -B Benchmarks/bench.py --layover .build/release/layover --tools $$tools $(BENCH)
 
 bench-lists: ## Park 100 000 requests and time the lists, searches and orders of the admin API (two minutes)
 	@scripts/setup.sh build
@@ -88,6 +89,12 @@ test-browser: ## The dashboard by axe in all states, its HTML by vnu, and in Fir
 	@scripts/setup.sh build test browser
 	swift build --build-tests
 	@scripts/browser.sh
+
+test-reach: ## Real clients behind `layover exec`: an outage, a 503 and a broken body, by http, tunnel and interception (a quarter of an hour; root)
+	@scripts/setup.sh build test reach
+	scripts/build-release.sh
+	@tools=$$(scripts/python-tools.sh reach) && \
+	    /usr/bin/python3 -B Tests/Reach/run.py --layover .build/release/layover --tools $$tools --table .build/reach.md $(REACH)
 
 container: ## Build the container image with docker, podman or buildah, whichever is there
 	scripts/container/image.sh

@@ -10,7 +10,7 @@ as every answer was whole and correct.
 import argparse
 import sys
 
-from layover_bench import allocations, bodies, durable, held, report, small
+from layover_bench import allocations, bodies, durable, held, intercepted, report, small
 from layover_bench.origin import Origin
 from layover_bench.peers import LAYOVER, PEERS
 from layover_bench.processes import BenchError, Workshop
@@ -23,7 +23,8 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3, help="loads per proxy, in turn, default 3")
     parser.add_argument("--clients", type=int, default=32, help="keep-alive clients, default 32")
     parser.add_argument("--held", type=int, default=10000, help="clients held at once, default 10000")
-    parser.add_argument("--only", choices=["small", "bodies", "held", "durable"], help="run one part")
+    parser.add_argument("--only", choices=["small", "bodies", "intercepted", "held", "durable"], help="run one part")
+    parser.add_argument("--tools", help="virtual environment with mitmproxy; without it mitmproxy is not measured")
     parser.add_argument("--tickets", type=int, default=1000000, help="tickets that wait at a restart, default 1000000")
     parser.add_argument("--body-mib", type=int, default=1024, help="size of a large body, default 1024")
     return parser.parse_args()
@@ -36,19 +37,21 @@ def main():
         contenders.insert(0, LAYOVER)
     results = {}
     with Workshop(options.layover) as workshop:
-        if options.only in (None, "small", "bodies"):
+        if options.only in (None, "small", "bodies", "intercepted"):
             with Origin(workshop, options.body_mib) as origin:
-                if options.only != "bodies":
+                if options.only in (None, "small"):
                     results["small"] = small.measure(workshop, origin, contenders, options, options.clients)
                     results["one"] = small.measure(workshop, origin, contenders, options, 1)
                     results["many"] = small.measure(workshop, origin, contenders, options, 256)
                     # Squid and tinyproxy of Debian make no TLS for requests in absolute form; nginx does not check certificates.
                     over_tls = [contender for contender in contenders if contender.name in ("Layover", "HAProxy")]
                     results["tls"] = small.measure(workshop, origin, over_tls, options, options.clients, tls=True)
-                if options.layover and options.only != "bodies":
+                if options.layover and options.only in (None, "small"):
                     results["allocations"] = allocations.measure(workshop, origin, options)
-                if options.only != "small":
+                if options.only in (None, "bodies"):
                     results["bodies"] = bodies.measure(workshop, origin, contenders, options)
+                if options.only in (None, "intercepted"):
+                    results["intercepted"] = intercepted.measure(workshop, origin, options)
         if options.layover and options.only in (None, "held"):
             results["held"] = held.measure(workshop, options)
         if options.layover and options.only in (None, "durable"):

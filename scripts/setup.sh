@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for the parts named: build, test, bench, container.
+# Installs the Debian packages that are missing for the parts named: build, test, bench, container, package, browser, reach.
 #
 # As root it installs through apt. Otherwise it prints the exact command and stops. When nothing is
 # missing it changes nothing and needs no network, so it is run before every build.
@@ -10,12 +10,16 @@ build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libmim
 test_packages="curl git openssl iproute2 nodejs node-undici python3 python3-pip python3-venv python3-requests strace faketime valgrind binutils"
 # The browser of the tests of the dashboard, and one for pages without scripts.
 test_packages="$test_packages chromium chromium-driver w3m"
-bench_packages="nginx squid haproxy tinyproxy wrk curl python3"
+# squid-openssl is the Squid that can intercept TLS; it takes the place of squid.
+bench_packages="nginx squid-openssl haproxy tinyproxy wrk curl openssl python3 python3-venv"
 container_packages="buildah debootstrap"
 # What builds and tries the Debian package.
 package_packages="dpkg-dev lintian debootstrap groff systemd prometheus curl python3 python3-yaml"
 # A second browser, and Java for the checker of HTML.
 browser_packages="firefox-esr default-jre-headless"
+# The clients of the reach test that are not among the others.
+reach_packages="wget apt unzip cargo maven golang-go default-jdk-headless ruby php-cli php-curl libwww-perl liblwp-protocol-https-perl"
+reach_packages="$reach_packages firefox-esr libnss3-tools openssl iproute2 git curl python3-venv"
 
 installed() {
     status=$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) || return 1
@@ -39,7 +43,8 @@ for part in "$@"; do
         container) wanted="$wanted $container_packages" ;;
         package) wanted="$wanted $package_packages" ;;
         browser) wanted="$wanted $browser_packages" ;;
-        *) echo "setup.sh: unknown part '$part'; use build, test, bench, container, package or browser" >&2; exit 1 ;;
+        reach) wanted="$wanted $reach_packages" ;;
+        *) echo "setup.sh: unknown part '$part'; use build, test, bench, container, package, browser or reach" >&2; exit 1 ;;
     esac
 done
 

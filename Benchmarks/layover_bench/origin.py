@@ -59,7 +59,7 @@ class Origin:
         self.certificate = self.workshop.path("origin.pem")
         subprocess.run(
             ["openssl", "req", "-x509", "-days", "2", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-             "-subj", "/CN=origin", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.workshop.path("origin.key"),
+             "-subj", "/CN=origin", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", self.workshop.path("origin.key"),
              "-out", self.certificate], check=True, capture_output=True)
         self.process = self.workshop.start(
             "origin", ["nginx", "-c", configuration, "-g", "daemon off;"])

@@ -10,6 +10,9 @@ HAPROXY_RATIO_MAX = 1.35
 ALLOCATIONS_MAX = 19
 ONE_CLIENT_RATIO_MAX = 1.25
 BODY_RATIO_MAX = 0.6
+# An intercepted request: of what mitmproxy and Squid's ssl-bump need.
+MITMPROXY_RATIO_MAX = 0.1
+BUMP_RATIO_MAX = 1
 HELD_KIB_MAX = 24
 FIRST_MS_MAX = 100
 LAST_S_MAX = 5
@@ -30,6 +33,8 @@ def markdown(results, options):
         parts.append(small_table(results["many"], options, 256))
     if "tls" in results:
         parts.append(small_table(results["tls"], options, options.clients, ", TLS between proxy and origin"))
+    if results.get("intercepted"):
+        parts.append(intercepted_table(results["intercepted"], options))
     if results.get("allocations"):
         parts.append(f"Allocations per request: {results['allocations']['per_request']:.1f}")
     if "bodies" in results:
@@ -79,6 +84,17 @@ def bodies_table(results):
     return "\n".join(lines)
 
 
+def intercepted_table(results, options):
+    lines = [
+        f"91-byte answers over kept-alive TLS that the proxy intercepts, {options.clients} clients (median of {options.rounds}):", "",
+        "| | CPU µs per request | of Squid's | of mitmproxy's | requests/s |", "| --- | --- | --- | --- | --- |"]
+    for name, row in results.items():
+        low, high = row["spread"]
+        ratios = " | ".join(ratio(row["cpu_us"], results, "cpu_us", other) for other in ("Squid (ssl-bump)", "mitmproxy"))
+        lines.append(f"| {name} | {row['cpu_us']:.1f} ({low:.1f}–{high:.1f}) | {ratios} | {row['per_second']:,.0f} |")
+    return "\n".join(lines)
+
+
 def held_table(row):
     return "\n".join([
         f"{row['clients']:,} clients held while the origin is away:", "",
@@ -120,8 +136,10 @@ def targets(results):
             ("small", "cpu_us", HAPROXY_RATIO_MAX, "HAProxy", "CPU per request, of HAProxy's"),
             ("one", "p50_us", ONE_CLIENT_RATIO_MAX, "HAProxy", "p50 with one client, of HAProxy's"),
             ("tls", "cpu_us", HAPROXY_RATIO_MAX, "HAProxy", "CPU per request over TLS, of HAProxy's"),
+            ("intercepted", "cpu_us", MITMPROXY_RATIO_MAX, "mitmproxy", "CPU per intercepted request, of mitmproxy's"),
+            ("intercepted", "cpu_us", BUMP_RATIO_MAX, "Squid (ssl-bump)", "CPU per intercepted request, of Squid's"),
             ("bodies", "cpu_s", BODY_RATIO_MAX, "Squid", "CPU per GiB, of Squid's")):
-        figures = results.get(part, {})
+        figures = results.get(part) or {}
         if "Layover" in figures and other in figures:
             row(name, figures["Layover"][key] / figures[other][key], limit, "")
     if results.get("allocations"):

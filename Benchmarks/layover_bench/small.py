@@ -46,14 +46,22 @@ def measure(workshop, origin, contenders, options, clients, tls=False):
 FLOOR = "libcurl alone, no proxy"
 
 
-def libcurl_alone(workshop, origin, options, clients):
-    """CPU of a program that only reads the answers by libcurl; None without a C compiler."""
+def libcurl_program(workshop):
+    """The path of the program that reads answers by libcurl; None without a C compiler."""
     program = workshop.path("libcurl_alone")
     source = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "libcurl_alone.c")
     if not os.path.exists(program):
         made = subprocess.run(["cc", "-O2", "-o", program, source, "-lcurl"], capture_output=True) if shutil.which("cc") else None
         if made is None or made.returncode != 0:
             return None
+    return program
+
+
+def libcurl_alone(workshop, origin, options, clients):
+    """CPU of a program that only reads the answers by libcurl; None without a C compiler."""
+    program = libcurl_program(workshop)
+    if not program:
+        return None
     costs, rates = [], []
     for _ in range(options.rounds):
         text = subprocess.run(
