@@ -9,7 +9,8 @@ struct ProxyEnvironment {
 
     /// Programs that give up sooner than Layover: ten minutes, as long as the default `holdMax`.
     ///
-    /// How often a tool asks again stays its own choice: inside a tunnel nobody else can. Seconds unless the name says otherwise. git: 0 turns its low-speed abort off.
+    /// How often a tool asks again stays its own choice: inside a tunnel nobody else can. Seconds unless the name says otherwise.
+    /// git: 0 turns its low-speed abort off.
     static let timeouts = [
         ("PIP_DEFAULT_TIMEOUT", "600"), ("UV_HTTP_TIMEOUT", "600"),
         ("GIT_HTTP_LOW_SPEED_LIMIT", "0"), ("GIT_HTTP_LOW_SPEED_TIME", "600"),
