@@ -8,15 +8,18 @@ import sys
 EXIT_CODES = [
     ("0", "Done."),
     ("1", "Bad configuration or usage."),
-    ("2", "Layover does not run, or cannot be reached."),
+    ("2", "Layover does not run, or cannot be reached; exec: its private proxy cannot be started."),
     ("3", "Refused, or nothing matched."),
     ("130", "Ended by Ctrl-C, after saying what was done."),
+    ("other", "exec: that of the command; 127 if it is not found, 126 if it cannot be run. A signal that ended it ends exec too."),
 ]
 
 ENVIRONMENT = [
     ("LAYOVER_CONFIG", "The configuration file."),
     ("LAYOVER_ADMIN_URL, LAYOVER_TOKEN", "Where the admin API is, and its token."),
     ("LAYOVER_\\fIKEY\\fR", "Any key of the configuration: its path in upper snake case, LAYOVER_PROXY_LISTEN for proxy.listen."),
+    ("LAYOVER_PROXY_URL", "The proxy for env and exec. exec sets it for its command, so that exec within it uses the same proxy."),
+    ("TMPDIR", "Where exec makes the folder of a private proxy. Default: /tmp."),
     ("NO_COLOR", "No colours, also on a terminal."),
     ("STATE_DIRECTORY, RUNTIME_DIRECTORY", "Where state, and the files of the running process, lie (systemd.exec(5))."),
     ("NOTIFY_SOCKET, WATCHDOG_USEC, LISTEN_FDS", "The service manager's (sd_notify(3), sd_listen_fds(3))."),

@@ -20,6 +20,9 @@ package struct StoreSettings: Sendable, Hashable {
     /// How long ended tickets stay known, and their responses can be collected. Default: 7 days.
     package var history = Duration.days(7)
 
+    /// Whether there is a store, so that tickets can be accepted. False for the private proxy of one command. No key. Default: true.
+    package var isKept = true
+
     /// The name of a database whose path is not set.
     package static let fileName = "layover.sqlite"
 

@@ -9,7 +9,7 @@ extension RequestPlanner {
     func ticketWish(
         of head: RequestHead, _ policy: Policy, _ route: Route?
     ) throws(Refusal) -> TicketWish? {
-        guard policy.mode != .pass else { return nil }
+        guard policy.mode != .pass, rules.offersTickets else { return nil }
         let preferences = route?.allowsAsync == false ? nil : head.preferences
         guard let preferences, preferences.respondsAsync else {
             return policy.mode == .defer ? try atOnce(applied: "") : nil

@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-/// Tells when something in a folder was written or renamed, by inotify(7).
+/// Tells when something in a folder was written, renamed or removed, by inotify(7).
 ///
 /// Only the wish to look again comes from the kernel; what counts is what `condition` reads. So it does not matter
 /// how many events were merged, and nothing that happened before the watch began is missed.
@@ -21,7 +21,7 @@ package struct FolderWatch: Sendable {
             let watch = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
             guard watch >= 0 else { throw ProcessError("inotify_init1 failed with errno \(errno).") }
             defer { close(watch) }
-            guard inotify_add_watch(watch, path, UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE)) >= 0 else {
+            guard inotify_add_watch(watch, path, UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE)) >= 0 else {
                 throw ProcessError("Cannot watch \(path): errno \(errno).")
             }
             let deadline = Deadline(in: limit)

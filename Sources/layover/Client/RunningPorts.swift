@@ -28,7 +28,8 @@ struct RunningPorts: Decodable, Equatable {
         return nil
     }
 
-    private static func read(in folder: String) -> RunningPorts? {
+    /// Those of the instance that keeps its files in this folder.
+    static func read(in folder: String) -> RunningPorts? {
         guard let data = ownContents(folder + "/" + name),
             var ports = try? JSONDecoder().decode(RunningPorts.self, from: data), ports.admin ?? 0 > 0 || ports.adminSocket != nil
         else { return nil }

@@ -1,30 +1,116 @@
 import ArgumentParser
 import Foundation
 
-/// `layover exec`: the command takes this process's place, so its exit code is the program's own.
+/// `layover exec`: a command behind the running proxy, or behind one of its own.
+///
+/// Where nothing has to be done while the command runs, the command takes this process's place.
 struct Exec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command through the proxy.",
         discussion: """
-            Sets the proxy variables and raises the timeouts of common tools, so that they wait with the proxy.
+            Sets the proxy variables and raises the timeouts of common tools, so that they wait with the proxy. If no proxy \
+            runs, a private one is started, which ends with the command and keeps nothing; it accepts no tickets. --config \
+            and --policy always start a private one.
 
-            Example: layover exec -- pip install requests
+            On a terminal, a line tells what the command waits for, and another one when it goes on.
+
+            Example: layover exec -- make build
             """)
 
     @OptionGroup var options: ProxyURLOptions
+    @OptionGroup var own: PrivateOptions
+    @Flag(help: "Do not tell what the command waits for.") var quiet = false
 
     @OptionGroup var passthrough: PassthroughCommand
 
     var words: [String] { passthrough.words }
 
-    func validate() throws { try passthrough.check(for: Self.self) }
+    func validate() throws {
+        try passthrough.check(for: Self.self)
+        guard own.isGiven, let name = options.namedInstance else { return }
+        throw ValidationError("\(name) is for a proxy that runs, but \(own.names) start a private one. Leave one of them out.")
+    }
 
     func run() async throws {
+        let inheritance = Inheritance()
         let environment = ProcessInfo.processInfo.environment
-        let proxy = ProxyEnvironment(proxyURL: try await options.resolved(environment: environment))
-        let code = ProcessReplacement.replace(with: words, environment: proxy.applied(to: environment))
-        StandardError.error("\(words[0]): \(String(cString: strerror(code)))")
-        // Exit codes of shells: 127 not found, 126 not executable.
-        throw ExitCode(code == ENOENT ? 127 : 126)
+        let isTold = !quiet && isatty(STDERR_FILENO) == 1
+        let target: ExecTarget
+        if !own.isGiven, let running = try await options.running(environment: environment) {
+            guard isTold, let client = running.client else { throw replace(by: running.proxyURL, environment, inheritance) }
+            target = .shared(url: running.proxyURL, client)
+        } else {
+            target = .own(
+                try await Self.blocking { [own] in
+                    try PrivateInstance.start(own.arguments, environment: environment, inheritance)
+                })
+        }
+        let ending = try await carryOut(with: target, environment, inheritance, isTold: isTold)
+        ending.passOn()
     }
+
+    /// Returns only if it fails.
+    private func replace(by url: String, _ environment: [String: String], _ inheritance: Inheritance) -> ExitCode {
+        let proxy = ProxyEnvironment(proxyURL: url)
+        let code = ProcessReplacement.replace(with: words, environment: proxy.applied(to: environment), inheritance)
+        return failed(SpawnFailure(code: code))
+    }
+
+    private func carryOut(
+        with target: ExecTarget, _ environment: [String: String], _ inheritance: Inheritance, isTold: Bool
+    ) async throws -> CommandEnding {
+        // It counts from here, and connects once the command is there: what it opens is not for the command.
+        let reporter = isTold ? try target.client().map { WaitingReporter($0) } : nil
+        let variables = target.variables(over: environment)
+        let ending: Result<CommandEnding, any Error>
+        do {
+            ending = .success(
+                try await Self.blocking { [words] in
+                    let command = try ForegroundCommand(words, environment: variables, inheritance)
+                    Task { await reporter?.run() }
+                    return command.wait { target.checkLife() }
+                })
+        } catch {
+            ending = .failure((error as? SpawnFailure).map(failed) ?? error)
+        }
+        await reporter?.finish()
+        try await Self.blocking { target.stop() }
+        return try ending.get()
+    }
+
+    private func failed(_ failure: SpawnFailure) -> ExitCode {
+        StandardError.error("\(words[0]): \(failure.message)")
+        return ExitCode(failure.exitCode)
+    }
+
+    /// Runs what waits for processes on a thread of its own.
+    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+}
+
+/// Options that only a private proxy can follow.
+struct PrivateOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: "Configuration file of the private proxy: its routes and policies. Default: as for layover run.")
+    var file: String?
+
+    // Shown once `run` intercepts.
+    @Option(help: ArgumentHelp("Open HTTPS to this host, so that requests inside wait too. May be repeated.", visibility: .private))
+    var intercept: [String] = []
+
+    @Option(help: "The policy of all requests, whatever their routes say.")
+    var policy: String?
+
+    var isGiven: Bool { !arguments.isEmpty }
+
+    /// Of `layover run`.
+    var arguments: [String] {
+        (file.map { ["--config", $0] } ?? []) + intercept.flatMap { ["--intercept", $0] } + (policy.map { ["--policy", $0] } ?? [])
+    }
+
+    fileprivate var names: String { Set(arguments.filter { $0.hasPrefix("--") }).sorted().joined(separator: ", ") }
 }

@@ -25,11 +25,18 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Write {\"proxy\":port,\"admin\":port} to this file when both ports listen.")
     var portFile: String?
 
+    @Option(name: .customLong("private"), help: ArgumentHelp("The folder of the proxy of one command (exec).", visibility: .private))
+    var privateFolder: String?
+
+    @Option(help: ArgumentHelp("With --private: the policy of all requests.", visibility: .private))
+    var policy: String?
+
     func run() async throws {
         var overrides: [String: String] = [:]
         overrides["proxy.listen"] = listen
         overrides["admin.listen"] = admin
-        let layers = source.layers(overrides: overrides)
+        var layers = source.layers(overrides: overrides)
+        layers.command = privateFolder.map { .init(folder: $0, policy: policy) }
         try await Application(loaded: try source.load(layers), source: layers, portFile: portFile).run()
     }
 }

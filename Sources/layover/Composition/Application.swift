@@ -61,7 +61,7 @@ struct Application {
         await parts.useCache(for: settings)
         try await parts.startProbing()
         let address = proxyAddress(server)
-        let instanceFolder = InstanceFolder.claim([source.folders.makeInstanceFolder(store: settings.store.folder), settings.store.folder])
+        let instanceFolder = InstanceFolder.claim(instanceFolders)
         let instancePorts = InstancePortFile(folder: instanceFolder.path)
         let adminOptions = adminOptions(folder: instanceFolder.path, logger)
         let (ports, portFound) = AsyncStream<Int>.makeStream()
@@ -73,14 +73,20 @@ struct Application {
             server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
         var running: [any Service] = [admin, monitor(parts), notifier, proxy]
-        if let standIn = parts.store as? UnavailableStore { running.append(StoreReopening(parts: parts, standIn: standIn)) }
+        if settings.store.isKept, let standIn = parts.store as? UnavailableStore {
+            running.append(StoreReopening(parts: parts, standIn: standIn))
+        }
         let manager = ServiceManagerLink(engine: parts.engine)
         if let manager { running.append(manager) }
         let services = ServiceGroup(configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
-        stop.listen {
-            if let manager { await manager.reloading { _ = await reloader.reload() } } else { _ = await reloader.reload() }
-        } _: {
-            await services.triggerGracefulShutdown()
+        if source.command != nil {
+            stop.listenToParent { await services.triggerGracefulShutdown() }
+        } else {
+            stop.listen {
+                if let manager { await manager.reloading { _ = await reloader.reload() } } else { _ = await reloader.reload() }
+            } _: {
+                await services.triggerGracefulShutdown()
+            }
         }
         let announcing = Task {
             for await port in ports {
@@ -95,8 +101,15 @@ struct Application {
             announcing.cancel()
             instancePorts.remove()
             withExtendedLifetime(instanceFolder) {}
+            // Its parent does so too, unless it was killed.
+            if let command = source.command { try? FileManager.default.removeItem(atPath: command.folder) }
         }
         try await services.run()
+    }
+
+    private var instanceFolders: [String] {
+        if let command = source.command { return [command.folder] }
+        return [source.folders.makeInstanceFolder(store: settings.store.folder), settings.store.folder]
     }
 
     /// What waits for that file would wait for ever.
@@ -235,6 +248,8 @@ struct Application {
         }
         // Last, so that a program that waits for it can use commands at once.
         if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: admin) }
+        // Its parent waits for a line.
+        if source.command != nil { return StandardOutput.write("ready") }
         let words = """
             layover \(LayoverVersion.current)
               proxy  \(address)

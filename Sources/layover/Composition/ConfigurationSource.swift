@@ -13,6 +13,14 @@ struct ConfigurationSource: Sendable {
     /// Values of the command line, by dotted path.
     private let overrides: [String: String]
     let folders: StateFolders
+    /// Of the private proxy of one command; nil: it is no such proxy.
+    var command: PrivateCommand?
+
+    struct PrivateCommand {
+        let folder: String
+        /// See `LoadedConfiguration.forOneCommand`.
+        let policy: String?
+    }
 
     /// - Parameter named: The file that is named. Nil: it is looked for.
     init(file named: String?, environment: [String: String], overrides: [String: String]) {
@@ -28,6 +36,7 @@ struct ConfigurationSource: Sendable {
         let loaded = try ConfigurationLoader.load(
             file: file, environment: environment.mapValues(\.revealed), overrides: overrides)
         let placed = folders.place(loaded, isFileNamed: isFileNamed)
+        if let command { return try placed.forOneCommand(in: command.folder, policy: command.policy) }
         return ignoredFile.map { placed.warning("\($0) in the current folder is not read; name it with --config \($0).") } ?? placed
     }
 

@@ -22,6 +22,7 @@ extension ProxyRules {
         body.inMemoryMax = settings.limits.bodyInMemory
         body.byteCountMax = settings.limits.bodyMax
         connectionCountMax = settings.limits.connections
+        offersTickets = settings.store.isKept
         identityFields = settings.store.encryptFields
         attempt.connect = settings.timeouts.connect
         attempt.firstByte = settings.timeouts.firstByte.held

@@ -13,8 +13,19 @@ final class StopSignal: Sendable {
     /// Begins a graceful shutdown.
     func request() { continuation.yield() }
 
-    /// Calls `stop` at the first signal or request; a second signal ends the process at once.
-    func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) {
+    /// Calls `stop` at the first request, or when standard input ends: the process that has the other end of the pipe has ended, or its
+    /// command has. For a proxy that belongs to one command, which no signal but SIGKILL ends sooner: they are meant for the command.
+    func listenToParent(_ stop: @escaping @Sendable () async -> Void) {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
+        Thread.detachNewThread { [self] in
+            var (byte, count) = (UInt8(0), 1)
+            repeat { count = read(STDIN_FILENO, &byte, 1) } while count > 0 || count < 0 && errno == EINTR
+            request()
+        }
+        onRequest(stop)
+    }
+
+    private func onRequest(_ stop: @escaping @Sendable () async -> Void) {
         let requests = self.requests
         Task.detached {
             for await _ in requests {
@@ -22,6 +33,11 @@ final class StopSignal: Sendable {
                 break
             }
         }
+    }
+
+    /// Calls `stop` at the first signal or request; a second signal ends the process at once.
+    func listen(reload: @escaping @Sendable () async -> Void, _ stop: @escaping @Sendable () async -> Void) {
+        onRequest(stop)
         Task.detached {
             var isStopping = false
             for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {

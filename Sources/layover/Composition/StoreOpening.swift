@@ -17,6 +17,9 @@ struct StoreOpening {
     /// - Throws: `ExitCode` when a start could lose or double accepted tickets: the file is damaged, or another process
     ///   has it.
     func openAtStart() throws -> any PendingStore {
+        guard settings.store.isKept else {
+            return UnavailableStore(StoreFailure(.closed, "The private proxy of layover exec accepts no tickets."))
+        }
         do throws(StoreFailure) {
             return try open()
         } catch {

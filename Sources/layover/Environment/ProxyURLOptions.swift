@@ -8,7 +8,7 @@ struct ProxyURLOptions: ParsableArguments {
 
     @Option(
         name: .customLong("proxy-url"),
-        help: "URL of the proxy. Default: LAYOVER_PROXY_URL, or the running proxy's address; exit code 2 if there is none.")
+        help: "URL of the proxy. Default: LAYOVER_PROXY_URL, or the running proxy's address.")
     var proxyURL: String?
 
     /// Never guesses: a program that is given a wrong address fails with each of its requests.
@@ -25,11 +25,42 @@ struct ProxyURLOptions: ParsableArguments {
             if answer.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL { return url }
             throw answer.failure
         }
-        let addresses = try answer.decoded(StatusDocument.self).proxy
+        let status = try answer.decoded(StatusDocument.self)
+        guard !status.draining else {
+            throw CommandFailure(code: .unreachable, message: "the proxy is being stopped and takes no new connections")
+        }
+        let addresses = status.proxy
         if let url = addresses.first(where: { $0.hasPrefix("http") }) { return url }
         throw CommandFailure(
             code: .unreachable,
             message: "the proxy listens on \(addresses.joined(separator: " ")) only, which proxy variables cannot name; "
                 + "set proxy.listen to a TCP address, or give --proxy-url")
+    }
+    /// A proxy that runs.
+    struct Running {
+        let proxyURL: String
+        /// Nil: only the proxy is known.
+        let client: AdminClient?
+    }
+
+    /// The proxy that runs; nil: there is none, and none was named.
+    ///
+    /// - Throws: If the one that was named cannot be used: whoever names a proxy means that one.
+    func running(environment: [String: String]) async throws(CommandFailure) -> Running? {
+        let isProxyNamed = proxyURL != nil || environment.nonempty("LAYOVER_PROXY_URL") != nil
+        let isNamed = isProxyNamed || connection.adminURL != nil || environment.nonempty("LAYOVER_ADMIN_URL") != nil
+        do {
+            let url = try await resolved(environment: environment)
+            return Running(proxyURL: url, client: isProxyNamed ? nil : try connection.client(environment: environment))
+        } catch {
+            guard isNamed else { return nil }
+            throw error
+        }
+    }
+
+    /// The option that names a proxy; nil: none does.
+    var namedInstance: String? {
+        if proxyURL != nil { return "--proxy-url" }
+        return connection.adminURL == nil ? nil : "--admin-url"
     }
 }

@@ -17,10 +17,10 @@ struct CommandReferenceTests {
         | --- | --- |
         | 0 | done |
         | 1 | bad configuration or usage |
-        | 2 | Layover does not run, or cannot be reached |
+        | 2 | Layover does not run, or cannot be reached; `exec`: its private proxy cannot be started |
         | 3 | refused, or nothing matched; `retry --wait`: not delivered |
         | 130 | ended by Ctrl-C, after saying what was done |
-        | other | `exec`: that of the command; 126, 127 and 128 + signal as in shells |
+        | other | `exec`: that of the command; 126 and 127 as in shells, and after a signal the same signal, which shells show as 128 + signal |
 
         Ids may be given by any unambiguous prefix. Tables are for people; `--json` prints one object a line for programs.
 

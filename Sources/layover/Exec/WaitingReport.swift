@@ -1,0 +1,83 @@
+/// Which lines tell a person at a terminal that the command waits, and that it goes on.
+///
+/// A host is named once its request has waited for a second, again each minute while it waits, and when the last of its requests has
+/// ended. Several hosts that are due at once share a line, so that a build without a network does not fill the screen.
+///
+/// Pure: events and times in, lines out.
+struct WaitingReport {
+    /// Waiting that is over sooner is not worth a line. Default: 1 s.
+    static let announcedAfter = Duration.seconds(1)
+    /// Between two lines about the same host. Default: 1 minute.
+    static let repeatedAfter = Duration.seconds(60)
+    /// Most hosts that are named in a line of their own at a time. Default: 3.
+    static let namedMax = 3
+    /// Most requests that are followed; those beyond are not reported. Default: 10 000.
+    static let requestCountMax = 10_000
+
+    /// A request that waits.
+    struct Request {
+        var id: String
+        var host: String
+        /// A few words.
+        var reason: String
+    }
+
+    private struct Host {
+        var ids: Set<String>
+        var reason: String
+        let since: Duration
+        /// Nil: not yet.
+        var saidAt: Duration?
+
+        var dueAt: Duration { saidAt.map { $0 + WaitingReport.repeatedAfter } ?? since + WaitingReport.announcedAfter }
+    }
+
+    private var hosts: [String: Host] = [:]
+    private var hostByID: [String: String] = [:]
+
+    /// When `due` has something to say; nil: no request waits.
+    var nextDueAt: Duration? { hosts.values.map(\.dueAt).min() }
+
+    /// Whether a line about waiting has no line about its end yet.
+    var isOpen: Bool { hosts.values.contains { $0.saidAt != nil } }
+
+    /// A request waits, or waits for another reason.
+    mutating func waits(_ request: Request, now: Duration) {
+        guard hostByID.count < Self.requestCountMax || hostByID[request.id] != nil else { return }
+        hostByID[request.id] = request.host
+        hosts[request.host, default: Host(ids: [], reason: request.reason, since: now)].ids.insert(request.id)
+        hosts[request.host]?.reason = request.reason
+    }
+
+    /// A request waits no more.
+    ///
+    /// - Parameter trouble: How it ended, in a few words; nil: it was answered.
+    mutating func ended(_ id: String, trouble: String?, now: Duration) -> String? {
+        guard let name = hostByID.removeValue(forKey: id), var host = hosts[name] else { return nil }
+        host.ids.remove(id)
+        hosts[name] = host.ids.isEmpty ? nil : host
+        guard host.ids.isEmpty, host.saidAt != nil else { return nil }
+        let span = Self.text(now - host.since)
+        return trouble.map { "gave up on \(name) after \(span) (\($0))" } ?? "\(name) answered after \(span)"
+    }
+
+    /// The lines that are due.
+    mutating func due(now: Duration) -> [String] {
+        let due = hosts.filter { $0.value.dueAt <= now }.sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }
+        for (name, _) in due { hosts[name]?.saidAt = now }
+        guard due.count > Self.namedMax, let (first, host) = due.first else {
+            return due.map { "waiting for \($0.key) (\($0.value.reason), \(Self.text(now - $0.value.since)))…" }
+        }
+        return ["waiting for \(first) and \(due.count - 1) more hosts (\(host.reason), \(Self.text(now - host.since)))…"]
+    }
+
+    /// `12 s`, `4 min`, `2 h`.
+    static func text(_ span: Duration) -> String {
+        let seconds = span.components.seconds
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        case _: "\(seconds / 3600) h"
+        }
+    }
+}

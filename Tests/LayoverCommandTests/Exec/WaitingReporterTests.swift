@@ -1,0 +1,26 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+@testable import layover
+
+struct WaitingReporterTests {
+    @Test(.timeLimit(.minutes(1))) func requestThatWaitsAndEndsIsToldInTwoLines() async throws {
+        try await LiveAdmin.with { admin in
+            let (lines, line) = AsyncStream<String>.makeStream()
+            let reporter = WaitingReporter(try admin.client()) { line.yield($0) }
+            let running = Task { await reporter.run() }
+            let id = admin.park(1)
+            var seen: [String] = []
+            for await text in lines {
+                seen.append(text)
+                if seen.count == 2 { break }
+                try await run(["cancel", id.description, "--admin-url", admin.url])
+            }
+            running.cancel()
+            #expect(seen.first == "waiting for shop.example (connection refused, 1 s)…", "\(seen)")
+            #expect(seen.last?.hasPrefix("gave up on shop.example after ") == true, "\(seen)")
+            #expect(seen.last?.hasSuffix("(cancelled)") == true, "\(seen)")
+        }
+    }
+}

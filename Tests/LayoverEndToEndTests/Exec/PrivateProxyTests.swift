@@ -1,0 +1,134 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// `layover exec` where no proxy runs.
+    @Suite struct PrivateProxy {
+        @Test func commandSurvivesAnOutageAtItsStart() async throws {
+            let scene = try ExecScene()
+            let command = scene.exec([], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl --silent --fail "$0""#, scene.url)
+            let running = try command.start()
+            let admin = try await scene.admin(of: running)
+            _ = try await onOwnThread { try admin.waitForPending("curl waits", within: .seconds(20)) { $0.data.count == 1 } }
+            let origin = try await scene.startOrigin()
+            let result = await running.result(within: .seconds(30))
+            #expect(result.status == 0 && result.output.contains("Via"), "\(result)")
+            #expect(result.errors.isEmpty, "\(result)")
+            #expect(origin.records.count == 1)
+            try scene.expectNothingLeft()
+        }
+
+        @Test func proxyIsStartedWhereNoneAnswers() async throws {
+            // A namespace, because a proxy may run on this machine.
+            let network = try await NetworkPair()
+            let scene = try ExecScene()
+            var command = scene.exec([], "sh", "-c", "echo $http_proxy").within(network.name(.near))
+            command.arguments = ["exec"] + command.arguments.drop { $0 != "--" }
+            let result = try await command.run()
+            await network.remove()
+            #expect(result.status == 0 && result.output.hasPrefix("http://127.0.0.1:"), "\(result)")
+            try scene.expectNothingLeft()
+        }
+
+        // MARK: Its end
+
+        @Test(arguments: [
+            (["true"], Int32(0)), (["sh", "-c", "exit 3"], 3), (["layover-no-such-program"], 127), (["/etc/passwd"], 126),
+            (["sh", "-c", "kill -TERM $$"], -SIGTERM), (["sh", "-c", "kill -KILL $$"], -SIGKILL),
+        ] as [([String], Int32)])
+        func endIsThatOfTheCommandAndNothingIsLeft(words: [String], status: Int32) async throws {
+            let scene = try ExecScene()
+            var command = scene.exec()
+            command.arguments += words
+            let result = try await command.run()
+            #expect(result.status == status, "\(result)")
+            #expect(result.errors.isEmpty == (status < 126), "\(result)")
+            try scene.expectNothingLeft()
+        }
+
+        @Test func scriptWithoutAnInterpreterIsRunByTheShell() async throws {
+            let scene = try ExecScene()
+            let script = try scene.folder.write("echo script $1", to: "script")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            let result = try await scene.exec([], script, "one").run()
+            #expect(result.status == 0 && result.output == "script one\n", "\(result)")
+        }
+
+        @Test func proxyOfAKilledExecEndsToo() async throws {
+            let scene = try ExecScene()
+            var command = scene.exec()
+            command.arguments += ExecScene.announced("exec cat <&3")
+            // The command never ends by itself: it holds both ends of what it reads.
+            let running = try Command("sh", ["-c", #"mkfifo hold; exec 3<>hold; exec "$0" "$@""#, command.executable] + command.arguments)
+                .with(command.environment).start()
+            _ = try await scene.admin(of: running)
+            running.signal(SIGKILL)
+            _ = try await FolderWatch(scene.temporary).first("the folder is gone", within: .seconds(20)) {
+                try FileManager.default.contentsOfDirectory(atPath: scene.temporary.path).isEmpty ? true : nil
+            }
+        }
+
+        @Test func fiftyAtATimeEachHaveTheirOwn() async throws {
+            let scene = try ExecScene()
+            let command = scene.exec([], "sh", "-c", "echo $http_proxy")
+            let words = [command.executable] + command.arguments
+            let result = try await Command("sh", ["-c", #"seq 50 | xargs -P 50 -I{} "$0" "$@""#] + words)
+                .with(command.environment).run(within: .seconds(120))
+            #expect(result.status == 0, "\(result)")
+            // A port may be used again once its proxy has ended.
+            #expect(result.output.split(separator: "\n").count { $0.hasPrefix("http://127.0.0.1:") } == 50, "\(result)")
+            try scene.expectNothingLeft()
+        }
+
+        // MARK: Its start fails
+
+        @Test func folderThatCannotBeMadeIsAClearError() async throws {
+            let scene = try ExecScene()
+            let result = try await scene.exec([], "echo", "ran").with(["TMPDIR": "/proc/nowhere"]).run()
+            #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+            #expect(result.errors.contains("no folder can be made in /proc/nowhere"), "\(result)")
+        }
+
+        @Test func errorsOfTheConfigurationAreShown() async throws {
+            let scene = try ExecScene(#"{"polices":{}}"#)
+            let result = try await scene.exec([], "echo", "ran").run()
+            #expect(result.status == 1 && result.output.isEmpty, "\(result)")
+            #expect(result.errors.contains("did you mean policies?"), "\(result)")
+            try scene.expectNothingLeft()
+        }
+
+        // MARK: Its rules
+
+        @Test func policyIsUsedForAllRequests() async throws {
+            let scene = try ExecScene(#"{"policies":{"now":{"mode":"pass"}}}"#)
+            let result = try await scene.exec(["--policy", "now"], "curl", "--silent", "--write-out", "%{http_code}", scene.url).run()
+            #expect(result.status == 0 && result.output.hasSuffix("502"), "\(result)")
+            let unknown = try await scene.exec(["--policy", "nwo"], "echo", "ran").run()
+            #expect(unknown.status == 1 && unknown.errors.contains("did you mean now?"), "\(unknown)")
+        }
+
+        @Test func requestThatAsksForATicketWaitsWithItsClient() async throws {
+            let scene = try ExecScene()
+            let running = try scene.exec(
+                [], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl -sH 'Prefer: respond-async' -w '%{http_code}' "$0""#, scene.url
+            ).start()
+            let admin = try await scene.admin(of: running)
+            _ = try await onOwnThread {
+                try admin.waitForPending("it waits", within: .seconds(20)) { $0.data.first.map { $0.ticket == nil } ?? false }
+            }
+            let origin = try await scene.startOrigin()
+            let result = await running.result(within: .seconds(30))
+            #expect(result.status == 0 && result.output.hasSuffix("200"), "\(result)")
+            #expect(origin.records.count == 1)
+        }
+
+        @Test func nestedExecUsesTheOuterProxy() async throws {
+            let scene = try ExecScene()
+            let inner = #"echo $http_proxy; "$0" exec -- sh -c 'echo $http_proxy'; "$0" status >/dev/null && ls "$TMPDIR" | wc -l"#
+            let result = try await scene.exec([], "sh", "-c", inner, RunningLayover.binary).run()
+            let lines = result.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            #expect(result.status == 0 && lines.count == 3 && lines[0] == lines[1] && lines[2] == "1", "\(result)")
+        }
+    }
+}
