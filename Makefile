@@ -85,10 +85,11 @@ test-package: release ## Install, run, upgrade, remove and purge the Debian pack
 	@scripts/setup.sh package
 	@scripts/package/trial.sh
 
-test-browser: ## The dashboard by axe in all states, its HTML by vnu, and in Firefox
+test-browser: ## The dashboard by axe in all states, its HTML by vnu, and in Firefox, which also has to trust the authority
 	@scripts/setup.sh build test browser
 	swift build --build-tests
 	@scripts/browser.sh
+	@scripts/test.sh --filter TrustStores
 
 test-reach: ## Real clients behind `layover exec`: an outage, a 503 and a broken body, by http, tunnel and interception (a quarter of an hour; root)
 	@scripts/setup.sh build test reach

@@ -73,6 +73,8 @@ let package = Package(
             swiftSettings: confined),
         .target(name: "LayoverTLS", dependencies: ["COpenSSL", nioCore], swiftSettings: confined),
         .target(
+            name: "LayoverTrust", dependencies: ["COpenSSL", "LayoverCrypto", "LayoverText"], swiftSettings: strict),
+        .target(
             name: "LayoverDirect",
             dependencies: ["LayoverTLS", "LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
             swiftSettings: confined),
@@ -118,7 +120,8 @@ let package = Package(
             name: "layover",
             dependencies: [
                 "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "LayoverUpstream",
-                "LayoverDirect", "LayoverTLS", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix, nioHTTP1, logging,
+                "LayoverDirect", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
+                nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),
             swiftSettings: strict + (hasMimalloc ? [.define("FAST_ALLOCATOR")] : [])),
@@ -136,6 +139,7 @@ let package = Package(
         .testTarget(
             name: "LayoverUpstreamTests",
             dependencies: ["LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
+        .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTestSupport"]),
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverStoreTests",

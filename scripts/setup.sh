@@ -7,7 +7,7 @@ set -eu
 
 build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libmimalloc-dev pkg-config git ca-certificates"
 # The real clients of the end-to-end tests, and what their origins are made of.
-test_packages="curl git openssl iproute2 nodejs node-undici python3 python3-pip python3-venv python3-requests strace faketime valgrind binutils"
+test_packages="curl git wget openssl libnss3-tools iproute2 nodejs node-undici python3 python3-pip python3-venv python3-requests strace faketime valgrind binutils"
 # The browser of the tests of the dashboard, and one for pages without scripts.
 test_packages="$test_packages chromium chromium-driver w3m"
 # squid-openssl is the Squid that can intercept TLS; it takes the place of squid.

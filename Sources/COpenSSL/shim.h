@@ -78,6 +78,11 @@ static inline BIO *layover_bio_in_memory(void) {
 
 static inline size_t layover_bio_byte_count(BIO *bio) { return BIO_ctrl_pending(bio); }
 
+/* A name as RFC 4514 writes it, in UTF-8 (X509_NAME_print_ex(3)). */
+static inline int layover_x509_name_write(BIO *output, const X509_NAME *name) {
+    return X509_NAME_print_ex(output, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) >= 0;
+}
+
 /* The number of the alert that the peer sent (RFC 8446 section 6), or -1 (SSL_get_error(3), ERR_GET_REASON(3)). */
 static inline int layover_tls_alert(unsigned long error) {
     int reason = ERR_GET_REASON(error);

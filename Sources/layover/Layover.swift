@@ -13,7 +13,8 @@ struct Layover: AsyncParsableCommand {
             Run.self, CheckConfig.self, Config.self, Status.self, Pending.self, Show.self, Explain.self,
             RetryEntries.self, CancelEntries.self, HoldEntries.self, ReleaseEntries.self, Force.self,
             Abort.self, Settle.self, Decide.self, Body.self, StoredResponseBody.self, Incidents.self,
-            Open.self, Online.self, Offline.self, Auto.self, Rehearse.self, Reload.self, Drain.self, Fleet.self, Store.self, Cache.self,
+            Open.self, Online.self, Offline.self, Auto.self, Rehearse.self, Reload.self, Drain.self, Fleet.self,
+            Store.self, Cache.self, Authority.self,
             Env.self, Exec.self, Healthcheck.self, Completions.self, Version.self,
         ])
 

@@ -13,7 +13,6 @@ import Testing
         (#""proxy": {"tls": {"key": "a.pem"}}"#, "proxy.tls.key: \"a.pem\" is not in this version."),
         (#""upstreamProxy": {"url": "http://a:1"}"#, "upstreamProxy.url: not in this version."),
         (#""upstreamProxy": {"noProxy": ["a"]}"#, "upstreamProxy.noProxy: not in this version."),
-        (#""tls": {"folder": "ca"}"#, "tls.folder: \"ca\" is not in this version."),
         (#""routes": {"r": {"intercept": true}}"#, "routes.r.intercept: true is not in this version."),
         (
             #""routes": {"r": {"interceptFallback": true}}"#,
@@ -31,17 +30,17 @@ import Testing
 
     @Test func aVariableOfALaterVersionIsRefusedToo() {
         #expect(
-            complaints("{}", environment: ["LAYOVER_TLS_FOLDER": "ca"]) == [
-                "LAYOVER_TLS_FOLDER: tls.folder: \"ca\" is not in this version."
+            complaints("{}", environment: ["LAYOVER_STORE_KEY_FILE": "k"]) == [
+                "LAYOVER_STORE_KEY_FILE: store.keyFile: \"k\" is not in this version."
             ])
     }
 
     @Test func nonsenseInAKeyOfALaterVersionIsStillNonsense() {
-        let text = #"{"log": {"access": "all"}, "tls": {"folder": 7}, "routes": {"r": {"http2": "yes"}}}"#
+        let text = #"{"log": {"access": "all"}, "store": {"keyFile": 7}, "routes": {"r": {"http2": "yes"}}}"#
         #expect(
             complaints(text) == [
                 "config.json: log.access: \"all\" is not one of off, combined, json.",
-                "config.json: tls.folder: expected a string (path).",
+                "config.json: store.keyFile: expected a string (path).",
                 "config.json: routes.r.http2: expected true or false, not \"yes\".",
             ])
     }

@@ -28,6 +28,8 @@ ENVIRONMENT = [
 FILES = [
     ("$XDG_CONFIG_HOME/layover/config.json, /etc/layover/config.json", "The configuration: the first that exists."),
     ("$STATE_DIRECTORY, $XDG_STATE_HOME/layover", "The database of tickets, its key, and the spool of bodies."),
+    ("ca.pem, ca.key, ca-trust.json, clients/", "In tls.folder or beside the database: the authority of interception, where it is trusted, "
+                                              "and the files that variables of layover env --ca name."),
     ("$RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/layover", "ports.json and admin-token of the running process."),
 ]
 

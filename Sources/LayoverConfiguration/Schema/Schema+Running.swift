@@ -119,8 +119,8 @@ extension Schema {
             "tls.caFile", \.tls.caFile, Codec.path.orNull,
             "PEM file of certificate authorities trusted in addition to the system's."),
         key(
-            "tls.folder", \.tls.folder, Codec.path.orNull, available: .later,
-            "Folder of the interception certificate authority. null: beside the store."),
+            "tls.folder", \.tls.folder, Codec.path.orNull,
+            "Folder of the interception certificate authority (`ca.pem`, `ca.key`). null: beside the store."),
     ]
 
     /// Notifications of incidents and limits.

@@ -5,3 +5,8 @@ package struct TLSSettings: Sendable, Hashable {
     /// The folder of the interception authority. Nil: beside the store. Default: nil.
     package var folder: String?
 }
+
+extension Settings {
+    /// The folder of the interception authority: `tls.folder`, or that of the store. Empty: the current folder.
+    package var authorityFolder: String { tls.folder ?? store.folder }
+}

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import LayoverConfiguration
+import LayoverTrust
 
 /// `layover env`: `eval "$(layover env)"`
 struct Env: AsyncParsableCommand {
@@ -9,18 +11,33 @@ struct Env: AsyncParsableCommand {
             For this shell: eval "$(layover env)"; in fish: layover env --shell fish | source; in csh: eval `layover env`. \
             Timeouts that are set already stay as they are.
 
+            With --ca, programs trust the certificate authority of interception too, beside those that they trust already: \
+            certificates that these variables name stay trusted. Without an authority, one is made.
+
             Example: layover env --shell fish | source
             """)
 
     @OptionGroup var options: ProxyURLOptions
+    @OptionGroup var source: ConfigurationOptions
     @Option(help: "The target shell. Default: from SHELL, otherwise sh.") var shell: Shell?
-    @Flag(help: "Print commands that unset the variables.") var unset = false
+    @Flag(name: .customLong("ca"), help: "Also set the variables by which programs trust the certificate authority of interception.")
+    var trustsAuthority = false
+    @Flag(help: "Print commands that unset the variables, or give them back the values of before.") var unset = false
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         let shell = shell ?? Shell(environment: environment)
-        if unset { return StandardOutput.write(ProxyEnvironment.exportedNames(in: environment).map(shell.unsetting)) }
-        let proxy = ProxyEnvironment(proxyURL: try await options.resolved(environment: environment))
-        StandardOutput.write(proxy.exports(over: environment).map { shell.setting($0.name, to: $0.value) })
+        if unset {
+            return StandardOutput.write(
+                ProxyEnvironment.changes(takingBack: environment).map { name, value in
+                    value.map { shell.setting(name, to: $0) } ?? shell.unsetting(name)
+                })
+        }
+        var proxy = ProxyEnvironment(proxyURL: try await options.resolved(environment: environment))
+        if trustsAuthority {
+            let files = AuthorityFiles(try source.load().settings)
+            proxy.authority = AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
+        }
+        StandardOutput.write(try proxy.exports(over: environment).map { shell.setting($0.name, to: $0.value) })
     }
 }

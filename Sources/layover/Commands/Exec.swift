@@ -37,7 +37,7 @@ struct Exec: AsyncParsableCommand {
         let isTold = !quiet && isatty(STDERR_FILENO) == 1
         let target: ExecTarget
         if !own.isGiven, let running = try await options.running(environment: environment) {
-            guard isTold, let client = running.client else { throw replace(by: running.proxyURL, environment, inheritance) }
+            guard isTold, let client = running.client else { throw try replace(by: running.proxyURL, environment, inheritance) }
             target = .shared(url: running.proxyURL, client)
         } else {
             target = .own(
@@ -50,9 +50,9 @@ struct Exec: AsyncParsableCommand {
     }
 
     /// Returns only if it fails.
-    private func replace(by url: String, _ environment: [String: String], _ inheritance: Inheritance) -> ExitCode {
+    private func replace(by url: String, _ environment: [String: String], _ inheritance: Inheritance) throws -> ExitCode {
         let proxy = ProxyEnvironment(proxyURL: url)
-        let code = ProcessReplacement.replace(with: words, environment: proxy.applied(to: environment), inheritance)
+        let code = ProcessReplacement.replace(with: words, environment: try proxy.applied(to: environment), inheritance)
         return failed(SpawnFailure(code: code))
     }
 
@@ -61,9 +61,9 @@ struct Exec: AsyncParsableCommand {
     ) async throws -> CommandEnding {
         // It counts from here, and connects once the command is there: what it opens is not for the command.
         let reporter = isTold ? try target.client().map { WaitingReporter($0) } : nil
-        let variables = target.variables(over: environment)
         let ending: Result<CommandEnding, any Error>
         do {
+            let variables = try target.variables(over: environment)
             ending = .success(
                 try await Self.blocking { [words] in
                     let command = try ForegroundCommand(words, environment: variables, inheritance)

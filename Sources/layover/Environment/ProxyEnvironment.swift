@@ -1,3 +1,5 @@
+import LayoverTrust
+
 /// The variables that make programs use the proxy, and wait for it.
 struct ProxyEnvironment {
     /// Both spellings: curl reads only the small one of `http_proxy`, others only the capitals.
@@ -20,23 +22,42 @@ struct ProxyEnvironment {
     ]
 
     let proxyURL: String
+    /// Makes programs trust the authority of interception. Nil: they trust whom they trust.
+    var authority: AuthorityVariables?
 
     /// The variables that `env` and `exec` set. Time-outs that are already set stay. `no_proxy` stays as it is: servers on
     /// this machine are often the ones to wait for, so nothing is added to it.
-    func exports(over environment: [String: String]) -> [(name: String, value: String)] {
+    ///
+    /// - Throws: A failure if files for `authority` cannot be written.
+    func exports(over environment: [String: String]) throws(CommandFailure) -> [(name: String, value: String)] {
         Self.proxyNames.map { ($0, proxyURL) } + Self.switches.map { ($0.0, $0.1) }
-            + Self.timeouts.filter { environment[$0.0] == nil }.map { ($0.0, $0.1) }
+            + Self.timeouts.filter { environment[$0.0] == nil }.map { ($0.0, $0.1) } + (try trusting(environment))
     }
 
-    /// The variables that `env --unset` removes. A time-out with another value is not ours.
-    static func exportedNames(in environment: [String: String]) -> [String] {
-        proxyNames + switches.map(\.0) + timeouts.filter { environment[$0.0] == $0.1 }.map(\.0)
+    /// What takes more than the address of the proxy: Java reads none of the variables above.
+    private func trusting(_ environment: [String: String]) throws(CommandFailure) -> [(name: String, value: String)] {
+        guard let authority else {
+            let noProxy = environment.nonempty("no_proxy") ?? environment.nonempty("NO_PROXY")
+            let java = JavaOptions(proxyURL: proxyURL, noProxy: noProxy)
+            return java.map { [(JavaOptions.name, $0.added(to: environment[JavaOptions.name]))] } ?? []
+        }
+        do throws(TrustError) {
+            return try authority.exports(over: environment, proxyURL: proxyURL)
+        } catch {
+            throw CommandFailure(code: .usage, message: "tls.folder: \(error.message)")
+        }
+    }
+
+    /// What `env --unset` changes: the value of before, or nil for a variable that goes. A time-out with another value is not ours.
+    static func changes(takingBack environment: [String: String]) -> [(name: String, value: String?)] {
+        let names = proxyNames + switches.map(\.0) + timeouts.filter { environment[$0.0] == $0.1 }.map(\.0)
+        return names.map { ($0, nil) } + AuthorityVariables.changes(takingBack: environment)
     }
 
     /// An environment for a program that runs behind the proxy.
-    func applied(to environment: [String: String]) -> [String: String] {
+    func applied(to environment: [String: String]) throws(CommandFailure) -> [String: String] {
         var result = environment
-        for (name, value) in exports(over: environment) { result[name] = value }
+        for (name, value) in try exports(over: environment) { result[name] = value }
         return result
     }
 }

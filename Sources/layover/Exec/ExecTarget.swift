@@ -14,13 +14,13 @@ enum ExecTarget: Sendable {
     }
 
     /// The environment of the command. In it, `layover exec` uses the same proxy and leaves the lines to this one.
-    func variables(over environment: [String: String]) -> [String: String] {
+    func variables(over environment: [String: String]) throws(CommandFailure) -> [String: String] {
         switch self {
         case .shared(let url, _):
-            return ProxyEnvironment(proxyURL: url).applied(to: environment).merging(["LAYOVER_PROXY_URL": url]) { $1 }
+            return try ProxyEnvironment(proxyURL: url).applied(to: environment).merging(["LAYOVER_PROXY_URL": url]) { $1 }
         case .own(let instance):
             let url = instance.ports.proxyURL ?? ""
-            var result = ProxyEnvironment(proxyURL: url).applied(to: environment)
+            var result = try ProxyEnvironment(proxyURL: url).applied(to: environment)
             result["LAYOVER_PROXY_URL"] = url
             // Commands that steer a proxy mean this one.
             result["LAYOVER_ADMIN_URL"] = instance.ports.adminURL

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Files that others wrote: read up to a limit, and written in one piece.
+package enum BoundedFile {
+    /// Most bytes read of one file: fifty times Debian's bundle. Default: 16 MiB.
+    static let byteCountMax = 16 << 20
+    /// Most files read of one folder. Default: 4 096.
+    static let fileCountMax = 4096
+
+    /// Nil: there is no such regular file, it cannot be read, or it is longer than the limit.
+    package static func contents(_ path: String) -> [UInt8]? {
+        var facts = stat()
+        guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= byteCountMax else { return nil }
+        return FileManager.default.contents(atPath: path).map(Array.init)
+    }
+
+    package static func text(_ path: String) -> String? { contents(path).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The certificates of a file, or of all files of a folder as OpenSSL's `-CApath` means it.
+    static func certificates(_ path: String) -> [[UInt8]]? {
+        if let contents = contents(path) { return PEM.certificates(in: contents) }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
+        return names.sorted().prefix(fileCountMax).flatMap { contents("\(path)/\($0)").map(PEM.certificates) ?? [] }
+    }
+
+    /// Writes it unless it is there with these very bytes; readers see the old file or the new one.
+    ///
+    /// - Throws: A `TrustError` that names the file.
+    package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o644) throws(TrustError) {
+        if contents(path) == bytes { return }
+        let draft = "\(path).\(getpid()).new"
+        unlink(draft)
+        let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard file >= 0 else { throw TrustError("cannot write \(path): \(String(cString: strerror(errno)))") }
+        var code: Int32 = 0
+        var written = 0
+        while written < bytes.count, code == 0 {
+            let count = bytes.withUnsafeBytes { Foundation.write(file, $0.baseAddress.map { $0 + written }, bytes.count - written) }
+            if count > 0 { written += count } else { code = count == 0 ? ENOSPC : errno }
+        }
+        // The mask of the caller may have taken the right to read away.
+        if code == 0, fchmod(file, mode) != 0 { code = errno }
+        if close(file) != 0, code == 0 { code = errno }
+        if code == 0, rename(draft, path) != 0 { code = errno }
+        guard code != 0 else { return }
+        unlink(draft)
+        throw TrustError("cannot write \(path): \(String(cString: strerror(code)))")
+    }
+
+    /// Makes the folder, with those above it.
+    static func makeFolder(_ path: String, mode: Int) throws(TrustError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
+        } catch {
+            throw TrustError("cannot make the folder \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+/// What cannot be done to a trust store or to a file, as a sentence without full stop.
+package struct TrustError: Error, Sendable, Hashable {
+    package var message: String
+
+    package init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// Runs a program of the system to its end: certutil, keytool, update-ca-certificates.
+enum ToolRun {
+    struct Result: Sendable {
+        var status: Int32
+        var output: String
+        var errors: String
+
+        /// The last line that tells what went wrong.
+        var complaint: String {
+            let lines = (errors + "\n" + output).split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+            return lines.last { !$0.isEmpty } ?? "exit code \(status)"
+        }
+    }
+
+    /// The program is ended after this time. Default: 60 s; update-ca-certificates takes several on a slow machine.
+    private static let timeMax: TimeInterval = 60
+
+    /// The path of a program. What the administrator runs is not on every user's PATH.
+    static func find(_ name: String, environment: [String: String]) -> String? {
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin", "/sbin"]
+        return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// - Parameter environment: What it gets besides PATH and HOME. JAVA_TOOL_OPTIONS and the like would change what tools say.
+    static func run(_ path: String, _ arguments: [String], environment: [String: String] = [:]) -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        let own = ["PATH", "HOME"].compactMap { name in environment[name].map { (name, $0) } }
+        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"].merging(own) { $1 }
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        do { try process.run() } catch { return Result(status: 127, output: "", errors: "\(path) cannot be started") }
+        let identifier = process.processIdentifier
+        let end = DispatchWorkItem { kill(identifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + timeMax, execute: end)
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        end.cancel()
+        return Result(status: process.terminationStatus, output: text, errors: complaints)
+    }
+}

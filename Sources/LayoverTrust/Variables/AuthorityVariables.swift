@@ -1,0 +1,120 @@
+import Foundation
+
+/// The variables that make programs trust Layover's authority, beside whom they trusted before.
+///
+/// Where a variable adds to what a program trusts, its file has the authority alone, and what the variable named before. Where it replaces
+/// that, the file has the system's authorities too: hosts that are not intercepted show certificates of those.
+package struct AuthorityVariables: Sendable {
+    private let authority: Certificate
+    private let files: GeneratedFiles
+
+    /// - Parameters:
+    ///   - folder: That of the authority; the generated files are in `clients` below it, if they can be.
+    ///   - environment: Says where this user keeps what can be made anew.
+    package init(
+        authority: Certificate, folder: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        self.authority = authority
+        files = GeneratedFiles(authorityFolder: folder, fingerprint: authority.fingerprint, environment: environment)
+    }
+
+    init(authority: Certificate, files: GeneratedFiles) { (self.authority, self.files) = (authority, files) }
+
+    /// Writes the files, and gives the variables.
+    ///
+    /// - Parameters:
+    ///   - environment: What is set now. Where that is ours already, what was set before counts.
+    ///   - proxyURL: Java takes proxy and authorities in one variable.
+    package func exports(
+        over environment: [String: String], proxyURL: String
+    ) throws(TrustError) -> [(name: String, value: String)] {
+        let before = Self.restored(environment)
+        let system = SystemBundle.certificates()
+        var result: [(name: String, value: String)] = []
+        for variable in AuthorityVariable.all {
+            let own = before.nonempty(variable.name)
+            let inherited = variable.otherwise.lazy.compactMap { before.nonempty($0) }.first
+                ?? SettingsFile.authority(for: variable.name, environment: before)
+            result.append((variable.name, try write(variable.effect, before: own, inherited: inherited, system: system)))
+        }
+        let bundle = result.first { $0.name == "CURL_CA_BUNDLE" }?.value ?? ""
+        result.append(("WGETRC", try writeWgetSettings(over: before, system: system)))
+        if before.nonempty("APT_CONFIG") == nil { result.append(("APT_CONFIG", try writeAptSettings(bundle))) }
+        let store = try JavaRoots(files: files, environment: before).write(with: authority, system: system)
+        let noProxy = before.nonempty("no_proxy") ?? before.nonempty("NO_PROXY")
+        if let options = JavaOptions(proxyURL: proxyURL, noProxy: noProxy, trustStore: store) {
+            result.append((JavaOptions.name, options.added(to: before[JavaOptions.name])))
+        }
+        return result
+    }
+
+    private func write(
+        _ effect: AuthorityVariable.Effect, before: String?, inherited: String?, system: [[UInt8]]
+    ) throws(TrustError) -> String {
+        let named = (before ?? (effect == .replaces ? inherited : nil)).flatMap(BoundedFile.certificates) ?? []
+        switch effect {
+        case .adds:
+            return try files.write(text(named + [authority.der]), name: "authority", extension: "pem", before: before)
+        case .replaces:
+            return try files.write(
+                text(system + named + [authority.der]), name: "bundle", extension: "pem", before: before, inherited: inherited)
+        }
+    }
+
+    /// Each certificate once.
+    private func text(_ certificates: [[UInt8]]) -> String {
+        var seen: Set<[UInt8]> = []
+        return certificates.filter { seen.insert($0).inserted }.map(PEM.text).joined()
+    }
+
+    // MARK: Files of settings
+
+    /// GnuTLS reads no variable. `WGETRC` takes the place of `~/.wgetrc`, so what is in there comes first.
+    private func writeWgetSettings(over before: [String: String], system: [[UInt8]]) throws(TrustError) -> String {
+        let own = before.nonempty("WGETRC")
+        let file = own ?? before.nonempty("HOME").map { "\($0)/.wgetrc" }
+        let settings = file.flatMap(BoundedFile.text) ?? ""
+        let named = SettingsFile.value("ca_certificate", in: settings)
+        let bundle = try write(.replaces, before: nil, inherited: named ?? before.nonempty("SSL_CERT_FILE"), system: system)
+        let text = settings + (settings.isEmpty || settings.hasSuffix("\n") ? "" : "\n") + "ca_certificate = \(bundle)\n"
+        return try files.write(text, name: "wgetrc", extension: "conf", before: own, inherited: file)
+    }
+
+    /// apt reads this before its own files (apt.conf(5)). Its methods give up after 30 s otherwise.
+    private func writeAptSettings(_ bundle: String) throws(TrustError) -> String {
+        let text = """
+            Acquire::https::CAInfo "\(bundle)";
+            Acquire::http::Timeout "600";
+            Acquire::https::Timeout "600";
+
+            """
+        return try files.write(text, name: "apt", extension: "conf", before: nil, inherited: bundle)
+    }
+
+    // MARK: Taking back
+
+    /// The environment as it was before these variables were set.
+    package static func restored(_ environment: [String: String]) -> [String: String] {
+        var result = environment
+        for (name, value) in changes(takingBack: environment) { result[name] = value }
+        return result
+    }
+
+    /// What has to change to take the variables back: the value of before, or nil where there was none.
+    package static func changes(takingBack environment: [String: String]) -> [(name: String, value: String?)] {
+        let names = AuthorityVariable.all.map(\.name) + ["WGETRC", "APT_CONFIG"]
+        var changes: [(name: String, value: String?)] = names.compactMap { name in
+            guard let path = environment[name], case .was(let value) = GeneratedFiles.former(of: path) else { return nil }
+            return (name, value)
+        }
+        let options = environment[JavaOptions.name]
+        let former = JavaOptions.without(options)
+        if options != former { changes.append((JavaOptions.name, former)) }
+        return changes
+    }
+}
+
+extension [String: String] {
+    /// The value of a variable; nil if it is unset or empty.
+    func nonempty(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+}

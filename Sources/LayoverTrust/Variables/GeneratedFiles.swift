@@ -1,0 +1,115 @@
+import Foundation
+import LayoverCrypto
+import LayoverText
+
+/// Files that variables name. They hold certificates and settings, nothing secret.
+///
+/// A file is named after what it replaces, not after what is in it: it is made anew in its place, and programs that are running
+/// go on to find it. Each text begins with a line that says so, and one that names the file that stood in the variable before.
+struct GeneratedFiles: Sendable {
+    static let mark = "# Made by layover and made anew at need: changes are lost."
+    private static let beforeMark = "# Before: "
+
+    /// Most files kept; the oldest go. Each set of variables that were there before has its own ones. Default: 64.
+    static let countMax = 64
+
+    let folder: String
+
+    /// - Parameter folder: That of the authority, if this user may write there. Otherwise, and where it is closed to programs of root
+    ///   that give up root's rights (apt's methods), the files are in a folder for things that can be made anew.
+    init(authorityFolder folder: String, fingerprint: String, environment: [String: String]) {
+        let own = "\(folder.isEmpty ? "." : folder)/clients"
+        let isWritable = access(folder.isEmpty ? "." : folder, W_OK) == 0
+        if isWritable, geteuid() != 0 || Self.isOpenToAll(folder) {
+            self.folder = own
+        } else if geteuid() == 0 {
+            self.folder = "/var/cache/layover-ca/\(fingerprint.prefix(16))"
+        } else {
+            let caches = environment.nonempty("XDG_CACHE_HOME") ?? environment.nonempty("HOME").map { "\($0)/.cache" }
+            self.folder = caches.map { "\($0)/layover/ca-\(fingerprint.prefix(16))" } ?? own
+        }
+    }
+
+    init(folder: String) { self.folder = folder }
+
+    private static func isOpenToAll(_ path: String) -> Bool {
+        var url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        while true {
+            var facts = stat()
+            guard stat(url.path, &facts) == 0, facts.st_mode & S_IXOTH != 0 else { return false }
+            if url.path == "/" { return true }
+            url.deleteLastPathComponent()
+        }
+    }
+
+    /// Writes a text.
+    ///
+    /// - Parameters:
+    ///   - before: What the variable named. Nil: it was unset.
+    ///   - inherited: A file that counts although the variable did not name it.
+    /// - Returns: The path.
+    func write(
+        _ text: String, name: String, extension: String, before: String?, inherited: String? = nil
+    ) throws(TrustError) -> String {
+        try prepare()
+        let path = path(name: name, extension: `extension`, before: before, inherited: inherited)
+        let head = Self.mark + "\n" + (before.map { Self.beforeMark + $0 + "\n" } ?? "")
+        try BoundedFile.write(Array((head + text).utf8), to: path)
+        return path
+    }
+
+    /// What was written, if it still is there.
+    func text(name: String, extension: String, before: String?) -> [UInt8]? {
+        BoundedFile.contents(path(name: name, extension: `extension`, before: before, inherited: nil))
+    }
+
+    private func path(name: String, extension: String, before: String?, inherited: String?) -> String {
+        let origin = before.map { "=\($0)" } ?? inherited.map { "<\($0)" }
+        return "\(folder)/\(name)\(Self.suffix(origin)).\(`extension`)"
+    }
+
+    func write(_ bytes: [UInt8], name: String, extension: String, inherited: String?) throws(TrustError) -> String {
+        try prepare()
+        let path = "\(folder)/\(name)\(Self.suffix(inherited)).\(`extension`)"
+        try BoundedFile.write(bytes, to: path)
+        return path
+    }
+
+    private func prepare() throws(TrustError) {
+        try BoundedFile.makeFolder(folder, mode: 0o755)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        guard names.count >= Self.countMax else { return }
+        let paths = names.map { "\(folder)/\($0)" }
+        let times = Dictionary(uniqueKeysWithValues: paths.map { path in
+            var facts = stat()
+            return (path, stat(path, &facts) == 0 ? facts.st_mtim.tv_sec : 0)
+        })
+        for path in paths.sorted(by: { times[$0, default: 0] < times[$1, default: 0] }).prefix(names.count / 2) { unlink(path) }
+    }
+
+    private static func suffix(_ origin: String?) -> String {
+        guard let origin, let digest = try? SHA256.digest(of: Array(origin.utf8)) else { return "" }
+        return "-" + Hexadecimal.text(of: digest.prefix(4))
+    }
+
+    /// The value that a variable had before it named one of these files.
+    enum Former: Equatable {
+        case was(String?)
+        /// The file is not one of these.
+        case notOurs
+    }
+
+    static func former(of path: String) -> Former {
+        // Only the beginning is needed, and a variable may name any file of any size.
+        guard let file = FileHandle(forReadingAtPath: path) else { return .notOurs }
+        defer { try? file.close() }
+        var facts = stat()
+        guard fstat(file.fileDescriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
+            let data = try? file.read(upToCount: 8192)
+        else { return .notOurs }
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+        guard lines.first == mark[...] else { return .notOurs }
+        guard lines.count > 1, lines[1].hasPrefix(beforeMark) else { return .was(nil) }
+        return .was(String(lines[1].dropFirst(beforeMark.count)))
+    }
+}
