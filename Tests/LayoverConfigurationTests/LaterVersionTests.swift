@@ -22,7 +22,6 @@ import Testing
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
         (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),
         (#""routes": {"r": {"upstreamProxy": "http://me:hush@p:1"}}"#, "routes.r.upstreamProxy: not in this version."),
-        (#""routes": {"r": {"http2": true}}"#, "routes.r.http2: true is not in this version."),
     ])
     func aValueOfALaterVersionIsRefused(member: String, line: String) {
         #expect(complaints("{\(member)}") == ["config.json: \(line)"])

@@ -34,7 +34,9 @@ extension Schema {
             "async", \.async, .flag,
             "Whether `Prefer: respond-async` creates a ticket. false: `Prefer` is forwarded unchanged."
         ),
-        routeKey("http2", \.http2, .flag, available: .later, "Speaks HTTP/2 upstream."),
+        routeKey(
+            "http2", \.http2, .flag,
+            "Offers HTTP/2 to the origin, by libcurl's transfers. An origin without it, and one without TLS, gets HTTP/1.1."),
         routeKey(
             "allowAddresses", \.allowAddresses, Codec.network.list,
             "Link-local and metadata addresses that the proxy may connect to: addresses or address/prefix."),

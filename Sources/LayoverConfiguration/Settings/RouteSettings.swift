@@ -34,6 +34,7 @@ struct RouteSettings: Sendable, Hashable {
         route.timeouts = timeouts
         route.allowsAsync = async
         route.allowAddresses = allowAddresses
+        route.offersHTTP2 = http2
         route.key = key
         return route
     }

@@ -66,6 +66,8 @@ package struct Route: Sendable, Hashable {
     package var webhook: Webhook?
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
+    /// Whether HTTP/2 is offered to its origins, where they are `https`. Default: false.
+    package var offersHTTP2 = false
 
     package init(name: String, policy: Policy) {
         self.name = name

@@ -38,7 +38,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
 
     /// Whether the attempt is ours. Constant for one attempt: the state of others belongs to the dialler's thread.
     private func takes(_ request: UpstreamRequest) -> Bool {
-        guard request.purpose == .transfer else { return false }
+        guard request.purpose == .transfer, !request.offersHTTP2 else { return false }
         switch request.origin.scheme {
         case .http: return true
         case .https: return options.tls != nil

@@ -1,21 +1,29 @@
 /// Reads the body of a request as it stands on the wire: chunks with their framing, and never more bytes than were announced.
 package struct FramedBodyReader: Sendable {
     private let reader: CapturedBody.Reader
-    /// Bytes of a body with a length that are still to be read.
-    private var bytesLeft = 0
-    /// Frames a chunked body; nil for one with a length.
+    /// Bytes that are still to be read; of a body without a length as many as come.
+    private var bytesLeft = Int.max
+    private let hasLength: Bool
+    /// Frames a chunked body; nil where nothing is framed here.
     private var chunks: ChunkedReader?
     /// Whether all of the body, its framing included, has been read.
     package private(set) var isComplete = false
 
-    /// - Parameter wake: Called from any thread after a read said `wait`, once another is worth while.
-    package init(_ body: CapturedBody, framing: UpstreamRequest.BodyFraming, wake: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - framesChunks: Whether a body without a length gets the framing of chunks. Otherwise whoever sends it does that.
+    ///   - wake: Called from any thread after a read said `wait`, once another is worth while.
+    package init(
+        _ body: CapturedBody, framing: UpstreamRequest.BodyFraming, framesChunks: Bool = true, wake: @escaping @Sendable () -> Void
+    ) {
         reader = body.makeReader(wake: wake)
         switch framing {
         case .length(let count):
             bytesLeft = count
+            hasLength = true
             isComplete = count == 0
-        case .chunked, .none: chunks = ChunkedReader()
+        case .chunked, .none:
+            hasLength = false
+            if framesChunks { chunks = ChunkedReader() }
         }
     }
 
@@ -32,6 +40,7 @@ package struct FramedBodyReader: Sendable {
                 bytesLeft -= count
                 isComplete = bytesLeft == 0
             }
+            if !hasLength, result == .end { isComplete = true }
         }
         return result == .end && !isComplete ? .brokenOff : result
     }

@@ -33,12 +33,14 @@ package struct UpstreamRequest: Sendable {
     package var timeouts: AttemptTimeouts
     /// Addresses that may be reached although they are refused by default: literals or `address/prefix`.
     package var allowAddresses: [String]
+    /// Whether HTTP/2 is offered to an `https` origin. One that does not take it gets HTTP/1.1. Default: false.
+    package var offersHTTP2: Bool
 
     package init(
         purpose: Purpose, origin: Origin, method: String, target: String, host: String,
         fields: RequestFields, framing: BodyFraming = .none, body: CapturedBody? = nil,
         expectsContinue: Bool = false, mayBeSentTwice: Bool,
-        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = []
+        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = [], offersHTTP2: Bool = false
     ) {
         self.purpose = purpose
         self.origin = origin
@@ -52,6 +54,7 @@ package struct UpstreamRequest: Sendable {
         self.mayBeSentTwice = mayBeSentTwice
         self.timeouts = timeouts
         self.allowAddresses = allowAddresses
+        self.offersHTTP2 = offersHTTP2
     }
 
     /// Whether a field holds credentials. Reads all fields, so only for requests that are held.

@@ -25,6 +25,13 @@ package struct ResponseHead: Sendable {
     /// Whether a final response follows. 101 is final.
     package var isInterim: Bool { status < 200 && status != 101 }
 
+    /// The same head, whose body has an end of its own.
+    package var chunked: ResponseHead {
+        ResponseHead(
+            status: status, minorVersion: minorVersion, framing: .chunked, contentLength: contentLength,
+            announcesImpossibleBody: announcesImpossibleBody, endsConnection: endsConnection, hasVia: hasVia, bytes: bytes)
+    }
+
     /// Its bytes as it is passed on, the empty line included.
     package var byteCount: Int { bytes.readableBytes + 2 }
 

@@ -109,7 +109,9 @@ final class ClientRecipient {
             policy.maybeAppliedRule() == .ask || policy.retriesRefused || exchange.conversion != nil || goesOn(exchange)
         let loop = self.loop
         return CapturedBody(
-            length: length, mayBeSentTwice: exchange.request.mayBeSentTwice || isWanted, limits: loop.rules.body,
+            // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
+            length: length, mayBeSentTwice: exchange.request.mayBeSentTwice || isWanted || exchange.request.offersHTTP2,
+            limits: loop.rules.body,
             spool: loop.spool,
             clientResumed: { [weak exchange] in
                 loop.eventLoop.execute { [weak exchange] in exchange?.client?.connection?.resumeBody() }

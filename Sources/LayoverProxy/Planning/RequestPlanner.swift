@@ -74,7 +74,7 @@ final class RequestPlanner {
                 of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade),
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: route?.allowAddresses ?? [])
+            allowAddresses: route?.allowAddresses ?? [], offersHTTP2: route?.offersHTTP2 ?? false)
         let plan = ForwardPlan(
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = try order(of: head, policy, request)

@@ -68,7 +68,8 @@ struct TicketLoading {
         var request = UpstreamRequest(
             purpose: .transfer, origin: stored.origin, method: stored.method, target: stored.target, host: stored.host,
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
-            timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [])
+            timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [],
+            offersHTTP2: route?.offersHTTP2 ?? false)
         request.takeFields(of: route)
         guard stored.isNotification else { return request }
         guard let webhook = route?.webhook, request.address(to: webhook, stored.body, at: loop.wallSeconds) else { return nil }

@@ -18,6 +18,8 @@ enum AbortCause: Sendable {
     case connectionSpoilt
     /// libcurl wanted to send a request again that must not be sent twice, or whose body was not kept.
     case secondSending
+    /// The origin refused the stream, and libcurl wanted to send the request again. That is for the policy to say.
+    case streamRefused
     /// The attempt could not be taken note of where that survives us, so nothing was sent.
     case notMarked
     /// libcurl wanted to send again after a complete response (417 to an Expect).

@@ -46,6 +46,7 @@ extension Failure {
             (.connectionTerminated, "The idle connection was no longer usable.")
         case .secondSending:
             (.connectionTerminated, "The connection was lost, and the request cannot be sent again.")
+        case .streamRefused: streamRefused
         case .notMarked:
             (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
         case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
@@ -53,22 +54,29 @@ extension Failure {
         }
     }
 
+    private static let streamRefused = (
+        FailureKind.connectionTerminated, "The origin refused the HTTP/2 stream before it processed the request (REFUSED_STREAM)."
+    )
+
     private static func judged(
         _ row: CurlCode, phase: FailurePhase, progress: TransferProgress
     ) -> (FailureKind, String) {
+        if progress.isRefused { return streamRefused }
         let kind = progress.kind(of: row, phase: phase)
         // Before the request is sent libcurl's words name hosts, addresses and certificates only.
         let remark = phase.isBeforeSending && !progress.remark.isEmpty ? " (\(progress.remark))" : ""
         let isHandshakeLate = phase == .securing && kind == .connectionTimeout
+        // libcurl's words for the alert of RFC 7301 section 3.2.
+        let hint = remark.contains("no application protocol") ? " \(Failure.hintAtHTTP2)" : ""
         let reason = isHandshakeLate ? "The TLS handshake timed out." : row.reason
-        return (kind, "\(reason)\(remark)")
+        return (kind, "\(reason)\(remark)\(hint)")
     }
 }
 
 extension TransferProgress {
     var evidence: Evidence {
         if isAnswered { return .answered }
-        if sendingCount == 0 { return .neverSent }
+        if sendingCount == 0 || isRefused && sendingCount == 1 { return .neverSent }
         // The one write that libcurl makes when a connection stands has failed, and no other followed.
         let isUntouched = sendingCount == 1 && !isReused && isSendingFresh && bytesSent == 0
         return isUntouched ? .neverSent : .maybeApplied

@@ -6,6 +6,8 @@ struct TransferProgress {
     var isConnected = false
     /// How often the request went out.
     var sendingCount = 0
+    /// Whether the origin said that it has not processed it.
+    var isRefused = false
     /// Whether it went out on a connection that had carried an earlier request.
     var isReused = false
     /// Whether it went out in this very turn, so that libcurl has not come back to write more of it.

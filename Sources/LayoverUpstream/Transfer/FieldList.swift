@@ -27,9 +27,10 @@ struct FieldList {
 
     /// - Parameters:
     ///   - expectsContinue: Whether `Expect: 100-continue` is to be sent.
+    ///   - framesChunks: Whether chunks are framed here. Otherwise libcurl does it where the connection needs it: HTTP/2 has none.
     /// - Returns: The first node; valid until the next call.
     mutating func fill(
-        host: String, fields: RequestFields, framing: UpstreamRequest.BodyFraming, expectsContinue: Bool
+        host: String, fields: RequestFields, framing: UpstreamRequest.BodyFraming, expectsContinue: Bool, framesChunks: Bool
     ) -> UnsafeMutablePointer<curl_slist>? {
         nodeCount = 0
         byteCount = 0
@@ -39,7 +40,7 @@ struct FieldList {
         write("Host: ")
         host.withUTF8 { write(UnsafeRawBufferPointer($0)) }
         writeTerminator()
-        write(framing, expectsContinue: expectsContinue)
+        write(framing, expectsContinue: expectsContinue, framesChunks: framesChunks)
         let fieldsStart = byteCount
         fields.lines.withUnsafeReadableBytes { write($0) }
         // Were the last NUL missing, libcurl would read on behind the lines.
@@ -88,15 +89,17 @@ struct FieldList {
     /// `Expect` is hidden behind the framing field, in one line as libcurl sees it. Where libcurl knows of the
     /// expectation it repeats the request by itself after a 417 and throws the body of that answer away
     /// (7.88.1). So it must not know; `Transfer` does the waiting.
-    private mutating func write(_ framing: UpstreamRequest.BodyFraming, expectsContinue: Bool) {
+    private mutating func write(_ framing: UpstreamRequest.BodyFraming, expectsContinue: Bool, framesChunks: Bool) {
         switch framing {
         case .length(let count) where expectsContinue:
             write("Content-Length: ")
             var digits = String(count)
             digits.withUTF8 { write(UnsafeRawBufferPointer($0)) }
         case .chunked:
-            write("Transfer-Encoding:")
-            writeTerminator()
+            if framesChunks {
+                write("Transfer-Encoding:")
+                writeTerminator()
+            }
             write("Transfer-Encoding: chunked")
         case .length, .none: return
         }

@@ -7,6 +7,8 @@ struct ReceivingState {
     /// Of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0
+    /// Whether it came as HTTP/2.
+    var isHTTP2 = false
     var bodyByteCount = 0
     /// The turn in which a piece of the body came last.
     var bodyTurn: UInt64 = 0

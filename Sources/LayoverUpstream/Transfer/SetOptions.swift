@@ -19,4 +19,5 @@ struct SetOptions {
     var connectMilliseconds = 0
     var maySeek = false
     var isVerbose = false
+    var offersHTTP2 = false
 }

@@ -81,6 +81,7 @@ extension Transfer {
         let isReused = noteConnection(key, localPort: localPort)
         if sending.count > 0 {
             guard receiving.framing == nil else { return stop(.answeredAlready) }
+            guard !sending.isRefused else { return stop(.streamRefused) }
             guard attempt.request.mayBeSentTwice else { return stop(.secondSending) }
             openReader()
         }
@@ -155,8 +156,11 @@ extension Transfer {
     /// would make libcurl send it twice. Under TLS a late session ticket or alert counts as well: what
     /// is inside cannot be seen, and a new connection is the cheaper mistake. An unknown socket is not
     /// quiet.
+    ///
+    /// On an HTTP/2 connection frames of its own may lie there (PING, SETTINGS), and no byte of another stream can become this response.
     private var isQuiet: Bool {
         guard descriptor >= 0 else { return false }
+        if loop.poller.sockets[descriptor].isHTTP2 { return true }
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
         return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)

@@ -64,6 +64,7 @@ extension Transfer {
         // libcurl tells the time of the connect only once TLS stands (7.88.1), but counts the connection before.
         progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0 || long(CURLINFO_NUM_CONNECTS) > 0
         progress.sendingCount = sending.count
+        progress.isRefused = sending.isRefused
         progress.isReused = sending.wasOnReusedConnection
         progress.isSendingFresh = sending.turn == loop.turn
         progress.isBodyComplete = sending.reader?.isComplete != false

@@ -72,13 +72,15 @@ extension Transfer {
             easy, CURLOPT_HTTPHEADER,
             fieldList.fill(
                 host: request.host, fields: request.fields, framing: request.framing,
-                expectsContinue: request.expectsContinue))
+                expectsContinue: request.expectsContinue, framesChunks: !request.offersHTTP2))
+        setHTTP2(request.offersHTTP2)
         // libcurl sends a request again by itself when a reused connection dies before a response byte,
         // so one that must not be sent twice never gets a reused connection. Nor does it leave one: those of many such
         // requests would pile up at the origin, and none of them would ever use one.
         setFreshConnect(attempt.needsFreshConnection || !request.mayBeSentTwice)
         setForbidReuse(!request.mayBeSentTwice)
-        setVerbose(false)
+        // Of a refused stream, too, libcurl only says so.
+        setVerbose(request.offersHTTP2)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if setOptions.isDial != isDial {
             setOptions.isDial = isDial
@@ -86,6 +88,12 @@ extension Transfer {
         }
         headAssembler.reset(isHeadRequest: request.method == "HEAD")
         trailerAssembler.reset()
+    }
+
+    private func setHTTP2(_ isOffered: Bool) {
+        guard setOptions.offersHTTP2 != isOffered else { return }
+        setOptions.offersHTTP2 = isOffered
+        layover_set_long(easy, CURLOPT_HTTP_VERSION, Int(isOffered ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 
     func setFreshConnect(_ isFresh: Bool) {

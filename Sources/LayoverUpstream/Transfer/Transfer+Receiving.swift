@@ -19,7 +19,8 @@ extension Transfer {
             case nil:
                 receiving.headByteCount += line.count
                 receiving.headLineCount += 1
-                if let head = try headAssembler.take(line: line) { received(head) }
+                let head = line.starts(with: Self.http2Status) ? try takeHTTP2Status(line) : try headAssembler.take(line: line)
+                if let head { received(head) }
             }
             return true
         } catch {
@@ -28,7 +29,25 @@ extension Transfer {
         }
     }
 
+    private static let http2Status = Array("HTTP/2 ".utf8)
+
+    /// libcurl writes the status of HTTP/2 as a status line: `HTTP/2 200`.
+    private func takeHTTP2Status(_ line: UnsafeRawBufferPointer) throws(FramingError) -> ResponseHead? {
+        receiving.isHTTP2 = true
+        loop.poller.sockets.noteHTTP2(on: descriptor)
+        let status = Array("HTTP/1.1 ".utf8) + line.dropFirst(Self.http2Status.count)
+        var head: ResponseHead?
+        var failure: FramingError?
+        status.withUnsafeBytes { bytes in
+            do throws(FramingError) { head = try headAssembler.take(line: bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return head
+    }
+
     private func received(_ head: ResponseHead) {
+        // Where HTTP/1.1 would have chunks, HTTP/2 has the end of the stream, and libcurl tells it from a break.
+        let head = receiving.isHTTP2 && head.framing == .untilClose ? head.chunked : head
         guard let attempt else { return }
         receiving.headByteCount = 0
         receiving.headLineCount = 0
@@ -63,12 +82,15 @@ extension Transfer {
     /// DEBUGFUNCTION: libcurl 7.88.1 swallows bytes behind a response without a body and behind the last
     /// chunk, keeps the connection, and only says so. What follows them would be the next response.
     func receivedRemark(_ text: UnsafeRawBufferPointer) {
+        if text.starts(with: Self.refusedRemark) { sending.isRefused = true }
         if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
 
     /// Bytes follow the end of the response. The response is whole and counts; they go with the connection
     /// (RFC 9112 section 6.3: never a part of it, never the next one).
     private func foundExcess() { setForbidReuse(true) }
+
+    private static let refusedRemark = Array("REFUSED_STREAM".utf8)
 
     private static let excessRemarks: [[UInt8]] = [
         Array("Excess found".utf8), Array("Leftovers after chunking".utf8),

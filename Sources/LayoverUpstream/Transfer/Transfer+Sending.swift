@@ -17,7 +17,7 @@ extension Transfer {
         sending.continueAt = nil
         let mailbox = loop.mailbox
         let (slot, serial) = (slot, serial)
-        sending.reader = FramedBodyReader(body, framing: request.framing) {
+        sending.reader = FramedBodyReader(body, framing: request.framing, framesChunks: !request.offersHTTP2) {
             _ = mailbox.post(.resumeSending(slot: slot, serial: serial))
         }
     }

@@ -12,6 +12,8 @@ struct SocketTable {
         /// Serial of the attempt that opened or uses the connection; 0 while it is kept for a later one.
         var user: UInt64 = 0
         var key: ConnectionKey?
+        /// Whether a response came on it as HTTP/2.
+        var isHTTP2 = false
 
         /// Whether it is kept for a later attempt and carries none now.
         var isIdle: Bool { isConnection && user == 0 }
@@ -37,6 +39,12 @@ struct SocketTable {
     mutating func identify(_ descriptor: CInt, as key: ConnectionKey) {
         self[descriptor].key = key
         descriptors[key] = descriptor
+    }
+
+    /// Remembers that a connection speaks HTTP/2.
+    mutating func noteHTTP2(on descriptor: CInt) {
+        guard descriptor >= 0, descriptor < entries.count, entries[Int(descriptor)].isConnection else { return }
+        entries[Int(descriptor)].isHTTP2 = true
     }
 
     func descriptor(of key: ConnectionKey) -> CInt? { descriptors[key] }
