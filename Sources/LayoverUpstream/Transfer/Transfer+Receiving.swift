@@ -19,7 +19,8 @@ extension Transfer {
             case nil:
                 receiving.headByteCount += line.count
                 receiving.headLineCount += 1
-                let head = line.starts(with: Self.http2Status) ? try takeHTTP2Status(line) : try headAssembler.take(line: line)
+                let isHTTP2 = setOptions.offersHTTP2 && line.starts(with: Self.http2Status)
+                let head = isHTTP2 ? try takeHTTP2Status(line) : try headAssembler.take(line: line)
                 if let head { received(head) }
             }
             return true
