@@ -71,7 +71,8 @@ let package = Package(
             name: "LayoverEngine",
             dependencies: ["LayoverCore", "LayoverHTTP", "LayoverText", "Retry", nioCore, nioPosix, logging],
             swiftSettings: confined),
-        .target(name: "LayoverTLS", dependencies: ["COpenSSL", nioCore], swiftSettings: confined),
+        .target(
+            name: "LayoverTLS", dependencies: ["COpenSSL", "LayoverCore", "LayoverText", nioCore, nioPosix], swiftSettings: confined),
         .target(
             name: "LayoverTrust", dependencies: ["COpenSSL", "LayoverCrypto", "LayoverText"], swiftSettings: strict),
         .target(

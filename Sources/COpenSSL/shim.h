@@ -9,6 +9,9 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -88,6 +91,56 @@ static inline int layover_tls_alert(unsigned long error) {
     int reason = ERR_GET_REASON(error);
     return ERR_GET_LIB(error) == ERR_LIB_SSL && reason > SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256
         ? reason - SSL_AD_REASON_OFFSET : -1;
+}
+
+/* Nothing is kept of sessions: the clients have them, as tickets (SSL_CTX_set_session_cache_mode(3)). */
+static inline void layover_tls_keep_no_sessions(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
+/* A certificate that is sent behind the server's own; its users are counted (SSL_add1_chain_cert(3)). */
+static inline int layover_tls_add_chain(SSL *tls, X509 *certificate) { return SSL_add1_chain_cert(tls, certificate) == 1; }
+
+static inline void layover_openssl_free(void *memory) { OPENSSL_free(memory); }
+
+/* A new key on the curve P-256 (EVP_PKEY_Q_keygen(3)). */
+static inline EVP_PKEY *layover_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+/* No password: the standard one is asked for on the terminal (pem_password_cb(3)). */
+static inline int layover_no_password(char *buffer, int size, int is_writing, void *data) {
+    (void)buffer, (void)size, (void)is_writing, (void)data;
+    return -1;
+}
+
+/* Adds an extension as it is written in a configuration file (x509v3_config(5)). */
+static inline int layover_x509_add(X509 *certificate, X509 *issuer, int kind, const char *value) {
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+    X509V3_set_ctx_nodb(&context);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, kind, value);
+    if (!extension) return 0;
+    int result = X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+    return result;
+}
+
+/* Adds the subjectAltName with one name (RFC 5280 section 4.2.1.6): GEN_DNS with a name, or GEN_IPADD with 4 or 16 bytes. */
+static inline int layover_x509_add_name(X509 *certificate, int kind, const unsigned char *bytes, int size, int is_critical) {
+    GENERAL_NAMES *names = GENERAL_NAMES_new();
+    GENERAL_NAME *name = GENERAL_NAME_new();
+    ASN1_STRING *value = ASN1_STRING_type_new(kind == GEN_DNS ? V_ASN1_IA5STRING : V_ASN1_OCTET_STRING);
+    int result = names && name && value && ASN1_STRING_set(value, bytes, size) == 1;
+    if (result) {
+        GENERAL_NAME_set0_value(name, kind, value);
+        value = NULL;
+        result = sk_GENERAL_NAME_push(names, name) > 0;
+        if (result) name = NULL;
+    }
+    if (result) result = X509_add1_ext_i2d(certificate, NID_subject_alt_name, names, is_critical, X509V3_ADD_DEFAULT) == 1;
+    ASN1_STRING_free(value);
+    GENERAL_NAME_free(name);
+    GENERAL_NAMES_free(names);
+    return result;
 }
 
 #endif

@@ -9,6 +9,11 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
         case alert(Int)
         /// The peer does not speak TLS as it should, or no version and cipher suit both.
         case violation
+        /// The peer closed the connection in the handshake.
+        /// - Parameter isCertificateSent: Whether our certificate was on its way before.
+        case closed(isCertificateSent: Bool)
+        /// The handshake took too long.
+        case timeout
         /// OpenSSL cannot do what it is asked for: no memory, or a file that it cannot read.
         case unusable
     }
@@ -16,17 +21,20 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     package var kind: Kind
     /// A few words of OpenSSL's, without secrets: `certificate has expired`.
     package var reason: String
+    /// The alert that we sent. Nil: none.
+    package var alertSent: Int?
 
-    package init(_ kind: Kind, _ reason: String) {
+    package init(_ kind: Kind, _ reason: String, alertSent: Int? = nil) {
         self.kind = kind
         self.reason = reason
+        self.alertSent = alertSent
     }
 
     package var description: String {
         switch kind {
         case .certificate: "certificate: \(reason)"
         case .alert(let number): "alert \(number): \(reason)"
-        case .violation, .unusable: reason
+        case .violation, .closed, .timeout, .unusable: reason
         }
     }
 
@@ -41,5 +49,5 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TLSError {
-    package static let closedInHandshake = TLSError(.violation, "the connection was closed")
+    package static let closedInHandshake = TLSError(.closed(isCertificateSent: false), "the connection was closed")
 }

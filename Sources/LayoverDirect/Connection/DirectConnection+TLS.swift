@@ -70,11 +70,11 @@ extension DirectConnection {
     func encrypt(_ bytes: ByteBuffer, into out: inout ByteBuffer) -> Bool {
         guard let tls else { return false }
         do throws(TLSError) {
-            try tls.write(bytes)
+            tls.takeOutgoing(into: &out)
+            try tls.write(bytes, into: &out)
         } catch {
             return false
         }
-        tls.takeOutgoing(into: &out)
         return true
     }
 

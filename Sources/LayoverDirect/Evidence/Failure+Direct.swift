@@ -43,7 +43,7 @@ extension Failure {
         case .alert(Self.noApplicationProtocol):
             (.tlsAlertReceived, "The origin ended the TLS handshake (\(error.description)). \(Failure.hintAtHTTP2)")
         case .alert: (.tlsAlertReceived, "The origin ended the TLS handshake (\(error.description)).")
-        case .violation: (.tlsProtocolError, "The TLS handshake failed (\(error.reason)).")
+        case .violation, .closed, .timeout: (.tlsProtocolError, "The TLS handshake failed (\(error.reason)).")
         case .unusable: (.proxyInternalError, "TLS cannot be used (\(error.reason)).")
         }
     }

@@ -14,8 +14,7 @@ package final class TLSClientContext: @unchecked Sendable {
     package init(trustFile: String?) throws(TLSError) {
         guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw .noted(.unusable) }
         self.pointer = pointer
-        guard layover_tls_restrict(pointer) == 1 else { throw .noted(.unusable) }
-        layover_tls_save_memory(pointer)
+        try TLSSession.prepare(pointer)
         layover_tls_keep_sessions(pointer, TLSClientSession.keepSession)
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
         let isTrustLoaded = trustFile.map { SSL_CTX_load_verify_file(pointer, $0) } ?? SSL_CTX_set_default_verify_paths(pointer)

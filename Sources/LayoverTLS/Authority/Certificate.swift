@@ -1,0 +1,81 @@
+import COpenSSL
+import Glibc
+
+/// An X.509 certificate (RFC 5280).
+///
+/// `@unchecked Sendable`: OpenSSL counts its users atomically and locks what it caches in it; nothing else changes it once it is made.
+final class Certificate: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Takes the certificate over.
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { X509_free(pointer) }
+
+    /// Reads all certificates of a PEM file, which has at least one and at most 100.
+    static func chain(in pem: [UInt8], file: String) throws(CertificateError) -> [Certificate] {
+        let chain = PEM.read(pem) { bio -> [Certificate]? in
+            var chain: [Certificate] = []
+            while chain.count < 100, let pointer = PEM_read_bio_X509(bio, nil, layover_no_password, nil) {
+                chain.append(Certificate(owning: pointer))
+            }
+            return chain
+        }
+        let reason = CertificateError.noted()
+        guard let chain, !chain.isEmpty else { throw CertificateError(.malformed, "\(file) holds no certificate in PEM: \(reason).") }
+        return chain
+    }
+
+    var pem: String { String(decoding: PEM.written { PEM_write_bio_X509($0, pointer) }, as: UTF8.self) }
+
+    /// SHA-256 of the whole certificate.
+    var fingerprint: [UInt8] {
+        Self.digest { X509_digest(pointer, EVP_sha256(), $0, $1) }
+    }
+
+    /// SHA-256 of the public key with its algorithm (SubjectPublicKeyInfo): the same for all certificates of a key.
+    var keyDigest: [UInt8] { Self.keyDigest(of: pointer) }
+
+    static func keyDigest(of certificate: OpaquePointer?) -> [UInt8] {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &bytes)
+        guard count > 0, let bytes else { return [] }
+        defer { layover_openssl_free(bytes) }
+        return digest { EVP_Digest(bytes, Int(count), $0, $1, EVP_sha256(), nil) }
+    }
+
+    private static func digest(_ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt32>) -> CInt) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        let status = bytes.withUnsafeMutableBufferPointer { buffer in buffer.baseAddress.map { body($0, &count) } ?? 0 }
+        return status == 1 ? Array(bytes.prefix(Int(count))) : []
+    }
+
+    /// The subjectKeyIdentifier. Empty: it has none.
+    var keyIdentifier: [UInt8] {
+        guard let identifier = X509_get0_subject_key_id(pointer), let start = ASN1_STRING_get0_data(identifier) else { return [] }
+        return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(identifier))))
+    }
+
+    /// Seconds of 1970.
+    var notBefore: Int { Self.seconds(X509_get0_notBefore(pointer)) }
+    var notAfter: Int { Self.seconds(X509_get0_notAfter(pointer)) }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int {
+        var parts = tm()
+        return ASN1_TIME_to_tm(time, &parts) == 1 ? timegm(&parts) : 0
+    }
+
+    /// Whether it may sign certificates, by its constraints.
+    var isAuthority: Bool { X509_check_ca(pointer) == 1 }
+
+    func isFor(_ key: PrivateKey) -> Bool {
+        defer { ERR_clear_error() }
+        return X509_check_private_key(pointer, key.pointer) == 1
+    }
+
+    func isSigned(by issuer: Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        return X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
+    }
+}

@@ -1,0 +1,47 @@
+import COpenSSL
+
+/// One TLS connection to a server.
+package final class TLSClientSession: TLSSession {
+    private let context: TLSClientContext
+    private let cache: TLSSessionCache
+    private let server: String
+
+    /// - Parameters:
+    ///   - host: Name or address that the certificate must be for.
+    ///   - isAddress: Whether it is an IP address, which is never sent as a server name (RFC 6066 section 3).
+    package init(_ context: TLSClientContext, host: String, port: Int, isAddress: Bool, cache: TLSSessionCache) throws(TLSError) {
+        // A trailing dot marks a name as complete; certificates do not have it.
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        (self.context, self.cache) = (context, cache)
+        server = "\(name):\(port)"
+        try super.init(context: context.pointer)
+        SSL_set_connect_state(tls)
+        let isPrepared: Bool
+        if isAddress {
+            isPrepared = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1
+        } else {
+            isPrepared = layover_tls_set_server_name(tls, name) == 1 && SSL_set1_host(tls, name) == 1
+        }
+        guard isPrepared, SSL_set_alpn_protos(tls, Self.protocols, UInt32(Self.protocols.count)) == 0 else { throw .noted(.unusable) }
+        if let session = cache.take(for: server) {
+            SSL_set_session(tls, session)
+            SSL_SESSION_free(session)
+        }
+    }
+
+    /// `http/1.1` with its length before it (RFC 7301 section 3.1).
+    private static let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+
+    /// The session is ours when 1 is returned.
+    static let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> CInt = { tls, session in
+        guard let session, let own = TLSSession.of(tls) as? TLSClientSession else { return 0 }
+        own.cache.put(session, for: own.server)
+        return 1
+    }
+
+    override func certificateFailure() -> TLSError? {
+        let verdict = SSL_get_verify_result(tls)
+        guard verdict != Int(X509_V_OK), SSL_get_peer_cert_chain(tls) != nil else { return nil }
+        return TLSError(.certificate(verdict), X509_verify_cert_error_string(verdict).map { String(cString: $0) } ?? "not accepted")
+    }
+}

@@ -1,0 +1,78 @@
+import COpenSSL
+
+/// One TLS connection of a client. Its certificate is chosen when the client has said what it wants.
+package final class TLSServerSession: TLSSession {
+    private enum Choice {
+        /// The client's first message is not complete.
+        case notAsked
+        /// The handshake waits for `use` or `refuse`.
+        case awaited(TLSClientHello)
+        case made(TLSServerContext)
+        case refused
+    }
+
+    private var choice = Choice.notAsked
+    private(set) var hello = TLSClientHello()
+
+    package init() throws(TLSError) {
+        try super.init(context: TLSServerSettings.shared.get().pointer)
+        SSL_set_accept_state(tls)
+    }
+
+    /// Whether the handshake waits for a context.
+    package var isContextAwaited: Bool {
+        guard case .awaited = choice else { return false }
+        return true
+    }
+
+    /// What the context is for, once `isContextAwaited`; `handshake` then goes on with it.
+    package func use(_ context: TLSServerContext) { choice = .made(context) }
+
+    /// There is no context; `handshake` then ends with an alert (internal_error).
+    package func refuse() { choice = .refused }
+
+    /// The client's first message is complete, and nothing of it is used yet. It is called again after `use` or `refuse`
+    /// (SSL_CTX_set_client_hello_cb(3)).
+    static let helloArrived: @convention(c) (OpaquePointer?, UnsafeMutablePointer<CInt>?, UnsafeMutableRawPointer?) -> CInt = {
+        tls, alert, _ in
+        alert?.pointee = SSL_AD_INTERNAL_ERROR
+        guard let tls, let own = TLSSession.of(tls) as? TLSServerSession else { return SSL_CLIENT_HELLO_ERROR }
+        switch own.choice {
+        case .notAsked:
+            own.hello = TLSClientHello(tls)
+            own.choice = .awaited(own.hello)
+            return SSL_CLIENT_HELLO_RETRY
+        case .awaited: return SSL_CLIENT_HELLO_RETRY
+        case .made(let context): return context.apply(to: tls) ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_ERROR
+        case .refused: return SSL_CLIENT_HELLO_ERROR
+        }
+    }
+
+    /// The first of ours that the client offers. Without one the handshake goes on without ALPN, and both speak HTTP/1.1: the alert
+    /// that RFC 7301 section 3.2 has for it would end connections that work.
+    static let selectProtocol:
+        @convention(c) (
+            OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?, UnsafePointer<UInt8>?, UInt32,
+            UnsafeMutableRawPointer?
+        ) -> CInt = { tls, name, count, offered, offeredCount, _ in
+            guard let own = TLSSession.of(tls) as? TLSServerSession, case .made(let context) = own.choice else {
+                return SSL_TLSEXT_ERR_NOACK
+            }
+            let ours = context.offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+            let list = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
+            for protocolName in ours {
+                var start = 0
+                // The answer points into the client's own list, which lives as long as this call and is copied behind it.
+                while start < list.count {
+                    let end = min(start + 1 + Int(list[start]), list.count)
+                    if list[(start + 1)..<end].elementsEqual(protocolName.utf8) {
+                        name?.pointee = offered.map { $0 + start + 1 }
+                        count?.pointee = list[start]
+                        return SSL_TLSEXT_ERR_OK
+                    }
+                    start = end
+                }
+            }
+            return SSL_TLSEXT_ERR_NOACK
+        }
+}
