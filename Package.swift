@@ -141,6 +141,8 @@ let package = Package(
             name: "LayoverUpstreamTests",
             dependencies: ["LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
         .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTestSupport"]),
+        .testTarget(
+            name: "LayoverTLSTests", dependencies: ["LayoverTLS", "LayoverTestSupport", nioCore, nioPosix, nioEmbedded]),
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverStoreTests",

@@ -47,7 +47,8 @@ package final class CertificateAuthority: Sendable {
         }
         guard certificate.notAfter > now else {
             throw CertificateError(
-                .expired, "The authority in \(certificateFile) has expired. Remove \(folder), and a new one is made; it must be trusted anew.")
+                .expired,
+                "The authority in \(certificateFile) has expired. Remove \(folder), and a new one is made; it must be trusted anew.")
         }
         return CertificateAuthority(certificate: certificate, key: key)
     }

@@ -45,7 +45,8 @@ package final class LeafCertificates: Sendable {
     ///   - now: Seconds of 1970. Default: the wall clock.
     /// - Throws: `CertificateError` if there is no memory for a key.
     package init(
-        authority: CertificateAuthority, threads: NIOThreadPool, offersHTTP2: Bool, now: @escaping @Sendable () -> Int = { time(nil) }
+        authority: CertificateAuthority, threads: NIOThreadPool, offersHTTP2: Bool,
+        now: @escaping @Sendable () -> Int = { time(nil) }
     ) throws(CertificateError) {
         state = Mutex(State(authority: authority))
         key = try PrivateKey()

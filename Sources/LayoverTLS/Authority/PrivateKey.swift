@@ -8,7 +8,9 @@ final class PrivateKey: @unchecked Sendable {
 
     /// A new key on P-256.
     init() throws(CertificateError) {
-        guard let pointer = layover_p256_key() else { throw CertificateError(.refused, "OpenSSL made no key: \(CertificateError.noted()).") }
+        guard let pointer = layover_p256_key() else {
+            throw CertificateError(.refused, "OpenSSL made no key: \(CertificateError.noted()).")
+        }
         self.pointer = pointer
     }
 

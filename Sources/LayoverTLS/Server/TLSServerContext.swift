@@ -32,7 +32,9 @@ package final class TLSServerContext: Sendable {
             throw CertificateError(.keyMismatch, "The key in \(key) is not the key of the certificate in \(certificate).")
         }
         try self.init(chain: chain, key: privateKey, identity: first.fingerprint, offersHTTP2: offersHTTP2)
-        let trial = TLSServerSettings.shared.flatMap { settings in SSL_new(settings.pointer).map(Result.success) ?? .failure(.noted(.unusable)) }
+        let trial = TLSServerSettings.shared.flatMap { settings in
+            SSL_new(settings.pointer).map(Result.success) ?? .failure(.noted(.unusable))
+        }
         guard case .success(let tls) = trial else { throw CertificateError(.refused, "OpenSSL cannot be used for TLS.") }
         defer { SSL_free(tls) }
         guard apply(to: tls) else {

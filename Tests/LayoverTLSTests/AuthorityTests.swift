@@ -1,0 +1,65 @@
+import Foundation
+import LayoverTLS
+import LayoverTestSupport
+import Testing
+
+struct AuthorityTests {
+    @Test func authorityHasWhatStrictVerifiersAskFor() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("tls").path
+        _ = try CertificateAuthority.loadOrMake(folder: path, now: time(nil))
+        let text = try await Command("openssl", ["x509", "-in", path + "/ca.pem", "-noout", "-text"]).succeed().output
+        for part in [
+            "CA:TRUE, pathlen:0", "Basic Constraints: critical", "Key Usage: critical", "Certificate Sign, CRL Sign", "Subject Key Identifier",
+            "prime256v1",
+        ] { #expect(text.contains(part), "\(part)") }
+        try await Command("openssl", ["verify", "-x509_strict", "-CAfile", path + "/ca.pem", path + "/ca.pem"]).succeed()
+        func mode(_ path: String) throws -> Int? { try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
+        #expect(try mode(path) == 0o700)
+        #expect(try mode(path + "/ca.key") == 0o600)
+    }
+
+    @Test func authorityThatIsMadeByManyAtOnceIsOne() async throws {
+        let path = try TemporaryFolder()
+        let folder = path.file("tls").path
+        let made = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try await onOwnThread { try CertificateAuthority.loadOrMake(folder: folder, now: time(nil)).fingerprint }
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(made.count == 1)
+    }
+
+    @Test func brokenFilesAreClearErrors() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("tls").path
+        let now = time(nil)
+        let absent = try CertificateAuthority.load(folder: path, now: now)
+        #expect(absent == nil)
+        let authority = try CertificateAuthority.loadOrMake(folder: path, now: now)
+        func code(now: Int = time(nil)) -> CertificateError.Code? {
+            do throws(CertificateError) {
+                _ = try CertificateAuthority.load(folder: path, now: now)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code() == nil)
+        #expect(code(now: authority.notAfter) == .expired)
+        chmod(path + "/ca.key", 0o640)
+        #expect(code() == .permissions)
+        unlink(path + "/ca.key")
+        #expect(code() == .missing)
+        try folder.write("no key", to: "tls/ca.key")
+        chmod(path + "/ca.key", 0o600)
+        #expect(code() == .malformed)
+        try folder.write("nothing", to: "tls/ca.pem")
+        #expect(code() == .malformed)
+        chmod(path, 0o777)
+        #expect(code() == .permissions)
+    }
+}
