@@ -69,7 +69,8 @@ package final class LeafCertificates: Sendable {
     /// Fails with `CertificateError`: `invalidName`, `tooMany`, or what OpenSSL refuses.
     package func context(for name: String, on eventLoop: any EventLoop) -> EventLoopFuture<TLSServerContext> {
         guard let name = LeafName(name) else {
-            return eventLoop.makeFailedFuture(CertificateError(.invalidName, "No certificate can be made for this name: it is no host name."))
+            return eventLoop.makeFailedFuture(
+                CertificateError(.invalidName, "No certificate can be made for this name: it is no host name."))
         }
         let now = now()
         enum Answer {
