@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LayoverConfiguration
+import LayoverTLS
 import LayoverTrust
 
 /// `layover ca`: the certificate authority of interception, and who trusts it. Works alone.
@@ -43,7 +44,15 @@ struct AuthorityFiles {
     /// The authority, which is made if there is none.
     func findOrMake() throws(CommandFailure) -> (certificate: Certificate, isNew: Bool) {
         if let certificate = try find() { return (certificate, false) }
-        throw CommandFailure(code: .refused, message: "there is no authority in \(folder), and this version makes none yet")
+        do throws(CertificateError) {
+            _ = try CertificateAuthority.loadOrMake(folder: folder, now: Int(Date().timeIntervalSince1970))
+        } catch {
+            throw CommandFailure(code: .usage, message: "tls.folder: \(error)")
+        }
+        guard let certificate = try find() else {
+            throw CommandFailure(code: .usage, message: "tls.folder: no certificate was made in \(folder)")
+        }
+        return (certificate, true)
     }
 
     /// - Throws: A failure with exit code 3 if there is none.

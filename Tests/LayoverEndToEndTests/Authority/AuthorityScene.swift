@@ -13,11 +13,6 @@ struct AuthorityScene {
         home = try TemporaryFolder()
         root = try TemporaryFolder()
         layover = try await RunningLayover.start()
-        try await Command("openssl", [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
-            "-subj", "/O=Layover/CN=Layover CA of a test", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
-            "-keyout", "\(folder)/ca.key", "-out", certificate,
-        ]).succeed()
         try await command("ca", "init").succeed()
     }
 
