@@ -106,7 +106,7 @@ let package = Package(
             name: "LayoverProxy",
             dependencies: [
                 "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverReplay", "LayoverText",
-                nioCore, nioPosix, logging, lifecycle,
+                "LayoverTLS", nioCore, nioPosix, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(

@@ -13,7 +13,6 @@ import Testing
         (#""proxy": {"tls": {"key": "a.pem"}}"#, "proxy.tls.key: \"a.pem\" is not in this version."),
         (#""upstreamProxy": {"url": "http://a:1"}"#, "upstreamProxy.url: not in this version."),
         (#""upstreamProxy": {"noProxy": ["a"]}"#, "upstreamProxy.noProxy: not in this version."),
-        (#""routes": {"r": {"intercept": true}}"#, "routes.r.intercept: true is not in this version."),
         (
             #""routes": {"r": {"interceptFallback": true}}"#,
             "routes.r.interceptFallback: true is not in this version."

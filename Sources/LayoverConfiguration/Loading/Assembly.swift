@@ -50,6 +50,11 @@ struct Assembly {
             apply(Schema.route, of: .route(name), to: &route)
             routes[name] = route
             checkPolicy(of: route, named: name)
+            if route.intercept, route.host == nil {
+                refuse(
+                    KeyAddress(section: .route(name), key: ["intercept"]),
+                    "needs a host: every host must be named before it is intercepted")
+            }
         }
         checkOverlaps()
     }

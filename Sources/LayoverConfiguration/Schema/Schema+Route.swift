@@ -18,7 +18,10 @@ extension Schema {
             "addFields", \.addFields, Codec.fields.secrets, secrecy: .credentialFields,
             "Fields added to the request, beside the client's."),
         routeKey("removeFields", \.removeFields, Codec.removableField.list, "Fields removed from the request."),
-        routeKey("intercept", \.intercept, .flag, available: .later, "Intercepts CONNECT tunnels."),
+        routeKey(
+            "intercept", \.intercept, .flag,
+            "Whether CONNECT to the route's `host`, which is required, is intercepted: Layover serves TLS with a certificate of its own "
+                + "authority and reads the requests."),
         routeKey(
             "interceptFallback", \.interceptFallback, .flag, available: .later,
             "Relays the tunnel if interception fails."),

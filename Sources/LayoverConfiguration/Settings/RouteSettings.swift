@@ -36,6 +36,7 @@ struct RouteSettings: Sendable, Hashable {
         route.allowAddresses = allowAddresses
         route.offersHTTP2 = http2
         route.key = key
+        route.intercepts = intercept
         return route
     }
 

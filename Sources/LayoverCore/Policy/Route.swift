@@ -64,6 +64,8 @@ package struct Route: Sendable, Hashable {
     package var key: Secret?
     /// Not nil for the route of notifications. Default: nil.
     package var webhook: Webhook?
+    /// Whether CONNECT to its `host` is intercepted: Layover serves TLS there and reads the requests. Default: false.
+    package var intercepts = false
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
     /// Whether HTTP/2 is offered to its origins, where they are `https`. Default: false.
@@ -77,13 +79,18 @@ package struct Route: Sendable, Hashable {
     /// Whether a request is for this route by where it goes. One by its base URL names the route itself.
     package func matches(host requestHost: String, path: some StringProtocol, method: String) -> Bool {
         if let methods, !methods.contains(method) { return false }
-        switch host {
-        case .any: if upstream != nil { return false }
-        case .exact(let name): guard requestHost == name else { return false }
-        case .below(let parent):
-            guard requestHost.utf8.count > parent.utf8.count + 1, requestHost.hasSuffix("." + parent)
-            else { return false }
+        if host == .any, upstream != nil { return false }
+        return host.matches(requestHost) && (pathPrefix == "/" || path.hasPrefix(pathPrefix))
+    }
+}
+
+extension Route.HostPattern {
+    /// - Parameter host: In lower case.
+    package func matches(_ host: String) -> Bool {
+        switch self {
+        case .any: true
+        case .exact(let name): host == name
+        case .below(let parent): host.utf8.count > parent.utf8.count + 1 && host.hasSuffix("." + parent)
         }
-        return pathPrefix == "/" || path.hasPrefix(pathPrefix)
     }
 }

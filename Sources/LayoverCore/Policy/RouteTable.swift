@@ -8,6 +8,8 @@ package struct RouteTable: Sendable {
     /// Routes from the most to the least specific.
     package let routes: [Route]
     private let byName: [String: Route]
+    /// Hosts that are intercepted, from the most to the least specific.
+    private let intercepted: [Route.HostPattern]
 
     /// - Parameter webhook: Where notifications go. Their route is found by its name only: no other request is for it.
     package init(policies: [String: Policy] = [:], routes: [Route] = [], webhook: Webhook? = nil) {
@@ -16,6 +18,8 @@ package struct RouteTable: Sendable {
         self.policies = policies
         standardPolicy = policies[Policy.standard.name] ?? .standard
         self.routes = routes.sorted(by: Self.isMoreSpecific)
+        // Without a host it would be every host, which nobody may say by leaving something out.
+        intercepted = self.routes.filter { $0.intercepts && $0.host != .any }.map(\.host)
         var byName = Dictionary(routes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         if let webhook { byName[Route.notificationsName] = .notifications(to: webhook) }
         self.byName = byName
@@ -26,6 +30,12 @@ package struct RouteTable: Sendable {
 
     /// Whether any route could match, so that the fast path need not look at the path at all.
     package var isEmpty: Bool { routes.isEmpty }
+
+    /// Whether any host is intercepted.
+    package var hasInterceptions: Bool { !intercepted.isEmpty }
+
+    /// Whether CONNECT to a host is intercepted. What its route says of paths and methods is for the requests inside.
+    package func intercepts(_ host: String) -> Bool { intercepted.contains { $0.matches(host) } }
 
     package func route(named name: String) -> Route? { byName[name] }
 

@@ -55,11 +55,11 @@ final class AccessRecord {
     /// The id by which its entry is shown.
     var entry: EntryID?
 
-    init(_ head: RequestHead, from client: String, _ planner: RequestPlanner, at now: Timestamp) {
+    init(_ head: RequestHead, from client: String, _ intercepted: Origin? = nil, _ planner: RequestPlanner, at now: Timestamp) {
         createdAt = now
         self.client = client
         method = head.methodString
-        url = Self.url(of: head, planner)
+        url = Self.url(of: head, intercepted, planner)
         minorVersion = head.minorVersion
         userAgent = head.fields.string(.userAgent)
         referer = head.fields.values(of: "referer").first.map { MaskedURL.text(head.fields.string($0)) }
@@ -97,8 +97,12 @@ final class AccessRecord {
         }
     }
 
-    private static func url(of head: RequestHead, _ planner: RequestPlanner) -> String {
+    private static func url(of head: RequestHead, _ intercepted: Origin?, _ planner: RequestPlanner) -> String {
         var url = head.targetString
+        if let intercepted {
+            if case .absolute = head.target { return MaskedURL.text(url) }
+            return MaskedURL.text(intercepted.description + url)
+        }
         let host = (head.authorityRange ?? head.hostRange).map { "http://" + head.fields.string($0) } ?? ""
         if hasOwnPath(url) {
             // The address of a ticket is a secret, and the path of a route may have its key.

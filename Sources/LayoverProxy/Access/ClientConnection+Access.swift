@@ -44,8 +44,9 @@ extension Exchange {
 }
 
 extension AccessLog {
-    func record(_ head: RequestHead, from client: String, _ planner: RequestPlanner) -> AccessRecord {
-        AccessRecord(head, from: client, planner, at: clock.now())
+    /// - Parameter intercepted: The origin of an intercepted connection.
+    func record(_ head: RequestHead, from client: String, _ intercepted: Origin?, _ planner: RequestPlanner) -> AccessRecord {
+        AccessRecord(head, from: client, intercepted, planner, at: clock.now())
     }
 
     func malformed(from client: String) -> AccessRecord { AccessRecord(malformedFrom: client, at: clock.now()) }

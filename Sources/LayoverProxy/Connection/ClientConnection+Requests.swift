@@ -34,11 +34,13 @@ extension ClientConnection {
         isHeadTimed = false
         deadline = nil
         loop.metrics.requestCount.increment()
-        if let log = loop.accessLog { access = log.record(head, from: clientAddress, loop.planner) }
+        if let log = loop.accessLog { access = log.record(head, from: clientAddress, intercepted, loop.planner) }
         do throws(Refusal) {
             switch try loop.planner.plan(
-                head, isLoopback: isLoopback, cache: &addressCache, reachedAt: reachedAt)
+                head, isLoopback: isLoopback, cache: &addressCache, intercepted: intercepted, reachedAt: reachedAt)
             {
+            case .intercept(let plan):
+                peekBeforeTunnel(head, plan)
             case .forward(let plan):
                 let client = ClientRecipient(self, loop: loop, head: head, plan: plan)
                 exchange = client
@@ -65,7 +67,7 @@ extension ClientConnection {
         let closes = closes || !head.keepAlive || head.framing.hasBody || loop.isDraining
         loop.metrics.ownResponseCount.increment()
         responds(response.status, from: .layover)
-        write(response.encoded(closes: closes, sendsBody: head.method != .head, isOnOwnOrigin: head.isOnOwnOrigin))
+        write(response.encoded(closes: closes, sendsBody: head.method != .head, isOnOwnOrigin: head.isOnOwnOrigin && intercepted == nil))
         finishAccess(.done)
         if closes {
             flushNow()

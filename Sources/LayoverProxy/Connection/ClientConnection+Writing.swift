@@ -79,6 +79,8 @@ extension ClientConnection {
     ///
     /// - Parameter isComplete: Whether all of the request has come.
     func answer(_ response: OwnResponse, to client: ClientFacts, isComplete: Bool) {
+        // All that is left to say inside a tunnel is its end.
+        if client.isConnected { return breakOff(isCloseDelimited: true) }
         loop.metrics.ownResponseCount.increment()
         responds(response.status, from: .layover)
         let keepsAlive = client.keepAlive && isComplete && !loop.isDraining && mayHaveMore
@@ -148,6 +150,10 @@ extension ClientConnection {
             closeWhenWritten()
         case .exchanging:
             exchange?.clientClosedInput()
+        case .handingOver where peek != nil:
+            // It will say nothing, so there is nothing to intercept.
+            endPeek()
+            closeNow()
         case .handingOver, .closed:
             // The tunnel is told when it stands.
             break
@@ -156,6 +162,7 @@ extension ClientConnection {
 
     /// The proxy is being stopped: what is under way is let finish.
     func drain() {
+        if peek != nil { return closeNow() }
         if phase == .idle || phase == .lingering { closeWhenWritten() } else { exchange?.drain() }
     }
 }

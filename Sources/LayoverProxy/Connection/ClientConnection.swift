@@ -69,9 +69,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private(set) var isLoopback = false
     private(set) var clientAddress = "unknown"
     private var isCounted = false
+    /// The origin that the client has named by CONNECT, where its connection to it is intercepted and ends here. Nil: the client
+    /// takes us for a proxy.
+    let intercepted: Origin?
+    /// A CONNECT that is intercepted, until the first bytes of the client are there.
+    var peek: InterceptionPeek?
 
-    init(loop: ProxyLoop) {
+    init(loop: ProxyLoop, intercepted: Origin? = nil) {
         self.loop = loop
+        self.intercepted = intercepted
         decoder = RequestDecoder(limits: loop.rules.framing)
     }
 
@@ -110,6 +116,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         guard phase != .closed else { return }
         phase = .closed
+        endPeek()
         finishAccess(.clientGone)
         loop.closed(self)
         loop.connectionLimit.closed()
@@ -125,6 +132,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         } else {
             input.writeBuffer(&bytes)
         }
+        if peek != nil { return firstBytesCame() }
         if phase != .handingOver { process() }
     }
 
@@ -173,7 +181,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What stands before a path of ours, for this client: the public URL, or where it reached us.
     func ownBase(for head: RequestHead) -> String {
         if let base = loop.rules.publicBase { return base }
-        if case .origin = head.target, let range = head.hostRange { return "http://" + head.fields.string(range) }
+        if intercepted == nil, case .origin = head.target, let range = head.hostRange { return "http://" + head.fields.string(range) }
         return reachedAt?.base ?? ""
     }
 

@@ -7,14 +7,18 @@ struct ClientFacts {
     var keepAlive: Bool
     var expectsContinue: Bool
     var isOnOwnOrigin: Bool
+    /// Whether the client had its 200 for CONNECT before the origin was asked: another response would be read as the tunnel's.
+    var isConnected: Bool
 
-    init(_ head: RequestHead) {
+    /// - Parameter isIntercepted: Whether all paths of the connection are those of an origin.
+    init(_ head: RequestHead, isIntercepted: Bool = false, isConnected: Bool = false) {
         isHead = head.method == .head
         isHTTP10 = head.minorVersion == 0
         // What a client sends behind a CONNECT is the tunnel's; after a refusal it must not be read as requests.
         keepAlive = head.keepAlive && head.method != .connect
         expectsContinue = head.expectsContinue
-        isOnOwnOrigin = head.isOnOwnOrigin
+        isOnOwnOrigin = head.isOnOwnOrigin && !isIntercepted
+        self.isConnected = isConnected
     }
 }
 

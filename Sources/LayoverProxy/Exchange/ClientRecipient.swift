@@ -18,8 +18,10 @@ final class ClientRecipient {
     /// Whether the disk had no room for the body, and is to be tried again.
     private var isWaitingForRoom = false
 
-    init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan) {
-        response = ClientResponse(on: connection, loop: loop, ClientFacts(head))
+    /// - Parameter isConnected: Whether the client has its 200 for CONNECT already.
+    init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan, isConnected: Bool = false) {
+        response = ClientResponse(
+            on: connection, loop: loop, ClientFacts(head, isIntercepted: connection.intercepted != nil, isConnected: isConnected))
         self.loop = loop
         self.head = head
         let exchange = Exchange(

@@ -8,6 +8,8 @@ enum RequestPlan {
     /// It asks after a ticket.
     case ticket(TicketQuestion)
     case answer(OwnResponse)
+    /// CONNECT to a host that is intercepted.
+    case intercept(ForwardPlan)
 }
 
 /// A request on its way upstream, before its first attempt. The body is not there yet.

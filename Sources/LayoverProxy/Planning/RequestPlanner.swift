@@ -22,9 +22,10 @@ final class RequestPlanner {
     /// - Parameters:
     ///   - isLoopback: Whether the client is on this machine.
     ///   - cache: The connection's memory of the address before.
+    ///   - intercepted: The origin that the connection is for, where it was intercepted; nil: it is a proxy's.
     ///   - reachedAt: Address and port of ours that the connection came to, as far as it has them.
     func plan(
-        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache,
+        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache, intercepted: Origin? = nil,
         reachedAt: @autoclosure () -> OwnAddress? = nil
     ) throws(Refusal) -> RequestPlan {
         if head.hasUnknownExpectation {
@@ -33,9 +34,11 @@ final class RequestPlanner {
                 error: .httpRequestError, closes: true)
         }
         if head.hasViaToken(viaToken) { throw loop() }
+        if head.method == .connect, intercepted != nil { throw Self.connectInside }
         if head.method == .connect { return try planTunnel(head, isLoopback: isLoopback, cache: &cache) }
         if head.maxForwards == 0 { return .answer(answerAsLastHop(head)) }
-        if let address = cache.address(of: head) {
+        let inside = try addressInside(intercepted, of: head, &cache)
+        if let address = inside ?? cache.address(of: head) {
             let target = Self.target(of: head)
             let route = matchingRoute(head, address, target)
             if let route { try checkKey(of: route, in: head, isInPath: false) }
@@ -118,10 +121,11 @@ final class RequestPlanner {
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [])
         let wish = try wish(of: head)
-        return .forward(
-            ForwardPlan(
-                request: request, policy: try policy(wish, route: route), route: route?.name,
-                hasIdempotencyKey: false, wish: wish))
+        let plan = ForwardPlan(
+            request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
+        // A name that no certificate can have is tunnelled.
+        let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(address.origin.host)
+        return isIntercepted ? .intercept(plan) : .forward(plan)
     }
 
     private func matchingRoute(

@@ -1,5 +1,6 @@
 package import LayoverCore
 package import LayoverEngine
+package import LayoverTLS
 package import Logging
 package import NIOCore
 import Synchronization
@@ -19,6 +20,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let logger: Logger
     /// Responses for the time when their origin cannot be reached. Nil: none are kept.
     private(set) var cache: (any ResponseCache)?
+    /// Those of intercepted hosts. Nil: there are none, and every CONNECT becomes a tunnel.
+    private(set) var certificates: LeafCertificates?
     /// Nil: there is none.
     private(set) var accessLog: AccessLog?
     /// Counts connections of all loops against `limits.connections`.
@@ -74,6 +77,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Keeps responses from now on.
     package func use(_ cache: any ResponseCache) -> EventLoopFuture<Void> {
         eventLoop.submit { self.cache = cache }
+    }
+
+    /// Intercepts connections to the hosts that the routes say from now on.
+    package func use(_ certificates: LeafCertificates) -> EventLoopFuture<Void> {
+        eventLoop.submit { self.certificates = certificates }
     }
 
     /// Writes a line for each exchange from now on. Before the first connection.

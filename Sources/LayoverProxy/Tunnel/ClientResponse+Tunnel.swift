@@ -26,9 +26,12 @@ extension ClientResponse {
         exchange.phase = .delivering
         connection.responds(200, from: .origin)
         // A response to CONNECT has no framing fields (RFC 9110 section 9.3.6).
-        var head = ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n")
-        writeStatus(of: exchange, into: &head)
-        head.writeStaticString("\r\n")
+        var head = ByteBuffer()
+        if !facts.isConnected {
+            head.writeStaticString("HTTP/1.1 200 Connection Established\r\n")
+            writeStatus(of: exchange, into: &head)
+            head.writeStaticString("\r\n")
+        }
         connection.becomeTunnel(to: socket, head: head) { isStanding in
             exchange.ended(as: isStanding ? .delivered : .failed)
         }

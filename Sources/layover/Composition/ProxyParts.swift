@@ -25,6 +25,7 @@ struct ProxyParts: Sendable {
     let store: any PendingStore
     let storeOpening: StoreOpening
     let cache = OpenedCache()
+    let authority = OpenedAuthority()
     let logger: Logger
 
     /// Makes everything that needs no port: threads, workers, machines.

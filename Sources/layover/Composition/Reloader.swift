@@ -59,6 +59,8 @@ final class Reloader: Sendable {
 
     private func adopt(_ settings: Settings) async {
         level.set(settings.log.level)
+        // Before the routes say so.
+        await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
         let rules = ProxyRules(settings, installation: "")
         for loop in parts.loops { try? await loop.adopt(rules).get() }
         await parts.engine.adopt(rules.routes)

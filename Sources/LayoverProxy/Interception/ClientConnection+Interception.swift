@@ -1,0 +1,85 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTLS
+import NIOCore
+
+/// CONNECT to a host that is intercepted (RFC 9110 section 9.3.6): the client's TLS connection ends here.
+extension ClientConnection {
+    /// Answers CONNECT without dialling, and waits for what the client speaks.
+    func peekBeforeTunnel(_ head: RequestHead, _ plan: ForwardPlan) {
+        _ = try? decoder.next(&input)
+        decoder.endOfMessages()
+        guard loop.certificates != nil else { return openTunnel(head, plan, isConnected: false) }
+        phase = .handingOver
+        write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))
+        flushNow()
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let timer = loop.eventLoop.scheduleTask(in: InterceptionPeek.silenceMax) { bound.value.silenceIsOver() }
+        peek = InterceptionPeek(head: head, plan: plan, timer: timer)
+        if input.readableBytes > 0 { firstBytesCame() } else { readMore() }
+    }
+
+    func firstBytesCame() {
+        switch InterceptionPeek.verdict(on: input) {
+        case .moreNeeded: readMore()
+        case .tls: intercept()
+        case .other: tunnelAfterPeek()
+        }
+    }
+
+    private func silenceIsOver() {
+        if peek != nil { tunnelAfterPeek() }
+    }
+
+    /// Not TLS: a tunnel, by the usual way. Its client has its 200 already.
+    private func tunnelAfterPeek() {
+        guard let peek else { return }
+        endPeek()
+        guard phase == .handingOver else { return }
+        openTunnel(peek.head, peek.plan, isConnected: true)
+    }
+
+    private func openTunnel(_ head: RequestHead, _ plan: ForwardPlan, isConnected: Bool) {
+        phase = .exchanging
+        let client = ClientRecipient(self, loop: loop, head: head, plan: plan, isConnected: isConnected)
+        exchange = client
+        client.finishedRequest(trailers: nil)
+        client.begin()
+    }
+
+    /// Forgets what was waited for.
+    func endPeek() {
+        peek?.timer.cancel()
+        peek = nil
+    }
+
+    /// Puts TLS and a connection for the requests inside in its own place.
+    private func intercept() {
+        guard let peek, phase == .handingOver, let context, let certificates = loop.certificates else { return }
+        endPeek()
+        let name = peek.plan.request.origin.host
+        let origin = Origin(scheme: .https, host: name, port: peek.plan.request.origin.port)
+        let eventLoop = loop.eventLoop
+        let first = input
+        input = ByteBuffer()
+        // Whichever name the client asks for gets its certificate; requests go to the host of CONNECT all the same.
+        let tls = TLSServerHandler(first: first) { hello in
+            certificates.context(for: hello.serverName ?? name, on: eventLoop)
+        }
+        access = nil
+        deadline = nil
+        phase = .closed
+        loop.closed(self)
+        loop.connectionLimit.closed()
+        do {
+            let pipeline = context.pipeline.syncOperations
+            let inner = ClientConnection(loop: loop, intercepted: origin)
+            try pipeline.addHandler(inner)
+            try pipeline.addHandler(tls, position: .before(inner))
+            pipeline.removeHandler(self, promise: nil)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+}
