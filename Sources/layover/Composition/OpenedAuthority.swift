@@ -1,8 +1,10 @@
 import Foundation
 import LayoverConfiguration
+import LayoverCore
 import LayoverProxy
 import LayoverTLS
 import Logging
+import NIOCore
 import NIOPosix
 import Synchronization
 
