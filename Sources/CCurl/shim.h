@@ -49,6 +49,9 @@ static inline CURLcode layover_set_debug(CURL *handle, curl_debug_callback value
 }
 
 /* curl_easy_getinfo(3) */
+// CURLAUTH_BASIC is a macro with a cast, which Swift does not see.
+static const unsigned long layover_auth_basic = CURLAUTH_BASIC;
+
 static inline CURLcode layover_get_long(CURL *handle, CURLINFO info, long *value) {
     return (curl_easy_getinfo)(handle, info, value);
 }

@@ -332,7 +332,7 @@ import Testing
     @Test func secretsAreNeverRepeated() {
         let text = """
             {"admin": {"token": "se cret"}, "proxy": {"users": {"secret-user": "secret"}},
-             "upstreamProxy": {"url": "http://me:secret@x"}, "reachability": {"probe": {"url": "secret://secret"}},
+             "upstreamProxy": {"url": "ftp://me:secret@x"}, "reachability": {"probe": {"url": "secret://secret"}},
              "routes": {"r": {"upstream": "http://secret:secret@a", "setFields": {"Authorization": "secret\\n"}}}}
             """
         let lines = complaints(text)

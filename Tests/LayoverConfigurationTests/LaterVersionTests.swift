@@ -11,8 +11,6 @@ import Testing
             "proxy.tls.certificate: \"a.pem\" is not in this version."
         ),
         (#""proxy": {"tls": {"key": "a.pem"}}"#, "proxy.tls.key: \"a.pem\" is not in this version."),
-        (#""upstreamProxy": {"url": "http://a:1"}"#, "upstreamProxy.url: not in this version."),
-        (#""upstreamProxy": {"noProxy": ["a"]}"#, "upstreamProxy.noProxy: not in this version."),
         (
             #""routes": {"r": {"interceptFallback": true}}"#,
             "routes.r.interceptFallback: true is not in this version."
@@ -20,7 +18,6 @@ import Testing
         (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
         (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),
-        (#""routes": {"r": {"upstreamProxy": "http://me:hush@p:1"}}"#, "routes.r.upstreamProxy: not in this version."),
     ])
     func aValueOfALaterVersionIsRefused(member: String, line: String) {
         #expect(complaints("{\(member)}") == ["config.json: \(line)"])

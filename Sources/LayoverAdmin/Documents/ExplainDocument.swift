@@ -9,6 +9,8 @@ package struct ExplainDocument: Codable, Sendable {
     package var droppedCount: Int
     /// The newest command for it; left out where there is none.
     package var lastCommand: CommandDocument?
+    /// The parent proxy through which it goes, without credentials; left out where there is none.
+    package var parentProxy: String?
     package var now: StandingDocument
 }
 
@@ -65,6 +67,7 @@ extension ExplainDocument {
                 AttemptDocument($0, isTicket: entry.ticket != nil, wall: wall)
             },
             droppedCount: entry.attempts.droppedCount, lastCommand: entry.lastCommand.map { CommandDocument($0, wall) },
+            parentProxy: entry.hop?.authority,
             now: StandingDocument(entry, reachability: reachability, view))
     }
 }

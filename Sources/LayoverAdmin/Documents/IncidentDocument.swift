@@ -10,9 +10,9 @@ package struct IncidentDocument: Codable, Sendable {
     package var id: String
     /// `outage` or `decision`.
     package var kind: String
-    /// `network` or `origin`.
+    /// `network`, `origin` or `parentProxy`.
     package var scope: String
-    /// As a URL without a path; `host:port` where it was a tunnel. Null for the network.
+    /// As a URL without a path; `host:port` where it was a tunnel, and of a parent proxy. Null for the network.
     @OrNull package var origin: String?
     /// Null before the first attempt.
     @OrNull package var cause: Cause?
@@ -32,6 +32,7 @@ extension IncidentDocument {
             switch incident.scope {
             case .network: ("network", nil)
             case .origin(let origin): ("origin", origin.description)
+            case .parent(let hop): ("parentProxy", hop.authority)
             }
         self.init(
             id: incident.id.description, kind: incident.kind.rawValue, scope: scope, origin: origin,

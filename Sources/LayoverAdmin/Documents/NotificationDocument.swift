@@ -97,6 +97,7 @@ extension Incident {
         switch scope {
         case .network: ""
         case .origin(let origin): " to \(origin)"
+        case .parent(let hop): " through \(hop)"
         }
     }
 

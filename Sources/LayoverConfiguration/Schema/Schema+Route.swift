@@ -48,8 +48,8 @@ extension Schema {
             "Key required in requests: `/.layover/route/<name>/~<key>/…` or the field `Layover-Key`. A route that sets "
                 + "credentials requires one if `proxy.listen` is not on loopback. null: no key."),
         routeKey(
-            "upstreamProxy", \.upstreamProxy, Codec.nonEmpty("URL", isSecret: true).secret.orNull, available: .later,
-            secrecy: .urlCredentials, "Parent proxy for this route. null: as `upstreamProxy.url`."),
+            "upstreamProxy", \.upstreamProxy, Codec.way.orNull, secrecy: .urlCredentials,
+            "Parent proxy for this route, whatever `upstreamProxy.noProxy` says; `direct`: none. null: as `upstreamProxy.url`."),
     ]
 
     private static let methods = method.list

@@ -109,12 +109,13 @@ extension Schema {
 
     static let upstreamKeys: [Key<Settings>] = [
         key(
-            "upstreamProxy.url", \.upstreamProxy.url, Codec.nonEmpty("URL", isSecret: true).secret.orNull,
-            available: .later,
-            secrecy: .urlCredentials, "Parent proxy for all requests."),
+            "upstreamProxy.url", \.upstreamProxy.url, Codec.parentProxy.orNull, secrecy: .urlCredentials,
+            "Parent proxy for all requests: `http://`, `https://` or `socks5h://`, with a user name and a password if it wants them "
+                + "(percent-encoded). Without a port: 80, 443, 1080. null: none."),
         key(
-            "upstreamProxy.noProxy", \.upstreamProxy.noProxy, Codec.nonEmpty("host").list, available: .later,
-            "Hosts reached without the parent proxy."),
+            "upstreamProxy.noProxy", \.upstreamProxy.noProxy, Codec.parentException.list,
+            "Hosts reached without the parent proxy: `example.com` (subdomains included), `*.example.com` (subdomains only), "
+                + "`192.0.2.7`, `10.0.0.0/8`, `fd00::/8`, `*`. Without ports; no name is resolved for it."),
         key(
             "tls.caFile", \.tls.caFile, Codec.path.orNull,
             "PEM file of certificate authorities trusted in addition to the system's."),

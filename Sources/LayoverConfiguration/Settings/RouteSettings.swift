@@ -19,8 +19,8 @@ struct RouteSettings: Sendable, Hashable {
     var http2 = false
     var allowAddresses: [String] = []
     var key: Secret?
-    /// The proxy that its upstream is reached through. Nil: the general one.
-    var upstreamProxy: Secret?
+    /// How its upstream is reached. Nil: as those without a route.
+    var upstreamProxy: Route.Way?
 
     func route(named name: String, policy: Policy) -> Route {
         var route = Route(name: name, policy: policy)
@@ -37,6 +37,7 @@ struct RouteSettings: Sendable, Hashable {
         route.offersHTTP2 = http2
         route.key = key
         route.intercepts = intercept
+        route.way = upstreamProxy ?? .general
         return route
     }
 

@@ -35,8 +35,23 @@ package enum FailureKind: String, CaseIterable, Sendable {
     /// Ours, not the RFC's: a complete response whose status its policy retries.
     case httpResponseStatus = "http_response_status"
 
+    /// Ours: the parent proxy could not be connected to, TLS included. Nothing is known of the origin.
+    case parentProxyUnreachable = "parent_proxy_unreachable"
+    /// Ours: the parent proxy does not let the request through.
+    case parentProxyDenied = "parent_proxy_denied"
+    /// Ours: the parent proxy wants other credentials, or is none.
+    case parentProxyMisconfigured = "parent_proxy_misconfigured"
+
     /// The registered type for the `error` parameter of Proxy-Status.
-    package var errorType: String { self == .httpResponseStatus ? "destination_unavailable" : rawValue }
+    package var errorType: String {
+        switch self {
+        // "The intermediary considers the next hop to be unavailable."
+        case .httpResponseStatus, .parentProxyUnreachable: "destination_unavailable"
+        case .parentProxyDenied: "http_request_denied"
+        case .parentProxyMisconfigured: "proxy_configuration_error"
+        default: rawValue
+        }
+    }
 
     /// The status that RFC 9209 recommends for a response of our own.
     package var recommendedStatus: Int {

@@ -16,6 +16,8 @@ package struct Incident: Sendable, Hashable {
         /// The network as a whole, or an admin said so.
         case network
         case origin(Origin)
+        /// A parent proxy, with all that is reached through it.
+        case parent(Origin)
     }
 
     /// The first failure that was seen in it.

@@ -79,6 +79,9 @@ package struct OriginGate: Sendable {
         isUnconfirmed = false
     }
 
+    /// Whether it is open and its window is as wide as it gets.
+    var isFullyOpen: Bool { !isShut && window == windowMax }
+
     /// A connection stands, TLS included. Until a response comes, each one lets one more follow, so that a slow one keeps
     /// nobody waiting.
     package mutating func connected() {

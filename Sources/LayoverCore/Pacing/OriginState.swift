@@ -77,6 +77,17 @@ struct OriginState: Sendable {
         if policy.retriesStatuses { changePacing(of: policy.name) { $0.joined() } }
     }
 
+    /// An entry goes to its origin through this one, a parent proxy.
+    mutating func joinedThrough(_ policy: Policy) {
+        entryCount += 1
+        if policy.isShortHold { shortHoldCount += 1 }
+    }
+
+    mutating func leftThrough(_ policy: Policy) {
+        entryCount -= 1
+        if policy.isShortHold { shortHoldCount -= 1 }
+    }
+
     mutating func left(_ policy: Policy) {
         entryCount -= 1
         if policy.isShortHold { shortHoldCount -= 1 }

@@ -89,6 +89,8 @@ package struct Entry: StandingRequest, Sendable {
     @Boxed private(set) var foldedTarget: String? = nil
     package var standing: RequestStanding
     var fullState = State.waiting(.due)
+    /// The parent proxy through which it goes, by its gate; nil: none. A reload may change it.
+    package internal(set) var hop: Origin?
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?
@@ -248,6 +250,7 @@ extension Entry {
             isBodyReplayable: new.tally.isBodyReplayable, ticket: new.ticket, sequence: sequence,
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
             holder: isTicket ? .store : new.isRefresh ? .cache : .client(new.wantsTicket ? .ticket : .none))
+        hop = new.hop
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
         noteSent(new.failure, new.tally.records)

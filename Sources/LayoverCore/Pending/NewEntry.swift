@@ -4,6 +4,8 @@ package struct NewEntry: Sendable {
     package var client: Entry.Client
     package var route: String?
     package var policy: Policy
+    /// The parent proxy through which it goes, by its gate. Nil: none.
+    package var hop: Origin?
     /// The attempts that were made before it came here.
     package var tally: AttemptTally
     package var requestByteCount: Int

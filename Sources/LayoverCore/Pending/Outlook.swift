@@ -5,6 +5,7 @@ struct Outlook: Sendable {
     var willGo: WillGo?
     var waitingOn: EntryID?
     var progress: AttemptProgress?
+    var shutHop: Origin?
 }
 
 extension Entry {
@@ -15,6 +16,8 @@ extension Entry {
     package var willGo: WillGo? { outlook?.willGo }
     /// The entry that has to be done before it.
     package var waitingOn: EntryID? { outlook?.waitingOn }
+    /// Its parent proxy, if that cannot be reached.
+    package var shutHop: Origin? { outlook?.shutHop }
     /// How far the attempt under way has got; nil where it is not known.
     package var progress: AttemptProgress? {
         get { outlook?.progress }

@@ -55,7 +55,9 @@ extension PendingSet {
     package mutating func attemptConnected(_ id: EntryID, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             guard let entry = set.entries[id], entry.state == .attempting else { return }
-            set.schedule.originConnected(entry.origin)
+            set.schedule.hopReached(entry.hop, isAnswered: false, now: now)
+            // The proxy takes plain requests itself: then it stands, and nothing is known of the origin.
+            if entry.hop == nil || entry.origin.scheme != .http { set.schedule.originConnected(entry.origin) }
         }
     }
 

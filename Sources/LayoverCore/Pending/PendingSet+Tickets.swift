@@ -15,9 +15,10 @@ extension PendingSet {
         gather(now: now) { set in
             set.admission.decided()
             guard set.entries[new.id] == nil else { return }
-            let joining = JoiningEntry(set.admission.entry(new, sequence: sequence, now: now), now: now)
+            let entry = set.admission.entry(new, sequence: sequence, now: now)
+            let joining = JoiningEntry(entry, now: now)
             let isDependable = joining.join(&set.schedule)
-            if set.schedule.origins.isShut(new.request.origin) {
+            if set.schedule.shutGate(before: entry) != nil {
                 IncidentMembership(id: new.id, now: now).join(.outage, &set.schedule)
             }
             if isOrphan || !isDependable {
@@ -94,11 +95,11 @@ extension PendingSet {
     /// - Parameter ended: How tickets ended that are not live any more and that some of these depend on; one that is
     ///   not named was not delivered.
     package mutating func restored(
-        _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], now: Timestamp,
+        _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], hops: [EntryID: Origin] = [:], now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
         gather(now: now) { set in
-            RestoredTickets(records: records, ended: ended, now: now).join(&set.schedule, &set.admission, using: &generator)
+            RestoredTickets(records: records, ended: ended, hops: hops, now: now).join(&set.schedule, &set.admission, using: &generator)
         }
     }
 }

@@ -124,6 +124,7 @@ package struct PendingSet: Sendable {
     /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the
     /// pause that its origin asked for.
     package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
+        if let hop = entry.hop, let at = schedule.origins.canaryAt(hop) { return max(.seconds(1), at - now) }
         guard let state = schedule.origins.states[entry.origin] else { return nil }
         let pauseEnd = state.pacings[entry.policy.name]?.pause?.end
         guard let at = state.gate.isShut ? state.gate.canaryAt : pauseEnd else { return nil }
@@ -214,10 +215,10 @@ package struct PendingSet: Sendable {
 
     /// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
     package mutating func rerouted(
-        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, now: Timestamp
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, hop: Origin? = nil, now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
-            NewRoute(route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, now: now)
+            NewRoute(route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, hop: hop, now: now)
                 .apply(to: id, &set.schedule)
         }
     }

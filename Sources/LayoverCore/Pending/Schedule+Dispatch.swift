@@ -9,11 +9,12 @@ extension Schedule {
     func wait(of entry: Entry, now: Timestamp) -> (WaitReason, Timestamp?) {
         if let blocker = blocker(of: entry) { return (blocker, nil) }
         if mode == .offline || pauses.keepsFromPortal(entry) { return (.network, nil) }
-        let isShut = origins.isShut(entry.origin)
+        let gate = shutGate(before: entry)
+        let isShut = gate != nil
         let pauseEnd = pauses.isPausedByStore(entry) ? pauses.storePauseEnd ?? now : now
         let isFree = entry.eligibleBy != nil || isShut && entry.isWokenByOrigin
         let mayGoAt = max(isFree ? now : entry.dueAt, pauseEnd)
-        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, origins.canaryAt(entry.origin) ?? now)) }
+        if isShut { return (isNetworkAway ? .network : .origin, max(mayGoAt, gate.flatMap { origins.canaryAt($0) } ?? now)) }
         let end = origins.pause(of: entry, now: now)?.end ?? now
         if end > now, mayGoAt <= end { return (.pause, end) }
         // After the end of a pause, and in want of the budget, it waits for others.
@@ -47,8 +48,9 @@ extension Schedule {
         // mutant: forgotten-timer
         timers.add(.due(place), at: max(entry.dueAt, now))
         if entry.isWokenByOrigin {
-            origins[entry.origin].addWaiting(place, dueAt: entry.dueAt)
-            origins[entry.origin].dropStalePlaces { entries.isCurrent($0) }
+            let gate = shutGate(before: entry) ?? entry.origin
+            origins[gate].addWaiting(place, dueAt: entry.dueAt)
+            origins[gate].dropStalePlaces { entries.isCurrent($0) }
         }
     }
 
@@ -82,7 +84,7 @@ extension Schedule {
         entries[id]?.fullState = .waiting(.due)
         if entry.isAttemptAskedFor {
             makeEligible(id, by: .admin)
-        } else if !origins.isShut(entry.origin), entry.dueAt <= now || entry.isWokenByOrigin {
+        } else if shutGate(before: entry) == nil, entry.dueAt <= now || entry.isWokenByOrigin {
             // If it waited for its origin, that came back while others were before it.
             makeEligible(id, by: .predecessor)
         } else {
@@ -140,6 +142,8 @@ extension Schedule {
             origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
         } else if origins[entry.origin].keeps(entry, now: now) {
             origins[entry.origin].keep(place, of: entry)
+        } else if let hop = entry.hop, !hopAdmits(hop, now: now) {
+            putAside(place, of: entry, behind: hop)
         } else {
             return true
         }
@@ -151,7 +155,8 @@ extension Schedule {
         let isAskedFor = trigger == .admin
         if entry.owesBudget, !isAskedFor { entries[id]?.grant = origins[entry.origin].pay(for: entry.policy).grant }
         let attempt = Entry.Attempt(
-            isCanary: origins.isShut(entry.origin), isAskedFor: isAskedFor, pause: origins[entry.origin].attemptStarts(of: entry.policy))
+            isCanary: shutGate(before: entry) != nil, isAskedFor: isAskedFor,
+            pause: origins[entry.origin].attemptStarts(of: entry.policy))
         transition(id, to: .attempting(attempt), as: .attempted, now: now)
         actions.append(.start(id, trigger))
     }
@@ -162,10 +167,12 @@ extension Schedule {
     ///
     /// - Parameter isPaused: Whether the origin has asked for a pause, which says how many go after it.
     mutating func learn(
-        from failure: Failure, of entry: (policy: Policy, origin: Origin), shutsGate: Bool, isPaused: Bool = false, isFromCanary: Bool,
-        now: Timestamp, using generator: inout some RandomNumberGenerator
+        from failure: Failure, of entry: (policy: Policy, origin: Origin, hop: Origin?), shutsGate: Bool, isPaused: Bool = false,
+        isFromCanary: Bool, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        let origin = entry.origin
+        let isOfParent = failure.kind == .parentProxyUnreachable
+        let origin = isOfParent ? entry.hop ?? entry.origin : entry.origin
+        if failure.provesParent { hopReached(entry.hop, isAnswered: true, now: now) }
         // A response that is not delivered: the origin is there, and not well.
         if failure.evidence == .answered { return originOpened(origin, isPaused ? .paused : .busy, now: now) }
         let before = origins[origin].gate
@@ -214,7 +221,11 @@ extension Schedule {
     }
 
     private mutating func wakeWaiting(for origin: Origin) {
-        for place in origins[origin].popWaiting() where entries.isCurrent(place) { makeEligible(place.id, by: .reachability) }
+        for place in origins[origin].popWaiting() where entries.isCurrent(place) {
+            makeEligible(place.id, by: .reachability)
+            // Behind a parent proxy there are others than this one.
+            if let own = entries[place.id]?.origin { toDispatch.insert(own) }
+        }
         originChanged(origin)
     }
 

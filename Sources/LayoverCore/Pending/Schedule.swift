@@ -43,7 +43,9 @@ struct Schedule: Sendable {
             toAnnounce = []
             let free = toDispatch.sorted(by: Origin.isBefore)
             toDispatch = []
-            for origin in free { dispatch(origin, now: now) }
+            for origin in free {
+                if origin.scheme == .parent { dispatch(through: origin, now: now) } else { dispatch(origin, now: now) }
+            }
             PausedEntries(now: now).probeStore(&self)
         } while !toDispatch.isEmpty || !toAnnounce.isEmpty
         // Its members stand now as they will be seen.
@@ -71,6 +73,7 @@ struct Schedule: Sendable {
         var entry = entry
         var outlook = Outlook()
         if entry.state == .waiting { (outlook.waitingFor, outlook.nextAttemptAt) = wait(of: entry, now: now) }
+        outlook.shutHop = entry.hop.flatMap { origins.isShut($0) ? $0 : nil }
         outlook.willGo = willGo(entry, now: now)
         outlook.waitingOn = waitingOn(entry, outlook.waitingFor)
         entry.outlook = outlook
@@ -101,6 +104,7 @@ struct Schedule: Sendable {
         entries[entry.id] = entry
         origins[entry.origin].joined(entry.policy)
         limitCanaryDelay(of: entry.origin, now: now)
+        joinHop(entry.hop, entry.policy, now: now)
         if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
         Deadlines(id: entry.id, now: now).watch(&self)
         originChanged(entry.origin)
@@ -119,12 +123,13 @@ struct Schedule: Sendable {
         guard let entry = entries[id] else { return }
         if case .ended(let state) = state { return remove(entry, as: state, now: now) }
         let wasUnderWay = entry.state == .attempting
-        if wasUnderWay { origins[entry.origin].stopped(entry) }
+        if wasUnderWay { attemptStopped(entry) }
         var isUnderWay = false
         switch state {
         case .attempting:
             isUnderWay = true
             origins[entry.origin].started(entry)
+            if let hop = entry.hop { origins[hop].started(entry) }
         // It may stay so for long, and others can use what the budget gave for it.
         case .held, .undecided: giveGrantBack(id, wasMade: false)
         case .waiting, .ended: break
@@ -145,6 +150,13 @@ struct Schedule: Sendable {
         laneChanged(lane, now: now)
     }
 
+    private mutating func attemptStopped(_ entry: Entry) {
+        origins[entry.origin].stopped(entry)
+        guard let hop = entry.hop else { return }
+        origins[hop].stopped(entry)
+        originChanged(hop)
+    }
+
     /// Ends an entry without its exchange, which is told why.
     mutating func end(_ id: EntryID, as state: EntryState, _ reason: EntryEnd, now: Timestamp) {
         entries[id]?.wasStopped = reason == .draining
@@ -157,7 +169,8 @@ struct Schedule: Sendable {
         let id = entry.id
         entries[id] = nil
         origins[entry.origin].left(entry.policy)
-        if entry.state == .attempting { origins[entry.origin].stopped(entry) }
+        if entry.state == .attempting { attemptStopped(entry) }
+        leaveHop(entry.hop, entry.policy)
         // mutant: spent-budget
         if let grant = entry.grant {
             origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)

@@ -65,7 +65,7 @@ package enum RetryCondition: Sendable, Hashable {
     package func matches(status: Int) -> Bool { self == .status(status) }
 
     private static let connectKinds: Set<FailureKind> = [
-        .connectionRefused, .connectionTimeout, .destinationUnavailable, .destinationIPUnroutable,
+        .connectionRefused, .connectionTimeout, .destinationUnavailable, .destinationIPUnroutable, .parentProxyUnreachable,
     ]
     private static let timeoutKinds: Set<FailureKind> = [
         .dnsTimeout, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout,

@@ -70,6 +70,8 @@ package struct Route: Sendable, Hashable {
     package var allowAddresses: [String] = []
     /// Whether HTTP/2 is offered to its origins, where they are `https`. Default: false.
     package var offersHTTP2 = false
+    /// Default: as requests without a route.
+    package var way = Way.general
 
     package init(name: String, policy: Policy) {
         self.name = name

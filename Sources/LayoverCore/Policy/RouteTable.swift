@@ -10,9 +10,13 @@ package struct RouteTable: Sendable {
     private let byName: [String: Route]
     /// Hosts that are intercepted, from the most to the least specific.
     private let intercepted: [Route.HostPattern]
+    /// Which requests without a route of their own way go through a parent proxy.
+    package let parents: ParentRules
 
     /// - Parameter webhook: Where notifications go. Their route is found by its name only: no other request is for it.
-    package init(policies: [String: Policy] = [:], routes: [Route] = [], webhook: Webhook? = nil) {
+    package init(policies: [String: Policy] = [:], routes: [Route] = [], webhook: Webhook? = nil, parents: ParentRules = .init()) {
+        self.parents = parents
+        hasParents = parents.general != nil || routes.contains { $0.way != .general }
         var policies = policies
         for builtIn in Policy.builtIns where policies[builtIn.name] == nil { policies[builtIn.name] = builtIn }
         self.policies = policies
@@ -27,6 +31,9 @@ package struct RouteTable: Sendable {
 
     /// The rules for requests that no route is for.
     package let standardPolicy: Policy
+
+    /// Whether any request goes through a parent proxy, so that the fast path need not look.
+    package let hasParents: Bool
 
     /// Whether any route could match, so that the fast path need not look at the path at all.
     package var isEmpty: Bool { routes.isEmpty }

@@ -127,7 +127,8 @@ extension DirectConnection {
         let progress = progress
         guard let attempt = takeAttempt() else { return }
         close()
-        worker.end(attempt, with: Failure.judged(cause, progress: progress))
+        let failure = Failure.judged(cause, progress: progress)
+        worker.end(attempt, with: isToParent ? failure.ofParent : failure)
     }
 
     func cancel(_ attempt: UpstreamAttempt) {

@@ -12,9 +12,9 @@ extension DirectConnection {
         adopt(attempt)
         securedBy = deadline
         do throws(TLSError) {
-            let isAddress = (try? SocketAddress(ipAddress: origin.host, port: origin.port)) != nil
+            let isAddress = (try? SocketAddress(ipAddress: peer.host, port: peer.port)) != nil
             let tls = try TLSClientSession(
-                context, host: origin.host, port: origin.port, isAddress: isAddress, cache: worker.tlsSessions)
+                context, host: peer.host, port: peer.port, isAddress: isAddress, cache: worker.tlsSessions)
             self.tls = tls
             try tls.handshake()
             sendOutgoing()

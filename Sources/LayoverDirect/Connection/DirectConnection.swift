@@ -14,7 +14,12 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
     let worker: DirectWorker
-    let origin: Origin
+    /// Whoever reads the requests: the origin, or a parent proxy that forwards them.
+    let peer: Origin
+    /// The parent proxy through which it goes. Others, or the same with other credentials, must not use it.
+    private let parent: ParentProxy?
+    /// Whether the parent proxy is the peer.
+    let isToParent: Bool
     let remoteAddress: String?
     /// The exceptions under which it was opened: its address may be one that a request without them must not reach.
     private let allowAddresses: [String]
@@ -52,7 +57,9 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
 
     init(_ socket: DialledSocket, to request: UpstreamRequest, on worker: DirectWorker) {
         self.worker = worker
-        origin = request.origin
+        peer = request.peer
+        parent = request.parent
+        isToParent = request.parentUse == .forward
         remoteAddress = socket.remoteAddress
         descriptor = socket.descriptor
         allowAddresses = request.allowAddresses
@@ -67,11 +74,12 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// - Parameter oldest: It must not have been idle since an earlier time. Nil: however long.
     func mayCarry(_ attempt: UpstreamAttempt, idleSince oldest: NIODeadline?) -> Bool {
         if !attempt.request.mayBeSentTwice, mayBeAboutToClose { return false }
+        if parent != attempt.request.parent { return false }
         if let oldest, let idleSince, idleSince < oldest { return false }
         let allowed = attempt.request.allowAddresses
         if allowAddresses.isEmpty || allowAddresses == allowed { return true }
         guard let remoteAddress else { return false }
-        return worker.options.addressGuard.refusal(of: remoteAddress, port: origin.port, allow: allowed) == nil
+        return worker.options.addressGuard.refusal(of: remoteAddress, port: attempt.request.endpoint.port, allow: allowed) == nil
     }
 
     /// Begins an attempt.

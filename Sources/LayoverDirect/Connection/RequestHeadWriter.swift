@@ -14,7 +14,7 @@ enum RequestHeadWriter {
         out.reserveCapacity(minimumWritableBytes: request.fields.byteCount * 2 + request.target.utf8.count + request.host.utf8.count + 128)
         out.writeString(request.method)
         out.writeInteger(UInt8(ascii: " "))
-        out.writeString(request.target)
+        if request.parent == nil { out.writeString(request.target) } else { out.writeString(request.wireTarget) }
         out.writeStaticString(" HTTP/1.1\r\nHost: ")
         out.writeString(request.host)
         out.writeStaticString("\r\n")
@@ -28,6 +28,7 @@ enum RequestHeadWriter {
             }
             return true
         }
+        if let authorization = request.parentAuthorization { out.writeString("Proxy-Authorization: \(authorization)\r\n") }
         switch request.framing {
         case .none: break
         case .length(let count): out.writeString("Content-Length: \(count)\r\n")

@@ -35,7 +35,7 @@ final class ConnectionPool {
 
     /// Takes out a connection that may carry the attempt. The client's own is preferred, where it has one.
     func take(for attempt: UpstreamAttempt) -> DirectConnection? {
-        guard count > 0, let shelf = shelf(of: attempt.request.origin), !shelf.connections.isEmpty else { return nil }
+        guard count > 0, let shelf = shelf(of: attempt.request.peer), !shelf.connections.isEmpty else { return nil }
         let oldest = attempt.request.mayBeSentTwice ? nil : eventLoop.now - TimeAmount(options.idleForUnrepeatableMax)
         if shelf.boundCount > 0, attempt.client != nil,
             let index = shelf.connections.lastIndex(where: { $0.boundClient == attempt.client && $0.mayCarry(attempt, idleSince: oldest) })
@@ -57,7 +57,7 @@ final class ConnectionPool {
 
     /// Keeps a connection for a later request. Beyond a limit the oldest one goes.
     func keep(_ connection: DirectConnection) {
-        let shelf = shelf(of: connection.origin) ?? makeShelf(for: connection.origin)
+        let shelf = shelf(of: connection.peer) ?? makeShelf(for: connection.peer)
         if shelf.connections.count >= options.idleConnectionsPerOriginMax { shelf.connections.first?.close() }
         if count >= options.idleConnectionCountMax { oldest?.close() }
         connection.idleSince = eventLoop.now
@@ -80,7 +80,7 @@ final class ConnectionPool {
 
     /// Forgets a connection that has closed, if it is here.
     func remove(_ connection: DirectConnection) {
-        guard connection.idleSince != nil, let shelf = shelf(of: connection.origin),
+        guard connection.idleSince != nil, let shelf = shelf(of: connection.peer),
             let index = shelf.connections.lastIndex(where: { $0 === connection })
         else { return }
         _ = take(at: index, from: shelf)

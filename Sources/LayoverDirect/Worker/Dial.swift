@@ -54,7 +54,7 @@ final class Dial: UpstreamReceiver {
         socket.openChannel(on: worker.eventLoop, handler: connection) { result in
             switch result {
             case .success: self.opened(connection)
-            case .failure(let error): self.end(with: .lostBeforeSending(error, remoteAddress: socket.remoteAddress))
+            case .failure(let error): self.end(with: self.lost(error, remoteAddress: socket.remoteAddress))
             }
         }
     }
@@ -62,14 +62,19 @@ final class Dial: UpstreamReceiver {
     private func opened(_ connection: DirectConnection) {
         guard !isCancelled, connection.isOpen else {
             connection.close()
-            return end(with: isCancelled ? .abortedByProxy : .lostBeforeSending(nil, remoteAddress: connection.remoteAddress))
+            return end(with: isCancelled ? .abortedByProxy : lost(nil, remoteAddress: connection.remoteAddress))
         }
         worker.ended(self)
-        if let tls = worker.options.tls, attempt.request.origin.scheme == .https {
+        if let tls = worker.options.tls, attempt.request.isPeerSecure {
             connection.secure(for: attempt, by: tls, until: readyBy)
         } else {
             _ = connection.begin(attempt)
         }
+    }
+
+    private func lost(_ error: (any Error)?, remoteAddress: String?) -> Failure {
+        let failure = Failure.lostBeforeSending(error, remoteAddress: remoteAddress)
+        return attempt.request.parentUse == .forward ? failure.ofParent : failure
     }
 
     private func end(with failure: Failure) {
@@ -83,6 +88,6 @@ extension UpstreamRequest {
     fileprivate var dial: UpstreamRequest {
         UpstreamRequest(
             purpose: .dial, origin: origin, method: "CONNECT", target: origin.authority, host: origin.authority, fields: [:],
-            mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses)
+            mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses, parent: parent)
     }
 }

@@ -39,10 +39,12 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     /// Whether the attempt is ours. Constant for one attempt: the state of others belongs to the dialler's thread.
     private func takes(_ request: UpstreamRequest) -> Bool {
         guard request.purpose == .transfer, !request.offersHTTP2 else { return false }
+        // Through a parent proxy with TLS libcurl reaches the origin, but it cannot hand its socket over.
+        if request.parent?.isSecure == true, request.parentUse == .tunnel { return false }
         switch request.origin.scheme {
-        case .http: return true
+        case .http: return !request.isPeerSecure || options.tls != nil
         case .https: return options.tls != nil
-        case .tunnel: return false
+        case .tunnel, .parent: return false
         }
     }
 

@@ -59,9 +59,9 @@ extension Engine {
             pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):
             observeLateEvidence(failure, tally, of: id, now: now)
-        case .rerouted(let id, let route, let policy, let automaticLeft):
+        case .rerouted(let id, let route, let policy, let automaticLeft, let hop):
             perform(
-                pending.rerouted(id, route: route, policy: policy, automaticLeft: automaticLeft, now: now))
+                pending.rerouted(id, route: route, policy: policy, automaticLeft: automaticLeft, hop: hop, now: now))
         case .networkAnswered:
             perform(reachability.observe(.originBack, now: now))
         case .originAnswered(let origin):

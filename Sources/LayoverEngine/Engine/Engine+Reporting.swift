@@ -33,7 +33,11 @@ extension Engine {
 
     private func metadata(of incident: Incident) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["incident": "\(incident.id)", "kind": "\(incident.kind)", "waiting": "\(incident.waiting)"]
-        if case .origin(let origin) = incident.scope { metadata["origin"] = "\(origin)" }
+        switch incident.scope {
+        case .origin(let origin): metadata["origin"] = "\(origin)"
+        case .parent(let hop): metadata["parentProxy"] = "\(hop.authority)"
+        case .network: break
+        }
         if let cause = incident.cause { metadata["cause"] = "\(cause.kind.rawValue) while \(cause.phase.rawValue)" }
         let age = clock.now() - incident.since
         if age >= .seconds(1) { metadata["age"] = "\(age.components.seconds)s" }

@@ -127,8 +127,12 @@ extension Engine {
             record.dueAt = min(record.dueAt, now + delay)
             return (record: record, policy: standing.policy)
         }
+        var hops: [EntryID: Origin] = [:]
+        if routes.hasParents {
+            for (record, _) in known { hops[record.id] = routes.parent(for: record.origin, route: record.route)?.hop }
+        }
         var jitter = Jitter(generator)
-        perform(pending.restored(known, ended: ended, now: now, using: &jitter))
+        perform(pending.restored(known, ended: ended, hops: hops, now: now, using: &jitter))
         generator = jitter.base
     }
 
@@ -144,8 +148,9 @@ extension Engine {
         guard let record = pending.record(of: id) else { return }
         let (route, policy) = routes.standing(of: record)
         let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
+        let hop = routes.parent(for: record.origin, route: route)?.hop
         perform(
-            pending.rerouted(id, route: route, policy: policy, automaticLeft: left, now: clock.now()))
+            pending.rerouted(id, route: route, policy: policy, automaticLeft: left, hop: hop, now: clock.now()))
     }
 
     /// A reload may have come while a ticket was on its way to the disk.

@@ -34,7 +34,8 @@ package enum ExchangeFact: Sendable {
     /// A request could not be prepared for sending, or must not be sent now. No failure: the last one stays.
     case refusedToSend(EntryID, UndecidedReason, Failure?, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.
-    case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?)
+    /// `hop`: its parent proxy.
+    case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?, hop: Origin? = nil)
     /// A client was told that its request may have been applied, and nobody is asked.
     case mayHaveBeenApplied(Origin, Failure)
     /// An origin responded while the network was in doubt.

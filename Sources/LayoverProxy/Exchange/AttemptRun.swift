@@ -110,6 +110,13 @@ final class AttemptRun {
         end()
     }
 
+    /// Aborts the attempt, which goes on being the one under way. Its last event is not wanted.
+    func abortQuietly() {
+        guard let attempt else { return }
+        attempt.receiver = NoReceiver()
+        abort()
+    }
+
     /// Aborts the attempt, whose last event the exchange is still to get.
     func abort() {
         if let handshake {
@@ -134,5 +141,12 @@ final class AttemptRun {
             loop.engine.post(.evidence(aborted.entry, failure, exchange.takeTally()))
         case .bodyWanted, .interim, .head, .body, .end: break
         }
+    }
+}
+
+/// Takes the events of an attempt that is over for everybody.
+private final class NoReceiver: UpstreamReceiver {
+    func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
+        if case .dialled(let socket) = event { socket.close() }
     }
 }

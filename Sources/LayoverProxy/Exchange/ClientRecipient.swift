@@ -86,7 +86,7 @@ final class ClientRecipient {
         exchange.conversion?.startTimer()
         if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
         let isPassed = exchange.machine.rules.policy.mode == .pass
-        switch loop.network.notice(for: exchange.request.origin) {
+        switch loop.network.notice(for: exchange.request) {
         case let notice? where !isPassed && notice.parks(exchange.machine.rules.policy, isInLane: exchange.order.lane != nil):
             // Behind a shut gate, in a pause, or maybe behind others of its lane: the engine says when it goes.
             exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }

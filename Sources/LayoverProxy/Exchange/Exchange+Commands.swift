@@ -139,13 +139,15 @@ extension Exchange: HeldExchange {
         let found = loop.planner.reroute(request, by: route, wish: wish)
         request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
         let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
-        guard found.route != route || policy != machine.rules.policy else { return }
+        let parent = loop.rules.routes.parent(for: request.origin, route: found.route)
+        guard found.route != route || policy != machine.rules.policy || parent != request.parent else { return }
+        request.parent = parent
         route = found.route
         machine.rules.policy = policy
         request.mayBeSentTwice = summary.mayBeSentTwice
         // The engine finds the routes of tickets itself.
         guard let entry, store == nil else { return }
-        loop.engine.post(.rerouted(entry, route: route, policy, automaticLeft: machine.rules.automaticLeft))
+        loop.engine.post(.rerouted(entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, hop: parent?.hop))
     }
 
     /// The workers are about to be shut down.

@@ -137,6 +137,11 @@ extension Exchange {
 
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
+        // What it says is not for the client, who would send us credentials that are none of ours.
+        if head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) {
+            run.abortQuietly()
+            return attemptFailed(failure)
+        }
         if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
@@ -184,8 +189,9 @@ extension Exchange {
         if let entry {
             record(verdict, status: status)
             loop.engine.post(.answered(entry, takeTally()))
-        } else if loop.network.notice(for: request.origin) != nil {
+        } else if loop.network.notice(for: request) != nil {
             loop.engine.post(.originAnswered(request.origin))
+            if let hop = request.parent?.hop { loop.engine.post(.originAnswered(hop)) }
         } else if loop.network.isDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }

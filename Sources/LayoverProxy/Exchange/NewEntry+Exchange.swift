@@ -27,6 +27,7 @@ extension NewEntry {
                 preconditions: request.preconditions),
             client: client, route: exchange.route, policy: exchange.machine.rules.policy, tally,
             requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
+        hop = request.parent?.hop
         lane = exchange.order.lane
         priority = exchange.order.priority
     }

@@ -77,7 +77,8 @@ final class RequestPlanner {
                 of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade),
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: route?.allowAddresses ?? [], offersHTTP2: route?.offersHTTP2 ?? false)
+            allowAddresses: route?.allowAddresses ?? [], offersHTTP2: route?.offersHTTP2 ?? false,
+            parent: parent(for: address.origin, by: route))
         let plan = ForwardPlan(
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = try order(of: head, policy, request)
@@ -119,13 +120,17 @@ final class RequestPlanner {
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method,
             target: address.origin.authority, host: address.host, fields: [:],
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: route?.allowAddresses ?? [])
+            allowAddresses: route?.allowAddresses ?? [], parent: parent(for: address.origin, by: route))
         let wish = try wish(of: head)
         let plan = ForwardPlan(
             request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
         // A name that no certificate can have is tunnelled.
         let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(address.origin.host)
         return isIntercepted ? .intercept(plan) : .forward(plan)
+    }
+
+    private func parent(for origin: Origin, by route: Route?) -> ParentProxy? {
+        rules.routes.hasParents ? rules.routes.parent(for: origin, route: route?.name) : nil
     }
 
     private func matchingRoute(

@@ -33,3 +33,11 @@ extension UpstreamRequest {
         fields = kept
     }
 }
+
+extension UpstreamRequest {
+    /// What a 407 means that can only come from the parent proxy; nil: it comes from the origin.
+    func refusedCredentials(on connection: ConnectionFacts?) -> Failure? {
+        guard parentUse == .forward, purpose == .transfer else { return nil }
+        return .parentCredentialsRefused(remoteAddress: connection?.remoteAddress)
+    }
+}

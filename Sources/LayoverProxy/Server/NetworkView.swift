@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverEngine
 
 /// What a loop knows of origins and of the network, as the engine announced it. A stale view is harmless: the engine looks again.
 struct NetworkView {
@@ -16,5 +17,12 @@ struct NetworkView {
     func notice(for origin: Origin) -> OriginNotice? {
         if isOffline { return .shut }
         return notices.isEmpty ? nil : notices[origin]
+    }
+
+    /// The same, with what is known of the parent proxy.
+    func notice(for request: UpstreamRequest) -> OriginNotice? {
+        let own = notice(for: request.origin)
+        guard own != .shut, !notices.isEmpty, let hop = request.parent?.hop, let above = notices[hop] else { return own }
+        return above == .shut ? above : own ?? above
     }
 }

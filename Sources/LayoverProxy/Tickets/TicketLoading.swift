@@ -70,6 +70,7 @@ struct TicketLoading {
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
             timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [],
             offersHTTP2: route?.offersHTTP2 ?? false)
+        request.parent = loop.rules.routes.parent(for: stored.origin, route: route?.name)
         request.takeFields(of: route)
         guard stored.isNotification else { return request }
         guard let webhook = route?.webhook, request.address(to: webhook, stored.body, at: loop.wallSeconds) else { return nil }

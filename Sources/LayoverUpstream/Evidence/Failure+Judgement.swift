@@ -13,13 +13,14 @@ extension Failure {
         let (kind, message) =
             cause.map { judged($0, phase: phase) }
             ?? judged(row, phase: phase, progress: progress)
-        return Failure(
+        let failure = Failure(
             phase: phase, kind: kind, evidence: progress.evidence, message: message,
             curlCode: row.number,
             osError: phase == .connecting ? progress.connectError(row) : nil,
             bytesSent: progress.bytesSent, reusedConnection: progress.isReused,
             localAddress: progress.localAddress, remoteAddress: progress.remoteAddress,
             isNameUnknown: isNameUnknown(cause, progress))
+        return progress.parentUse == .none ? failure : behindParent(failure, row, isOurs: cause != nil, progress)
     }
 
     private static func isNameUnknown(_ cause: AbortCause?, _ progress: TransferProgress) -> Bool {
@@ -50,6 +51,8 @@ extension Failure {
         case .notMarked:
             (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
         case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
+        case .parentCannotTunnel:
+            (.parentProxyMisconfigured, "CONNECT and WebSocket cannot go through an https:// parent proxy in this version.")
         case .malformedResponse(let kind, let reason): (kind, "\(reason)")
         }
     }

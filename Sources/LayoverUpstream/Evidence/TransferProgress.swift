@@ -1,5 +1,13 @@
+import LayoverEngine
+
 /// How far a transfer got, as libcurl and our own callbacks saw it.
 struct TransferProgress {
+    /// How the request goes through a parent proxy.
+    var parentUse = ParentUse.none
+    /// The status with which the parent proxy answered CONNECT; 0: there was none (CURLINFO_HTTP_CONNECTCODE).
+    var connectStatus = 0
+    /// CURLINFO_PROXY_ERROR.
+    var proxyError = 0
     /// Whether TLS was to be made.
     var isSecure = false
     var isResolved = false

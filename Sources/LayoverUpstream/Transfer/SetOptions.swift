@@ -9,7 +9,13 @@ struct SetOptions {
         var hasBody: Bool
     }
 
-    var origin: Origin?
+    /// Whoever answers on the connection, and how it is got at.
+    var peer: Origin?
+    var isSecure = false
+    /// Where the connection goes.
+    var endpoint: Origin?
+    /// The parent proxy that opens the way. One that gets the request itself is the peer.
+    var tunnelProxy: ParentProxy?
     var isDial = false
     var shape: Shape?
     var target = ""

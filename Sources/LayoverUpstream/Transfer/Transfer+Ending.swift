@@ -58,11 +58,16 @@ extension Transfer {
     /// How far the attempt got.
     private var progress: TransferProgress {
         var progress = TransferProgress()
-        progress.isSecure = attempt?.request.origin.scheme == .https && !isDial
+        progress.isSecure = setOptions.isSecure
+        progress.parentUse = attempt?.request.parentUse ?? .none
         guard resolving.wasAdded else { return progress }
         progress.isResolved = resolving.endsAt == nil && offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
         // libcurl tells the time of the connect only once TLS stands (7.88.1), but counts the connection before.
         progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0 || long(CURLINFO_NUM_CONNECTS) > 0
+        if progress.parentUse == .tunnel {
+            progress.connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
+            progress.proxyError = long(CURLINFO_PROXY_ERROR)
+        }
         progress.sendingCount = sending.count
         progress.isRefused = sending.isRefused
         progress.isReused = sending.wasOnReusedConnection

@@ -6,15 +6,15 @@ extension Transfer {
     /// Whether libcurl would certainly make a new connection, so that it needs the addresses first.
     var needsConnection: Bool { isDial || setOptions.isFresh }
 
-    /// Says what libcurl is to know of the origin's name from now on; nil when that stays as it is.
+    /// Says what libcurl is to know of the name of the endpoint from now on; nil when that stays as it is.
     func setResolveEntry(_ content: ResolveEntry.Content?) {
         guard content != nil || setOptions.hasResolveEntry else { return }
         setOptions.hasResolveEntry = content != nil
-        guard let content, let origin = attempt?.request.origin else {
+        guard let content, let endpoint = attempt?.request.endpoint else {
             layover_set_list(easy, CURLOPT_RESOLVE, nil)
             return
         }
-        layover_set_list(easy, CURLOPT_RESOLVE, resolveEntry.fill(content, for: origin))
+        layover_set_list(easy, CURLOPT_RESOLVE, resolveEntry.fill(content, for: endpoint))
     }
 
     /// RESOLVER_START_FUNCTION: libcurl has no addresses for the host of a new connection.

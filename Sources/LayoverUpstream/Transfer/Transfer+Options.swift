@@ -36,7 +36,11 @@ extension Transfer {
         layover_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         layover_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
         layover_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+        layover_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        layover_set_long(easy, CURLOPT_PROXYAUTH, Int(layover_auth_basic))
         if let path = loop.trust.path {
+            layover_set_string(easy, CURLOPT_PROXY_CAINFO, path)
+            layover_set_string(easy, CURLOPT_PROXY_CAPATH, nil)
             layover_set_string(easy, CURLOPT_CAINFO, path)
             // With a folder besides the file libcurl would not cache the parsed certificates.
             layover_set_string(easy, CURLOPT_CAPATH, nil)
@@ -62,23 +66,26 @@ extension Transfer {
 
     func setOptions(for attempt: UpstreamAttempt) {
         let request = attempt.request
-        setOrigin(request.origin)
+        setPeer(request)
+        setTunnelProxy(request)
         setShape(request)
-        if setOptions.target != request.target {
-            setOptions.target = request.target
-            layover_set_string(easy, CURLOPT_REQUEST_TARGET, request.target)
+        let target = request.wireTarget
+        if setOptions.target != target {
+            setOptions.target = target
+            layover_set_string(easy, CURLOPT_REQUEST_TARGET, target)
         }
         layover_set_list(
             easy, CURLOPT_HTTPHEADER,
             fieldList.fill(
-                host: request.host, fields: request.fields, framing: request.framing,
+                host: request.host, fields: request.fieldsForPeer, framing: request.framing,
                 expectsContinue: request.expectsContinue, framesChunks: !request.offersHTTP2))
         setHTTP2(request.offersHTTP2)
         // libcurl sends a request again by itself when a reused connection dies before a response byte,
         // so one that must not be sent twice never gets a reused connection. Nor does it leave one: those of many such
         // requests would pile up at the origin, and none of them would ever use one.
-        setFreshConnect(attempt.needsFreshConnection || !request.mayBeSentTwice)
-        setForbidReuse(!request.mayBeSentTwice)
+        let isAlone = !request.mayBeSentTwice || !isDial && request.tunnelsWithCredentials
+        setFreshConnect(attempt.needsFreshConnection || isAlone)
+        setForbidReuse(isAlone)
         // Of a refused stream, too, libcurl only says so.
         setVerbose(request.offersHTTP2)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
@@ -123,13 +130,30 @@ extension Transfer {
         layover_set_long(easy, CURLOPT_VERBOSE, isVerbose ? 1 : 0)
     }
 
-    private func setOrigin(_ origin: Origin) {
+    private func setPeer(_ request: UpstreamRequest) {
+        let endpoint = request.endpoint
+        if setOptions.endpoint?.host != endpoint.host { hostName = HostName(endpoint.host) }
+        if setOptions.endpoint != endpoint { setOptions.endpoint = endpoint }
+        let peer = request.peer
         // A dial makes no TLS: what runs inside a tunnel is the client's.
-        guard setOptions.origin != origin || setOptions.isDial != isDial else { return }
-        if setOptions.origin?.host != origin.host { hostName = HostName(origin.host) }
-        setOptions.origin = origin
-        let scheme = origin.scheme == .https && !isDial ? "https" : "http"
-        layover_set_string(easy, CURLOPT_URL, "\(scheme)://\(origin.authority)/")
+        let isSecure = request.isPeerSecure && !isDial
+        guard setOptions.peer != peer || setOptions.isSecure != isSecure else { return }
+        (setOptions.peer, setOptions.isSecure) = (peer, isSecure)
+        layover_set_string(easy, CURLOPT_URL, "\(isSecure ? "https" : "http")://\(peer.authority)/")
+    }
+
+    /// The parent proxy through which libcurl is to open the way to the origin.
+    private func setTunnelProxy(_ request: UpstreamRequest) {
+        let proxy = request.parentUse == .tunnel ? request.parent : nil
+        guard setOptions.tunnelProxy != proxy else { return }
+        setOptions.tunnelProxy = proxy
+        layover_set_string(easy, CURLOPT_PROXY, proxy.map { "\($0.scheme.rawValue)://\($0.hop.authority)" } ?? "")
+        // Otherwise the variable `no_proxy` of our own environment would count.
+        layover_set_string(easy, CURLOPT_NOPROXY, proxy == nil ? "*" : "")
+        layover_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, proxy?.speaksHTTP == true ? 1 : 0)
+        let hasCredentials = proxy?.hasCredentials == true
+        layover_set_string(easy, CURLOPT_PROXYUSERNAME, hasCredentials ? proxy?.user : nil)
+        layover_set_string(easy, CURLOPT_PROXYPASSWORD, hasCredentials ? proxy?.password.revealed : nil)
     }
 
     private func setShape(_ request: UpstreamRequest) {
@@ -151,4 +175,17 @@ extension Transfer {
         }
         setSeek(request.mayBeSentTwice)
     }
+}
+
+extension UpstreamRequest {
+    /// The fields as whoever reads the request first gets them.
+    fileprivate var fieldsForPeer: RequestFields {
+        guard let authorization = parentAuthorization else { return fields }
+        var all = fields
+        all.append("Proxy-Authorization", authorization)
+        return all
+    }
+
+    /// Whether its connection is opened in the name of somebody. libcurl 7.88.1 does not look at that before it uses one again.
+    fileprivate var tunnelsWithCredentials: Bool { parentUse == .tunnel && parent?.hasCredentials == true }
 }

@@ -31,7 +31,7 @@ final class Transfer {
     var setOptions = SetOptions()
     var fieldList = FieldList()
     var resolveEntry = ResolveEntry()
-    /// What the origin's host is; belongs to `setOptions.origin`.
+    /// What the host of the endpoint is; belongs to `setOptions.endpoint`.
     var hostName = HostName.impossible
     let errorText: UnsafeMutablePointer<CChar>
 

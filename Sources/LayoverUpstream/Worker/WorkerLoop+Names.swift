@@ -2,7 +2,7 @@ import CCurl
 import LayoverCore
 import LayoverEngine
 
-// Names of origins: libcurl gets addresses with each attempt and never resolves.
+// Names of origins, or of the parent proxies before them: libcurl gets addresses with each attempt and never resolves.
 //
 // Where the addresses are not known and an idle connection might do, libcurl is let try without them: a
 // kept-alive connection needs no resolver. It says by `mayResolve` when it needs one.
@@ -10,13 +10,13 @@ import LayoverEngine
 extension WorkerLoop {
     /// Gives an attempt to libcurl, with what is known of its name.
     func launch(_ transfer: Transfer) {
-        guard let origin = transfer.attempt?.request.origin else { return }
+        guard let endpoint = transfer.attempt?.request.endpoint else { return }
         switch transfer.hostName {
         case .literal: transfer.setResolveEntry(nil)
         case .loopback: transfer.setResolveEntry(.addresses(SystemLookup.loopback))
-        case .impossible: return fail(transfer, .unknown, name: origin.host)
+        case .impossible: return fail(transfer, .unknown, name: endpoint.host)
         case .name:
-            if names.isGiven(origin, now: now) {
+            if names.isGiven(endpoint, now: now) {
                 transfer.setResolveEntry(nil)
             } else if transfer.needsConnection {
                 return resolve(transfer)
@@ -31,7 +31,7 @@ extension WorkerLoop {
     func resolve(_ transfer: Transfer) {
         guard let request = transfer.attempt?.request else { return }
         guard case .name(let name) = transfer.hostName else { return launch(transfer) }
-        names.forget(request.origin)
+        names.forget(request.endpoint)
         let endsAt = transfer.resolving.beganAt + request.timeouts.connect.nanoseconds
         transfer.resolving.endsAt = endsAt
         guard endsAt > now else { return abort(transfer, for: .timedOut) }
@@ -81,7 +81,7 @@ extension WorkerLoop {
     private func proceed(_ transfer: Transfer, to addresses: String, from answer: NameAnswer) {
         guard let request = transfer.attempt?.request else { return }
         transfer.setResolveEntry(.addresses(addresses))
-        names.noteGiven(answer, to: request.origin)
+        names.noteGiven(answer, to: request.endpoint)
         let endsAt = transfer.resolving.beganAt + request.timeouts.connect.nanoseconds
         let left = Duration.nanoseconds(Int64(clamping: endsAt > now ? endsAt - now : 0))
         transfer.setConnectTimeout(left.millisecondsAtLeastOne)

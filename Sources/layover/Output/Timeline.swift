@@ -29,6 +29,7 @@ struct Timeline {
         if let command = document.lastCommand {
             lines.append("last command: \(CommandText.line(command))" + (command.reason.map { ": \($0)" } ?? ""))
         }
+        if let proxy = document.parentProxy { lines.append("via   parent proxy \(proxy)") }
         return (lines + ["now   \(document.now.text)"]).map(Terminal.safe)
     }
 

@@ -14,6 +14,6 @@ struct CompletedBody {
         PutCoalescing(id: id, now: now).takePlaces(&schedule)
         // It will leave the window as a big one, so it has to be in it as one.
         guard entry.state == .attempting, schedule.entries[id]?.isBig != entry.isBig else { return }
-        schedule.origins[entry.origin].grewBig()
+        for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].grewBig() }
     }
 }

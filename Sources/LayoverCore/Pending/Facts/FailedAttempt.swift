@@ -9,7 +9,7 @@ struct FailedAttempt {
     /// The attempt was made before its request joined.
     func apply(toNew entry: Entry, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator) {
         schedule.learn(
-            from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
+            from: failure, of: (entry.policy, entry.origin, entry.hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
             isFromCanary: false, now: now, using: &generator)
         settle(entry.id, by: parking, in: &schedule)
     }
@@ -40,7 +40,7 @@ struct FailedAttempt {
         let isOurs = isAborted || startsAnew || parking.rule == .store && failure.evidence == .neverSent
         if !isOurs {
             schedule.learn(
-                from: failure, of: (entry.policy, entry.origin), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
+                from: failure, of: (entry.policy, entry.origin, entry.hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
                 isFromCanary: attempt.isCanary, now: now, using: &generator)
         }
         schedule.entries[id]?.amend { entry in
@@ -56,12 +56,14 @@ struct FailedAttempt {
         if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
         if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
         guard schedule.entries[id] != nil else { return }
+        // It came through the parent proxy, whose outage was not all that was in its way.
+        if !isOurs, failure.kind != .parentProxyUnreachable { IncidentMembership(id: id, now: now).leaveParent(&schedule) }
         // The end of an attempt by a person is no outage.
         if !isAborted || parking.asks != nil { IncidentMembership(id: id, now: now).join(after: parking, &schedule) }
         // What a person asked for and we cut off is still asked for, whatever would follow by itself.
         if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
         guard startsAnew else { return }
-        schedule.origins[entry.origin].gate.mayBeReachable(now: now)
+        for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
         schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
     }
 

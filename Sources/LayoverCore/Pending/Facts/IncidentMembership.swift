@@ -22,9 +22,22 @@ struct IncidentMembership {
     func join(_ kind: Incident.Kind, since: Timestamp? = nil, _ schedule: inout Schedule) {
         guard let entry = schedule.entries[id], entry.incident == nil else { return }
         let isOfNetwork = kind == .outage && (schedule.mode == .offline || schedule.isNetworkAway)
-        let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : .origin(entry.origin))
+        let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : scope(of: entry, kind, schedule))
         schedule.entries[id]?.incident = schedule.incidents.join(entry, topic, since: since, now: now)
         touch(&schedule)
+    }
+
+    private func scope(of entry: Entry, _ kind: Incident.Kind, _ schedule: Schedule) -> Incident.Scope {
+        let isOfParent = entry.lastFailure.map { $0.kind == .parentProxyUnreachable } ?? true
+        guard kind == .outage, isOfParent, let hop = entry.hop, schedule.origins.isShut(hop) || entry.lastFailure != nil
+        else { return .origin(entry.origin) }
+        return .parent(hop)
+    }
+
+    /// It waits for its parent proxy no more.
+    func leaveParent(_ schedule: inout Schedule) {
+        guard let incident = schedule.entries[id]?.incident, case .parent? = schedule.incidents[incident]?.scope else { return }
+        leave(&schedule)
     }
 
     /// An attempt has failed.

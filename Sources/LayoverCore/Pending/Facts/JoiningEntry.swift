@@ -25,7 +25,7 @@ struct JoiningEntry {
     /// backlog if the gate is open after all.
     func admitFresh(_ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
-        let isShut = schedule.origins.isShut(entry.origin)
+        let isShut = schedule.shutGate(before: entry) != nil
         let isKept = schedule.origins[entry.origin].keeps(entry, now: now)
         if schedule.blocker(of: entry) != nil {
             schedule.block(id, isAskedFor: false)
@@ -39,13 +39,14 @@ struct JoiningEntry {
             } else {
                 schedule.makeEligible(id, by: .arrival)
             }
-        } else if schedule.mode != .offline, schedule.origins[entry.origin].underWay == 0,
+        } else if schedule.mode != .offline, schedule.isUntried(entry),
             !schedule.pauses.isPausedByStore(entry), !isKept
         {
             // Whatever its delay, and a captive portal or not: it is a first attempt.
             schedule.start(id, by: .canary, now: now)
         } else {
-            schedule.entries[id]?.dueAt = schedule.origins.canaryAt(entry.origin) ?? now
+            let canaryAt = schedule.shutGate(before: entry).flatMap { schedule.origins.canaryAt($0) }
+            schedule.entries[id]?.dueAt = canaryAt ?? now
             schedule.place(id, now: now)
         }
     }

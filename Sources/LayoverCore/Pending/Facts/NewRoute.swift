@@ -3,14 +3,16 @@ struct NewRoute {
     let route: String?
     let policy: SharedPolicy
     let automaticLeft: Int?
+    let hop: Origin?
     let now: Timestamp
 
     func apply(to id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id], entry.route != route || entry.policy != policy.policy else { return }
+        guard let entry = schedule.entries[id], entry.route != route || entry.policy != policy.policy || entry.hop != hop else { return }
         schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
         schedule.origins[entry.origin].left(entry.policy)
         schedule.origins[entry.origin].joined(policy.policy)
         schedule.limitCanaryDelay(of: entry.origin, now: now)
+        takeHop(of: entry, &schedule)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         if let expiresAt = schedule.entries[id]?.expiresAt { schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
@@ -26,5 +28,17 @@ struct NewRoute {
         // mutant: word-taken-back
         // And whether it may be sent once more.
         schedule.stopIfRisky(id, now: now)
+    }
+
+    /// What is under way counts where it is from now on.
+    private func takeHop(of entry: Entry, _ schedule: inout Schedule) {
+        schedule.leaveHop(entry.hop, entry.policy)
+        schedule.joinHop(hop, policy.policy, now: now)
+        if entry.state == .attempting {
+            if let before = entry.hop { schedule.origins[before].stopped(entry) }
+            if let hop { schedule.origins[hop].started(entry) }
+        }
+        schedule.entries[entry.id]?.hop = hop
+        if entry.hop != hop { IncidentMembership(id: entry.id, now: now).leaveParent(&schedule) }
     }
 }

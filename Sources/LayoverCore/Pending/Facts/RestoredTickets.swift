@@ -4,6 +4,8 @@ struct RestoredTickets {
     let records: [(record: TicketRecord, policy: Policy)]
     /// How tickets ended that are not live any more and that some of these depend on; one that is not named was not delivered.
     let ended: [EntryID: EntryState]
+    /// The parent proxies, by their gates, of those that go through one.
+    let hops: [EntryID: Origin]
     let now: Timestamp
 
     func join(
@@ -25,6 +27,7 @@ struct RestoredTickets {
         guard schedule.entries[record.id] == nil else { return }
         admission.skipSequences(to: record.sequence)
         var entry = Entry(record, policy: admission.shared(policy))
+        entry.hop = hops[record.id]
         let wasUnderWay = record.state == .attempting
         // mutant: force-made-up
         if wasUnderWay { entry.rescue(wasAskedFor: record.isAskedFor, now: now) }
@@ -33,6 +36,7 @@ struct RestoredTickets {
         entry.lane = entry.lane.map(schedule.lanes.shared)
         schedule.insert(entry, now: now)
         schedule.origins[record.origin].gate.startCarefully()
+        if let hop = entry.hop { schedule.origins[hop].gate.startCarefully() }
         PutCoalescing(id: record.id, now: now).joined(supersedes: false, &schedule)
         if wasUnderWay { schedule.change(record.id) }
     }
@@ -77,7 +81,7 @@ struct RestoredTickets {
         guard let entry = schedule.entries[id], entry.state == .waiting else { return }
         if record.isAskedFor, record.state == .waiting {
             schedule.makeEligible(id, by: .admin)
-        } else if entry.dueAt <= now, entry.hasGoodCredentials(at: now), !schedule.origins.isShut(entry.origin) {
+        } else if entry.dueAt <= now, entry.hasGoodCredentials(at: now), schedule.shutGate(before: entry) == nil {
             schedule.makeEligible(id, by: .dueTime)
         } else {
             schedule.place(id, now: now)

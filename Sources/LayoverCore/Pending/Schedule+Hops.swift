@@ -1,0 +1,69 @@
+/// Entries behind parent proxies.
+///
+/// A parent proxy has a gate of its own, kept like that of an origin under `Entry.hop`. Only a connection to the proxy that could not
+/// be made shuts it. While it is shut one canary goes for all origins behind it; whatever else has its turn is put aside until it
+/// opens, and goes then in the growing window of the proxy and of its own origin. Once that window is as wide as it gets, the proxy
+/// bounds nothing: each origin has a window of its own.
+extension Schedule {
+    /// Whether the parent proxy of an entry lets it go.
+    func hopAdmits(_ hop: Origin?, now: Timestamp) -> Bool {
+        guard let hop, let state = origins.states[hop] else { return true }
+        // mutant: canary-per-origin
+        if state.gate.isShut { return state.gate.admits(underWay: state.underWay, freshUnderWay: 0, now: now) }
+        return state.gate.isFullyOpen || state.underWay < state.gate.window
+    }
+
+    /// The gate that keeps an entry: that of its parent proxy before that of its origin. Nil: none does.
+    func shutGate(before entry: Entry) -> Origin? {
+        if let hop = entry.hop, origins.isShut(hop) { return hop }
+        return origins.isShut(entry.origin) ? entry.origin : nil
+    }
+
+    /// Whether no attempt is under way that tests the shut gates before an entry.
+    func isUntried(_ entry: Entry) -> Bool {
+        if let hop = entry.hop, origins.isShut(hop), origins[hop].underWay > 0 { return false }
+        return !origins.isShut(entry.origin) || origins[entry.origin].underWay == 0
+    }
+
+    /// Puts an entry aside whose turn has come, until its parent proxy lets one go.
+    mutating func putAside(_ place: EntryPlace, of entry: Entry, behind hop: Origin) {
+        origins[hop].addEligible(place, of: entry, isAskedFor: entry.isAttemptAskedFor)
+        origins[hop].dropStalePlaces { entries.isCurrent($0) }
+    }
+
+    /// Has entries that were put aside take their turn at their origins, as far as the parent proxy admits.
+    mutating func dispatch(through hop: Origin, now: Timestamp) {
+        while hopAdmits(hop, now: now), let place = origins[hop].popNext() {
+            guard entries.isCurrent(place), let entry = entries[place.id] else { continue }
+            makeEligibleAgain(place.id, by: entry.eligibleBy ?? (origins.isShut(hop) ? .canary : .reachability))
+            dispatch(entry.origin, now: now)
+        }
+    }
+
+    /// An entry joins those that go through a parent proxy.
+    mutating func joinHop(_ hop: Origin?, _ policy: Policy, now: Timestamp) {
+        guard let hop else { return }
+        origins[hop].joinedThrough(policy)
+        limitCanaryDelay(of: hop, now: now)
+        originChanged(hop)
+    }
+
+    mutating func leaveHop(_ hop: Origin?, _ policy: Policy) {
+        guard let hop else { return }
+        origins[hop].leftThrough(policy)
+        originChanged(hop)
+    }
+
+    /// What the way of an attempt proves of its parent proxy: it was connected to.
+    ///
+    /// - Parameter isAnswered: Whether the proxy, or the origin behind it, said anything.
+    mutating func hopReached(_ hop: Origin?, isAnswered: Bool, now: Timestamp) {
+        guard let hop, origins.isKnown(hop) else { return }
+        if isAnswered { originOpened(hop, now: now) } else { originConnected(hop) }
+    }
+}
+
+extension Failure {
+    /// Whether it says that the parent proxy could be reached.
+    var provesParent: Bool { kind != .parentProxyUnreachable && !isOurOwn && (kind == .parentProxyDenied || phase >= .connecting) }
+}

@@ -1,0 +1,117 @@
+import LayoverTestSupport
+import Retry
+import Testing
+
+@testable import LayoverCore
+
+/// The gate of a parent proxy, above those of the origins behind it.
+@Suite struct ParentGateTests {
+    private static let hop = ParentProxy(scheme: .http, host: "proxy.example", port: 3128).hop
+    private static let origins = (1...6).map { Origin(scheme: .https, host: "\($0).example") }
+    private static let away = Failure(
+        phase: .connecting, kind: .parentProxyUnreachable, evidence: .neverSent, message: "The parent proxy cannot be reached.")
+
+    private struct Bench {
+        var pending = PendingBench()
+
+        mutating func park(_ origin: Origin, _ failure: Failure? = away, hop: Origin? = hop) -> (id: EntryID, started: [EntryID]) {
+            let id = EntryID(using: &pending.generator)
+            var new = NewEntry(
+                id: id, method: "POST", url: "\(origin)/", origin: origin, policy: .fixture(), client: .init(address: "127.0.0.1"),
+                createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
+                parking: .init(delay: .seconds(1), shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
+            new.hop = hop
+            return (id, Self.started(pending.set.parked(new, now: pending.now, using: &pending.generator)))
+        }
+
+        mutating func fail(_ id: EntryID, _ failure: Failure) -> [EntryID] {
+            let parking = Verdict.Parking(delay: .seconds(1), shutsGate: failure.shutsGate, rule: .retryOn)
+            return Self.started(
+                pending.set.attemptFailed(
+                    id, failure, parking, AttemptTally(pending.set.counts(id, all: 2)), now: pending.now, using: &pending.generator))
+        }
+
+        mutating func deliver(_ id: EntryID) -> [EntryID] {
+            let tally = AttemptTally(pending.set.counts(id, all: 2))
+            let answered = Self.started(pending.set.attemptAnswered(id, tally, now: pending.now))
+            return answered
+                + Self.started(pending.set.ended(id, as: .delivered, tally, now: pending.now, using: &pending.generator))
+        }
+
+        mutating func advance(_ duration: Duration) -> [EntryID] {
+            pending.now = pending.now + duration
+            return Self.started(pending.set.advance(to: pending.now))
+        }
+
+        var underWay: Int { pending.set.liveEntries.count { $0.state == .attempting } }
+
+        private static func started(_ actions: [PendingAction]) -> [EntryID] {
+            actions.compactMap { if case .start(let id, _) = $0 { id } else { nil } }
+        }
+    }
+
+    @Test func oneCanaryGoesForAllOriginsBehindAParentThatIsAway() {
+        var bench = Bench()
+        for origin in Self.origins { #expect(bench.park(origin).started == []) }
+        #expect(bench.pending.set.shutOrigins == [Self.hop])
+        let first = bench.advance(.seconds(5))
+        #expect(first.count == 1)
+        #expect(bench.advance(.seconds(5)) == [])
+        #expect(bench.fail(first[0], Self.away) == [])
+        #expect(bench.pending.set.shutOrigins == [Self.hop])
+        #expect(bench.advance(.seconds(60)).count == 1)
+    }
+
+    @Test func allAreDeliveredOnceWhenTheParentIsBack() throws {
+        var bench = Bench()
+        for origin in Self.origins + Self.origins { _ = bench.park(origin) }
+        var started = bench.advance(.seconds(5))
+        var delivered: [EntryID] = []
+        var rounds = 0
+        #expect(started.count == 1)
+        while let id = started.first, rounds < 100 {
+            rounds += 1
+            delivered.append(id)
+            started = started.dropFirst() + bench.deliver(id)
+            if started.isEmpty { started = bench.advance(.seconds(1)) }
+        }
+        #expect(delivered.count == 12)
+        #expect(Set(delivered).count == 12)
+        #expect(bench.pending.set.count == 0)
+    }
+
+    @Test func aFreshRequestIsTheCanaryAndTheNextWaits() {
+        var bench = Bench()
+        _ = bench.park(Self.origins[0])
+        let fresh = bench.park(Self.origins[1], nil)
+        #expect(fresh.started == [fresh.id])
+        #expect(bench.park(Self.origins[2], nil).started == [])
+        let elsewhere = bench.park(Origin(scheme: .https, host: "direct.example"), nil, hop: nil)
+        #expect(elsewhere.started == [elsewhere.id])
+    }
+
+    @Test func anOriginThatIsDownBehindALivingParentShutsItsOwnGateOnly() {
+        var bench = Bench()
+        let down = Failure(phase: .connecting, kind: .destinationUnavailable, evidence: .neverSent, message: "502 to CONNECT")
+        _ = bench.park(Self.origins[0], down)
+        #expect(bench.pending.set.shutOrigins == [Self.origins[0]])
+        let other = bench.park(Self.origins[1], nil)
+        #expect(other.started == [other.id])
+    }
+
+    @Test func whatWaitsBecauseTheParentIsAwayIsOneIncident() {
+        var bench = Bench()
+        for origin in Self.origins { _ = bench.park(origin) }
+        let incidents = bench.pending.set.incidents(now: bench.pending.now)
+        #expect(incidents.map(\.scope) == [.parent(Self.hop)])
+        #expect(incidents.first?.waiting == Self.origins.count)
+    }
+
+    @Test func aReloadWithoutTheParentSetsWhatWaitedFree() {
+        var bench = Bench()
+        let waiting = bench.park(Self.origins[0]).id
+        _ = bench.pending.set.rerouted(waiting, route: nil, policy: .fixture(), automaticLeft: nil, hop: nil, now: bench.pending.now)
+        #expect(bench.pending.entry(waiting)?.hop == nil)
+        #expect(bench.advance(.seconds(2)) == [waiting])
+    }
+}

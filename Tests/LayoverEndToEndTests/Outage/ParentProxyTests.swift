@@ -1,0 +1,128 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// Requests that go through a parent proxy, in a process of its own.
+    @Suite(.bothPaths) struct ParentProxies {
+        private static let credentials = "me:p@ss:word"
+        private static let userinfo = "me:p%40ss%3Aword"
+        private static let basic = "Basic " + Data(credentials.utf8).base64EncodedString()
+
+        private struct Bench {
+            let scene: Scene
+            let authority: TestAuthority
+
+            func route(_ path: String) -> String { "http://127.0.0.1:\(scene.layover.proxyPort)/.layover/route/r\(path)" }
+            /// A name that only the parent knows.
+            func plain(_ path: String) -> String { "http://origin.behind:\(scene.port.number)\(path)" }
+        }
+
+        private static func bench(_ parent: String, noProxy: String = "[]") async throws -> Bench {
+            let (root, port) = (try TemporaryFolder(), try ReservedPort())
+            let authority = try await TestAuthority(in: root)
+            let layover = try await RunningLayover.start(
+                """
+                {"policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
+                 "tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "\(parent)", "noProxy": \(noProxy)},
+                 "routes": {"r": {"upstream": "https://localhost:\(port.number)"}}}
+                """)
+            return Bench(scene: Scene(layover: layover, root: root, port: port), authority: authority)
+        }
+
+        private static func url(_ scheme: String, _ port: Int) -> String { "\(scheme)://\(userinfo)@localhost:\(port)" }
+
+        @Test(arguments: ["http", "https", "socks5h"])
+        func plainTLSAndTunnelGoThroughAParentWithCredentials(scheme: String) async throws {
+            let folder = try TemporaryFolder()
+            let identity = scheme == "https" ? try await TestAuthority(in: folder) : nil
+            let parent = try await RunningParentProxy.start(
+                scheme, credentials: Self.credentials, identity: identity?.identity)
+            let bench = try await Self.bench(Self.url(scheme, parent.port))
+            guard let identity else { return try await expectAllWays(bench, parent, scheme) }
+            // Layover trusts the certificate of the parent only if it is told to.
+            let untrusted = try await bench.scene.layover.curl("--max-time", "20", bench.plain("/echo")).run()
+            #expect(untrusted.output.contains("tls_certificate_error"))
+            let trusting = try await Self.trusting(identity, bench, Self.url(scheme, parent.port))
+            try await expectAllWays(trusting, parent, scheme)
+        }
+
+        private static func trusting(_ other: TestAuthority, _ bench: Bench, _ parent: String) async throws -> Bench {
+            let both = try String(contentsOfFile: other.certificate, encoding: .utf8)
+                + String(contentsOfFile: bench.authority.certificate, encoding: .utf8)
+            let file = try bench.scene.root.write(both, to: "both.pem")
+            let layover = try await RunningLayover.start(
+                """
+                {"tls": {"caFile": "\(file)"}, "upstreamProxy": {"url": "\(parent)"},
+                 "routes": {"r": {"upstream": "https://localhost:\(bench.scene.port.number)"}}}
+                """)
+            return Bench(scene: Scene(layover: layover, root: bench.scene.root, port: bench.scene.port), authority: bench.authority)
+        }
+
+        private func expectAllWays(_ bench: Bench, _ parent: RunningParentProxy, _ scheme: String) async throws {
+            let layover = bench.scene.layover
+            let origin = try await bench.scene.startOrigin()
+            try await layover.curl("--fail", bench.plain("/echo?1")).succeed()
+            try await layover.curl("--fail", bench.plain("/echo?2")).succeed()
+            let tunnel = layover.curl("--fail", "--proxytunnel", bench.plain("/echo?3"))
+            if scheme == "https" {
+                let result = try await tunnel.run()
+                #expect(result.status != 0)
+            } else {
+                try await tunnel.succeed()
+            }
+            #expect(origin.records.map(\.target) == ["/echo?1", "/echo?2"] + (scheme == "https" ? [] : ["/echo?3"]))
+            let name = "origin.behind:\(bench.scene.port.number)"
+            let asked = parent.records.map { "\($0.method) \($0.target)" }
+            #expect(asked.contains(scheme == "socks5h" ? "SOCKS \(name)" : "GET http://\(name)/echo?1"))
+            await origin.kill()
+            let secure = try await bench.scene.startOrigin(bench.authority.identity)
+            try await Command("curl", ["--silent", "--fail", "--max-time", "20", bench.route("/echo?4")]).succeed()
+            #expect(secure.records.map(\.target) == ["/echo?4"])
+            #expect(parent.records.last?.target == "localhost:\(bench.scene.port.number)")
+            #expect(parent.records.allSatisfy { $0.authorization == (scheme == "socks5h" ? Self.credentials : Self.basic) })
+        }
+
+        @Test func aRequestWaitsForItsParentAndIsDeliveredOnce() async throws {
+            let port = try ReservedPort()
+            let bench = try await Self.bench("http://127.0.0.1:\(port.number)")
+            let origin = try await bench.scene.startOrigin()
+            let client = try bench.scene.layover.curl("--fail", "--data", "x=1", bench.plain("/echo?post")).start()
+            try await bench.scene.layover.waitForPending("the request waits") { !$0.data.isEmpty }
+            let incidents = try await bench.scene.layover.call("GET", "/v1/incidents").text
+            #expect(incidents.contains("parentProxy") && incidents.contains("parent_proxy_unreachable"))
+            let parent = try await RunningParentProxy.start(port: port)
+            let result = await client.result()
+            #expect(result.status == 0)
+            #expect(origin.records.map(\.target) == ["/echo?post"])
+            #expect(parent.records.count == 1)
+        }
+
+        @Test(arguments: ["403", "407"])
+        func whatTheParentRefusesIsNotTriedAgain(status: String) async throws {
+            let parent = try await RunningParentProxy.start(answer: status)
+            let bench = try await Self.bench("http://127.0.0.1:\(parent.port)")
+            let result = try await Command("curl", ["--silent", "--include", "--max-time", "20", bench.route("/echo")]).run()
+            #expect(result.output.hasPrefix("HTTP/1.1 502"))
+            #expect(result.output.contains(status == "403" ? "parent_proxy_denied" : "parent_proxy_misconfigured"))
+            #expect(parent.records.count == 1)
+        }
+
+        @Test func a407ForAPlainRequestIsNotPassedOn() async throws {
+            let parent = try await RunningParentProxy.start(credentials: Self.credentials)
+            let bench = try await Self.bench("http://other:one@127.0.0.1:\(parent.port)")
+            let result = try await bench.scene.layover.curl("--include", "--max-time", "20", bench.plain("/echo")).run()
+            #expect(result.output.contains("HTTP/1.1 502") && result.output.contains("parent_proxy_misconfigured"))
+            #expect(!result.output.lowercased().contains("proxy-authenticate"))
+        }
+
+        @Test func anExceptionGoesWithoutTheParent() async throws {
+            let parent = try await RunningParentProxy.start()
+            let bench = try await Self.bench("http://127.0.0.1:\(parent.port)", noProxy: #"["127.0.0.0/8"]"#)
+            let origin = try await bench.scene.startOrigin()
+            try await bench.scene.layover.curl("--fail", bench.scene.url("/echo")).succeed()
+            #expect(origin.records.count == 1)
+            #expect(parent.records.isEmpty)
+        }
+    }
+}
