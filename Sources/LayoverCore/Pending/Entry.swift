@@ -90,7 +90,7 @@ package struct Entry: StandingRequest, Sendable {
     package var standing: RequestStanding
     var fullState = State.waiting(.due)
     /// The parent proxy through which it goes, by its gate; nil: none. A reload may change it.
-    package internal(set) var hop: Origin?
+    @Boxed package internal(set) var hop: Origin? = nil
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?

@@ -21,7 +21,8 @@ struct FailureKindTests {
             http_response_incomplete http_response_header_section_size http_response_header_size \
             http_response_body_size http_response_trailer_section_size http_response_trailer_size \
             http_response_transfer_coding http_response_content_coding http_upgrade_failed \
-            http_protocol_error proxy_internal_response proxy_loop_detected
+            http_protocol_error proxy_internal_response proxy_loop_detected parent_proxy_unreachable \
+            parent_proxy_denied parent_proxy_misconfigured
             """
         ),
     ])
@@ -33,9 +34,13 @@ struct FailureKindTests {
         #expect(registered.count { $0.recommendedStatus == status } == kinds.count)
     }
 
-    /// The registry of RFC 9209 has no word for a complete response with a status that nobody wants.
+    /// The registry of RFC 9209 has no word for a complete response with a status that nobody wants, nor for parent proxies.
     @Test(arguments: FailureKind.allCases)
     func everyErrorTypeIsRegistered(kind: FailureKind) {
-        #expect(kind.errorType == (kind == .httpResponseStatus ? "destination_unavailable" : kind.rawValue))
+        let registered: [FailureKind: String] = [
+            .httpResponseStatus: "destination_unavailable", .parentProxyUnreachable: "destination_unavailable",
+            .parentProxyDenied: "http_request_denied", .parentProxyMisconfigured: "proxy_configuration_error",
+        ]
+        #expect(kind.errorType == registered[kind] ?? kind.rawValue)
     }
 }

@@ -9,7 +9,7 @@ struct FailureTests {
         let blocking: Set<FailureKind> = [
             .dnsTimeout, .dnsError, .connectionRefused, .connectionTimeout, .destinationUnavailable,
             .destinationIPUnroutable, .connectionTerminated, .connectionReadTimeout,
-            .connectionWriteTimeout, .httpResponseTimeout, .httpResponseIncomplete,
+            .connectionWriteTimeout, .httpResponseTimeout, .httpResponseIncomplete, .parentProxyUnreachable,
         ]
         let handshake: Set<FailureKind> = [.tlsProtocolError, .tlsAlertReceived]
         for phase in FailurePhase.allCases {

@@ -6,7 +6,7 @@ struct RetryConditionTests {
     /// Which of the words cover which kind, outside the TLS handshake.
     private static let table: [FailureKind: [RetryCondition]] = [
         .dnsTimeout: [.dns, .timeout], .dnsError: [.dns],
-        .destinationUnavailable: [.connect], .destinationIPUnroutable: [.connect],
+        .destinationUnavailable: [.connect], .parentProxyUnreachable: [.connect], .destinationIPUnroutable: [.connect],
         .connectionRefused: [.connect], .connectionTimeout: [.connect, .timeout],
         .connectionTerminated: [.reset], .httpResponseIncomplete: [.reset],
         .connectionReadTimeout: [.timeout], .connectionWriteTimeout: [.timeout],
