@@ -74,9 +74,9 @@ extension ClientConnection {
         loop.connectionLimit.closed()
         do {
             let pipeline = context.pipeline.syncOperations
-            let inner = ClientConnection(loop: loop, intercepted: origin)
-            try pipeline.addHandler(inner)
-            try pipeline.addHandler(tls, position: .before(inner))
+            // In this order: the connection inside asks for its first bytes as soon as it is added.
+            try pipeline.addHandler(tls)
+            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: origin))
             pipeline.removeHandler(self, promise: nil)
         } catch {
             context.close(promise: nil)
