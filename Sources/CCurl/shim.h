@@ -44,6 +44,9 @@ static inline CURLcode layover_set_prereq(CURL *handle, curl_prereq_callback val
 static inline CURLcode layover_set_resolver_start(CURL *handle, curl_resolver_start_callback value) {
     return (curl_easy_setopt)(handle, CURLOPT_RESOLVER_START_FUNCTION, value);
 }
+static inline CURLcode layover_set_ssl_context(CURL *handle, curl_ssl_ctx_callback value) {
+    return (curl_easy_setopt)(handle, CURLOPT_SSL_CTX_FUNCTION, value);
+}
 static inline CURLcode layover_set_debug(CURL *handle, curl_debug_callback value) {
     return (curl_easy_setopt)(handle, CURLOPT_DEBUGFUNCTION, value);
 }

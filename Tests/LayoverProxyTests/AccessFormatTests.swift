@@ -36,7 +36,7 @@ struct AccessFormatTests {
 
     private func line(_ lines: String, _ format: AccessLog.Format, _ change: (AccessRecord) -> Void = { _ in }) throws -> String {
         let planner = RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
-        let record = AccessRecord(try head(lines), from: "127.0.0.1", planner, at: Timestamp(nanoseconds: 5_000_000_000))
+        let record = AccessRecord(try head(lines), from: "127.0.0.1", nil, planner, at: Timestamp(nanoseconds: 5_000_000_000))
         change(record)
         var writer = AccessFormat(format)
         var out = ByteBuffer()

@@ -36,7 +36,11 @@ struct ServingTests {
         try await serving { rig in
             for (host, expected) in [("shop.example", "shop.example"), ("127.0.0.1", "none")] {
                 let result = try await Command(
-                    "curl", ["-sS", "--cacert", rig.caFile, "--resolve", "shop.example:\(rig.port):127.0.0.1", "https://\(host):\(rig.port)/"]
+                    "curl",
+                    [
+                        "-sS", "--http1.1", "--cacert", rig.caFile, "--resolve", "shop.example:\(rig.port):127.0.0.1",
+                        "https://\(host):\(rig.port)/",
+                    ]
                 ).succeed(within: .seconds(20))
                 #expect(result.output == "h2 \(expected) new" || result.output == "http/1.1 \(expected) new")
             }

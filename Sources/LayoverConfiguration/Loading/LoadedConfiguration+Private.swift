@@ -51,6 +51,7 @@ extension LoadedConfiguration {
             route.policy = policy
             return route
         }
-        return RouteTable(policies: table.policies.merging([Policy.standard.name: policy]) { $1 }, routes: routes)
+        return RouteTable(
+            policies: table.policies.merging([Policy.standard.name: policy]) { $1 }, routes: routes, parents: table.parents)
     }
 }

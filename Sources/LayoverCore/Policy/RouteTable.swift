@@ -9,7 +9,7 @@ package struct RouteTable: Sendable {
     package let routes: [Route]
     private let byName: [String: Route]
     /// Hosts that are intercepted, from the most to the least specific.
-    private let intercepted: [Route.HostPattern]
+    private var intercepted: [Route.HostPattern]
     /// Which requests without a route of their own way go through a parent proxy.
     package let parents: ParentRules
 
@@ -43,6 +43,13 @@ package struct RouteTable: Sendable {
 
     /// Whether CONNECT to a host is intercepted. What its route says of paths and methods is for the requests inside.
     package func intercepts(_ host: String) -> Bool { intercepted.contains { $0.matches(host) } }
+
+    /// The same, which intercepts more hosts. What their routes say stays.
+    package func intercepting(_ hosts: [Route.HostPattern]) -> RouteTable {
+        var table = self
+        table.intercepted += hosts
+        return table
+    }
 
     package func route(named name: String) -> Route? { byName[name] }
 

@@ -55,7 +55,7 @@ final class AccessRecord {
     /// The id by which its entry is shown.
     var entry: EntryID?
 
-    init(_ head: RequestHead, from client: String, _ intercepted: Origin? = nil, _ planner: RequestPlanner, at now: Timestamp) {
+    init(_ head: RequestHead, from client: String, _ intercepted: Origin?, _ planner: RequestPlanner, at now: Timestamp) {
         createdAt = now
         self.client = client
         method = head.methodString

@@ -64,7 +64,8 @@ extension ClientConnection {
 
     /// A response that needs no exchange. A body that comes with the request is not worth reading.
     private func answerDirectly(_ response: OwnResponse, to head: RequestHead, closes: Bool = false) {
-        let closes = closes || !head.keepAlive || head.framing.hasBody || loop.isDraining
+        // Behind a CONNECT that is refused may be what was meant for the tunnel.
+        let closes = closes || !head.keepAlive || head.framing.hasBody || head.method == .connect || loop.isDraining
         loop.metrics.ownResponseCount.increment()
         responds(response.status, from: .layover)
         write(response.encoded(closes: closes, sendsBody: head.method != .head, isOnOwnOrigin: head.isOnOwnOrigin && intercepted == nil))

@@ -3,7 +3,8 @@ import COpenSSL
 /// The settings that all TLS connections to origins share: trusted certificates, versions, rules of verification.
 ///
 /// TLS 1.2 and newer. A certificate must be valid now, be meant for servers, have a chain to a trusted one, and name the host in its
-/// subjectAltName: the common name counts for nothing (RFC 9525 section 2). Renegotiation is refused.
+/// subjectAltName: the common name counts for nothing (RFC 9525 section 2). Renegotiation is refused, and so are certificates of
+/// Layover's own authority.
 ///
 /// `@unchecked Sendable`: OpenSSL counts the users of an `SSL_CTX` and locks it; nothing is changed after `init`.
 package final class TLSClientContext: @unchecked Sendable {
@@ -16,7 +17,7 @@ package final class TLSClientContext: @unchecked Sendable {
         self.pointer = pointer
         try TLSSession.prepare(pointer)
         layover_tls_keep_sessions(pointer, TLSClientSession.keepSession)
-        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        OwnAuthorities.refuse(in: pointer)
         let isTrustLoaded = trustFile.map { SSL_CTX_load_verify_file(pointer, $0) } ?? SSL_CTX_set_default_verify_paths(pointer)
         guard isTrustLoaded == 1 else { throw .noted(.unusable) }
         // Like libcurl: a certificate of the file is trusted by itself; its issuer need not be.

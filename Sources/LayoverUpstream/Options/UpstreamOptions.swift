@@ -25,6 +25,8 @@ package struct UpstreamOptions: Sendable {
     package var continueWaitMax: Duration = .seconds(1)
     /// Most easy handles that one worker keeps for later. Default: 256.
     package var spareTransferCountMax = 256
+    /// Called with each SSL_CTX of libcurl before its handshake, on the worker's thread. Nil: it is as libcurl made it. Default: nil.
+    package var prepareTLS: (@Sendable (OpaquePointer) -> Void)?
     /// Limits on response heads and trailers.
     package var responseLimits = FramingLimits()
 

@@ -22,6 +22,10 @@ extension Transfer {
             easy, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop).toOpaque())
         layover_set_prereq(easy, Self.connectionStands)
         layover_set_pointer(easy, CURLOPT_PREREQDATA, context)
+        if loop.options.prepareTLS != nil {
+            layover_set_ssl_context(easy, Self.tlsBegins)
+            layover_set_pointer(easy, CURLOPT_SSL_CTX_DATA, context)
+        }
         layover_set_debug(easy, Self.remarkCame)
         layover_set_pointer(easy, CURLOPT_DEBUGDATA, context)
     }
@@ -84,6 +88,12 @@ extension Transfer {
         let remote = Transfer.RemoteEnd(address: remoteAddress, port: remotePort)
         return transfer(context).sendingBegins(on: key, localPort: localPort, remote: remote)
             ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
+    private static let tlsBegins: curl_ssl_ctx_callback = { _, tls, context in
+        guard let tls, let context else { return CURLE_ABORTED_BY_CALLBACK }
+        transfer(context).loop.options.prepareTLS?(OpaquePointer(tls))
+        return CURLE_OK
     }
 
     private static let remarkCame: curl_debug_callback = { _, kind, text, count, context in

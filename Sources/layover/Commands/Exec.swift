@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import LayoverConfiguration
+import LayoverTrust
 
 /// `layover exec`: a command behind the running proxy, or behind one of its own.
 ///
@@ -9,8 +11,11 @@ struct Exec: AsyncParsableCommand {
         abstract: "Run a command through the proxy.",
         discussion: """
             Sets the proxy variables and raises the timeouts of common tools, so that they wait with the proxy. If no proxy \
-            runs, a private one is started, which ends with the command and keeps nothing; it accepts no tickets. --config \
-            and --policy always start a private one.
+            runs, a private one is started, which ends with the command and keeps nothing; it accepts no tickets. --config, \
+            --intercept and --policy always start a private one.
+
+            With --intercept, requests by HTTPS to a host wait and go on like others: the proxy shows the command certificates of \
+            its own authority (layover ca), and variables make usual tools trust it.
 
             On a terminal, a line tells what the command waits for, and another one when it goes on.
 
@@ -43,7 +48,8 @@ struct Exec: AsyncParsableCommand {
             target = .own(
                 try await Self.blocking { [own] in
                     try PrivateInstance.start(own.arguments, environment: environment, inheritance)
-                })
+                },
+                authority: own.intercept.isEmpty ? nil : try own.authority(environment: environment))
         }
         let ending = try await carryOut(with: target, environment, inheritance, isTold: isTold)
         ending.passOn()
@@ -98,8 +104,7 @@ struct PrivateOptions: ParsableArguments {
         help: "Configuration file of the private proxy: its routes and policies. Default: as for layover run.")
     var file: String?
 
-    // Shown once `run` intercepts.
-    @Option(help: ArgumentHelp("Open HTTPS to this host, so that requests inside wait too. May be repeated.", visibility: .private))
+    @Option(help: "Intercept HTTPS to this host, so that requests inside wait too. May be repeated.")
     var intercept: [String] = []
 
     @Option(help: "The policy of all requests, whatever their routes say.")
@@ -110,6 +115,20 @@ struct PrivateOptions: ParsableArguments {
     /// Of `layover run`.
     var arguments: [String] {
         (file.map { ["--config", $0] } ?? []) + intercept.flatMap { ["--intercept", $0] } + (policy.map { ["--policy", $0] } ?? [])
+    }
+
+    /// What makes the command trust the authority of interception. The private proxy has the same, by the same configuration.
+    fileprivate func authority(environment: [String: String]) throws -> AuthorityVariables {
+        let source = ConfigurationSource(file: file, environment: environment, overrides: [:])
+        let settings: Settings
+        do throws(ConfigurationErrors) {
+            settings = try source.load().settings
+        } catch {
+            for problem in error.errors { StandardError.error(problem.description) }
+            throw ExitCode(1)
+        }
+        let files = AuthorityFiles(settings)
+        return AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
     }
 
     fileprivate var names: String { Set(arguments.filter { $0.hasPrefix("--") }).sorted().joined(separator: ", ") }

@@ -25,6 +25,13 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Write {\"proxy\":port,\"admin\":port} to this file when both ports listen.")
     var portFile: String?
 
+    @Option(
+        help: """
+            Intercept HTTPS to this host, such as api.example.com or *.example.com, besides those of routes with intercept. May be \
+            repeated.
+            """)
+    var intercept: [String] = []
+
     @Option(name: .customLong("private"), help: ArgumentHelp("The folder of the proxy of one command (exec).", visibility: .private))
     var privateFolder: String?
 
@@ -36,6 +43,7 @@ struct Run: AsyncParsableCommand {
         overrides["proxy.listen"] = listen
         overrides["admin.listen"] = admin
         var layers = source.layers(overrides: overrides)
+        layers.intercepted = intercept
         layers.command = privateFolder.map { .init(folder: $0, policy: policy) }
         try await Application(loaded: try source.load(layers), source: layers, portFile: portFile).run()
     }

@@ -59,6 +59,7 @@ struct Application {
         await notifier.begin()
         try await parts.restore()
         await parts.useCache(for: settings)
+        parts.authority.distrust(for: settings, logger: parts.logger)
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
         try await parts.startProbing()
         let address = proxyAddress(server)

@@ -15,6 +15,8 @@ struct ConfigurationSource: Sendable {
     let folders: StateFolders
     /// Of the private proxy of one command; nil: it is no such proxy.
     var command: PrivateCommand?
+    /// Hosts that are intercepted besides those of routes.
+    var intercepted: [String] = []
 
     struct PrivateCommand {
         let folder: String
@@ -35,8 +37,10 @@ struct ConfigurationSource: Sendable {
     func load() throws(ConfigurationErrors) -> LoadedConfiguration {
         let loaded = try ConfigurationLoader.load(
             file: file, environment: environment.mapValues(\.revealed), overrides: overrides)
-        let placed = folders.place(loaded, isFileNamed: isFileNamed)
-        if let command { return try placed.forOneCommand(in: command.folder, policy: command.policy) }
+        let loadedHere = folders.place(loaded, isFileNamed: isFileNamed)
+        // Behind what the policy of a command makes of the routes.
+        if let command { return try loadedHere.forOneCommand(in: command.folder, policy: command.policy).intercepting(intercepted) }
+        let placed = try loadedHere.intercepting(intercepted)
         return ignoredFile.map { placed.warning("\($0) in the current folder is not read; name it with --config \($0).") } ?? placed
     }
 

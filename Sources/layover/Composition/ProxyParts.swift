@@ -49,6 +49,7 @@ struct ProxyParts: Sendable {
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
+        options.prepareTLS = { OwnAuthorities.refuse(in: $0) }
         let upstream = RehearsedUpstream(
             try Self.makeUpstream(settings.proxy.upstream, options), board: engine.rehearsalBoard, clock: clock)
         let group = MultiThreadedEventLoopGroup(

@@ -1,15 +1,17 @@
 import LayoverCore
+import LayoverTrust
 
 /// The proxy of a command.
 enum ExecTarget: Sendable {
     case shared(url: String, AdminClient)
-    case own(PrivateInstance)
+    /// With what makes the command trust the authority of interception, where hosts are intercepted.
+    case own(PrivateInstance, authority: AuthorityVariables?)
 
     /// For the event stream.
     func client() throws(CommandFailure) -> AdminClient? {
         switch self {
         case .shared(_, let client): client
-        case .own(let instance): AdminClient(address: try AdminAddress(instance.ports.adminURL), token: instance.ports.token)
+        case .own(let instance, _): AdminClient(address: try AdminAddress(instance.ports.adminURL), token: instance.ports.token)
         }
     }
 
@@ -18,9 +20,11 @@ enum ExecTarget: Sendable {
         switch self {
         case .shared(let url, _):
             return try ProxyEnvironment(proxyURL: url).applied(to: environment).merging(["LAYOVER_PROXY_URL": url]) { $1 }
-        case .own(let instance):
+        case .own(let instance, let authority):
             let url = instance.ports.proxyURL ?? ""
-            var result = try ProxyEnvironment(proxyURL: url).applied(to: environment)
+            var proxy = ProxyEnvironment(proxyURL: url)
+            proxy.authority = authority
+            var result = try proxy.applied(to: environment)
             result["LAYOVER_PROXY_URL"] = url
             // Commands that steer a proxy mean this one.
             result["LAYOVER_ADMIN_URL"] = instance.ports.adminURL
@@ -29,8 +33,8 @@ enum ExecTarget: Sendable {
         }
     }
 
-    func checkLife() { if case .own(let instance) = self { instance.checkLife() } }
+    func checkLife() { if case .own(let instance, _) = self { instance.checkLife() } }
 
     /// Blocks.
-    func stop() { if case .own(let instance) = self { instance.stop() } }
+    func stop() { if case .own(let instance, _) = self { instance.stop() } }
 }
