@@ -26,6 +26,7 @@ class Client:
     itself: tuple = ()
     # Seconds that it may take.
     patience: int = 120
+    is_browser: bool = False
 
 
 def expected(client, fault, way):
@@ -151,8 +152,8 @@ CLIENTS = [
         "go mod download -x reach.test/module@v1.0.0 && cp g/pkg/mod/reach.test/module@v1.0.0/data.bin got", artifact="go", needs=("go",)),
     Client(
         "Chromium", "set -- chromium --headless=new --no-sandbox --disable-gpu --no-first-run --user-data-dir=$PWD/profile $BASE/page.html\n"
-        + BROWSER, needs=("chromium",)),
+        + BROWSER, needs=("chromium",), is_browser=True),
     Client(
         "Firefox", "mkdir profile && cp $HERE/firefox.js profile/user.js && $HERE/firefox-trust.sh profile\n"
-        "set -- firefox-esr --headless --no-remote --profile $PWD/profile $BASE/page.html\n" + BROWSER, needs=("firefox-esr",)),
+        "set -- firefox-esr --headless --no-remote --profile $PWD/profile $BASE/page.html\n" + BROWSER, needs=("firefox-esr",), is_browser=True),
 ]

@@ -64,6 +64,8 @@ class Cell:
         environment = bench.environment(home, BASE=base, HOST=self.host)
         if self.client.name == "Chromium":
             bench.trust_in_nss(home, environment)
+        if self.client.is_browser and self.way == INTERCEPTED:
+            bench.trust_layover(environment)
         words = [bench.layover, "exec", "--quiet"]
         if self.way == INTERCEPTED:
             words += ["--intercept", "*.reach.test"]
@@ -158,6 +160,15 @@ class Bench:
         os.makedirs(folder)
         for words in (["-N", "--empty-password"], ["-A", "-t", "C,,", "-n", "reach", "-i", self.machine.path("ca/ca.pem")]):
             subprocess.run(["certutil", *words, "-d", f"sql:{folder}"], env=environment, check=True, capture_output=True)
+
+    def trust_layover(self, environment):
+        """Browsers read no variable: their user says `layover ca trust` once. Firefox has no profile before its first start, so it is
+        given the exported certificate (firefox-trust.sh)."""
+        environment["LAYOVER_CA"] = f"{environment['HOME']}/layover-ca.pem"
+        for words in (["init"], ["export", "-o", environment["LAYOVER_CA"]], ["trust", "--store", "nss"]):
+            done = subprocess.run([self.layover, "ca", *words], env=environment, check=False, capture_output=True, text=True)
+            if done.returncode not in (0, 3):
+                raise RuntimeError(f"layover ca {words[0]}: {done.stdout}{done.stderr}")
 
     def run(self, cells):
         """Runs cells side by side; those of an outage begin while the link is down."""
