@@ -75,6 +75,22 @@ struct UpgradeTests {
         }
     }
 
+    /// In origin form, by the host of a route.
+    @Test func aWebSocketToTheHostOfARouteIsRelayed() async throws {
+        func routes(_ rules: inout ProxyRules) {
+            var dev = Route(name: "dev", policy: .standard)
+            dev.host = .exact("dev.test")
+            rules.routes = RouteTable(routes: [dev])
+        }
+        try await withProxy(rules: routes) { proxy in
+            let (near, far, head) = try await Self.dial(proxy, Self.request("/ws", host: "dev.test"))
+            #expect(head.first == "GET /ws HTTP/1.1" && head.contains("Host: dev.test"))
+            try await far.send(Self.agreed + "hi")
+            #expect(try await near.answer().status == 101)
+            #expect(try await near.text(2) == "hi")
+        }
+    }
+
     @Test func upgradeWaitsWhileItsOriginIsUnreachable() async throws {
         try await withProxy { proxy in
             let near = try await proxy.client(sending: Self.request())

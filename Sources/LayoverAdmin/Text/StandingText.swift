@@ -8,7 +8,9 @@ struct StandingText {
 
     private var wall: WallTime { view.wall }
 
-    var text: String {
+    var text: String { sentences(standing, resumption) }
+
+    private var standing: String {
         switch entry.state {
         case .waiting: sentences(waiting, deadline)
         case .attempting: "Attempt \(entry.attemptCount + 1) is being sent to \(entry.origin)."
@@ -21,6 +23,11 @@ struct StandingText {
         case .expired: sentences("Expired \(ending): the time limit was reached.", lastFailure)
         case .failed: failed
         }
+    }
+
+    /// How far its response is that broke off.
+    private var resumption: String? {
+        entry.resume.map { "Its response broke off: \($0.done) of \($0.total) bytes have come, resumed=\($0.times)." }
     }
 
     // MARK: Live

@@ -8,10 +8,13 @@ package struct TicketFacts: Sendable, Hashable {
     package var notAfter: Timestamp?
     /// The status of the response, once it is delivered.
     package var status: Int?
+    /// How it came by the base URL of its route; nil where it did not.
+    package var baseURL: BaseURLForm?
 
-    package init(wish: PolicyWish = PolicyWish(), parents: [EntryID] = [], notAfter: Timestamp? = nil) {
+    package init(wish: PolicyWish = PolicyWish(), parents: [EntryID] = [], notAfter: Timestamp? = nil, baseURL: BaseURLForm? = nil) {
         self.wish = wish
         self.parents = parents
         self.notAfter = notAfter
+        self.baseURL = baseURL
     }
 }

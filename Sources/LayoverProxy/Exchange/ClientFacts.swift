@@ -1,4 +1,5 @@
 import LayoverHTTP
+import NIOCore
 
 /// What has to be remembered of a request head for answering it.
 struct ClientFacts {
@@ -9,6 +10,8 @@ struct ClientFacts {
     var isOnOwnOrigin: Bool
     /// Whether the client had its 200 for CONNECT before the origin was asked: another response would be read as the tunnel's.
     var isConnected: Bool
+    /// What the origin's addresses are for a client that uses the base URL of a route; nil for all others.
+    var addresses: RouteAddresses?
 
     /// - Parameter isIntercepted: Whether all paths of the connection are those of an origin.
     init(_ head: RequestHead, isIntercepted: Bool = false, isConnected: Bool = false) {
@@ -19,6 +22,12 @@ struct ClientFacts {
         expectsContinue = head.expectsContinue
         isOnOwnOrigin = head.isOnOwnOrigin && !isIntercepted
         self.isConnected = isConnected
+    }
+
+    /// The head of an origin's response as this client gets it, without the fields that the proxy adds.
+    func passedOn(_ head: ByteBuffer) -> ByteBuffer {
+        guard isOnOwnOrigin else { return head }
+        return OwnOrigin.guarding(addresses?.rewriting(head) ?? head)
     }
 }
 

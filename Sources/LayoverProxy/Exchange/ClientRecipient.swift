@@ -20,8 +20,11 @@ final class ClientRecipient {
 
     /// - Parameter isConnected: Whether the client has its 200 for CONNECT already.
     init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan, isConnected: Bool = false) {
-        response = ClientResponse(
-            on: connection, loop: loop, ClientFacts(head, isIntercepted: connection.intercepted != nil, isConnected: isConnected))
+        var facts = ClientFacts(head, isIntercepted: connection.intercepted != nil, isConnected: isConnected)
+        if let use = plan.baseURL {
+            facts.addresses = RouteAddresses(use, target: plan.request.target, ownBase: connection.ownBase(for: head))
+        }
+        response = ClientResponse(on: connection, loop: loop, facts)
         self.loop = loop
         self.head = head
         let exchange = Exchange(
@@ -167,7 +170,7 @@ final class ClientRecipient {
         // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2). Inside a body that goes on, a head would be taken for bytes of it.
         // mutant: head-in-body
         guard !facts.isHTTP10, phase.isAttempting, !response.hasBegun, let connection else { return }
-        var out = head.bytes
+        var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         out.writeStaticString("\r\n")
         connection.write(out)
     }

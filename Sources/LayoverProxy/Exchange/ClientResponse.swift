@@ -44,7 +44,7 @@ final class ClientResponse {
         framing = Self.framing(of: head, for: facts)
         if framing == .length { begun = ResponsePart(head) }
         saysClose = !keepsAlive
-        var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(head.bytes) : head.bytes
+        var out = facts.passedOn(head.bytes)
         writeOwnFields(after: head, of: exchange, into: &out)
         connection.write(out)
     }
@@ -179,7 +179,7 @@ final class ClientResponse {
         connection.responds(cached.head.status, from: .cache)
         framing = cached.body == nil ? .none : .length
         saysClose = !keepsAlive
-        var out = facts.isOnOwnOrigin ? OwnOrigin.guarding(cached.head.bytes) : cached.head.bytes
+        var out = facts.passedOn(cached.head.bytes)
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeString("\r\n" + fields)

@@ -33,7 +33,7 @@ final class SharedResponseSending {
     }
 
     private var head: ByteBuffer {
-        var out = client.isOnOwnOrigin ? OwnOrigin.guarding(response.head) : response.head
+        var out = client.passedOn(response.head)
         out.writeStaticString("Via: ")
         out.writeBytes(loop.planner.viaMember)
         out.writeString(

@@ -14,6 +14,8 @@ final class TicketConversion: @unchecked Sendable {
     let wish: TicketWish?
     /// What stands before a path of the proxy, for the client.
     private let base: String
+    /// How its client used the base URL of a route, if it did.
+    private let baseURL: BaseURLForm?
     /// Not nil where there is an `Idempotency-Key`.
     private(set) var digest: PayloadDigest?
     /// Not nil where the body may have tokens.
@@ -44,6 +46,7 @@ final class TicketConversion: @unchecked Sendable {
         loop = exchange.loop
         self.wish = wish
         self.base = base
+        baseURL = exchange.client?.facts.addresses?.form
         self.digest = digest
         self.isAtOnce = isAtOnce
         namedParents = exchange.order.after
@@ -178,7 +181,7 @@ final class TicketConversion: @unchecked Sendable {
         new.client.isConnected = false
         new.requestByteCount = body.byteCount
         new.ticket = TicketFacts(
-            wish: exchange.wish, parents: exchange.order.after, notAfter: loop.credentialExpiry(of: request))
+            wish: exchange.wish, parents: exchange.order.after, notAfter: loop.credentialExpiry(of: request), baseURL: baseURL)
         // The response is stored without its trailers.
         let stored = StoredRequest(
             origin: request.origin, method: request.method, target: request.target, host: request.host,

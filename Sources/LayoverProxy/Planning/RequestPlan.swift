@@ -29,6 +29,8 @@ final class ForwardPlan {
     var isAcceptedAtOnce = false
     /// Not nil where a ticket may come of it that has an `Idempotency-Key`.
     var digest: PayloadDigest?
+    /// Not nil where it came by the base URL of a route.
+    var baseURL: BaseURLUse?
 
     init(request: UpstreamRequest, policy: Policy, route: String?, hasIdempotencyKey: Bool, wish: PolicyWish) {
         self.request = request

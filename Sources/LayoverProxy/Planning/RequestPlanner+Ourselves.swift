@@ -72,7 +72,11 @@ extension RequestPlanner {
         }
         let path = behindKey ?? tail
         let address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
-        return try planForward(head, to: address, target: path.hasPrefix("/") ? String(path) : "/" + path, by: route)
+        let plan = try planForward(head, to: address, target: path.hasPrefix("/") ? String(path) : "/" + path, by: route)
+        if case .forward(let plan) = plan {
+            plan.baseURL = BaseURLUse(route: route, upstream: upstream, form: behindKey == nil ? .plain : .keyed)
+        }
+        return plan
     }
 
     private func planTicket(_ head: RequestHead, _ path: Substring) throws(Refusal) -> RequestPlan {

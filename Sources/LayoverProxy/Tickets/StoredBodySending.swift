@@ -32,7 +32,7 @@ final class StoredBodySending: @unchecked Sendable {
         guard let connection else { return }
         var head = ByteBuffer(string: "HTTP/1.1 \(stored.status) \(StatusText.reason(of: stored.status))\r\n")
         if client.isOnOwnOrigin { OwnOrigin.write(into: &head) }
-        head.writeImmutableBuffer(stored.fields)
+        head.writeImmutableBuffer(client.addresses?.rewriting(stored.fields) ?? stored.fields)
         if hasBody { head.writeString("Content-Length: \(stored.body.byteCount)\r\n") }
         if !keepsAlive { head.writeStaticString("Connection: close\r\n") }
         head.writeStaticString("\r\n")

@@ -9,7 +9,9 @@ import NIOCore
 final class TicketResource: ConnectionExchange, @unchecked Sendable {
     private let loop: ProxyLoop
     private weak var connection: ClientConnection?
-    private let client: ClientFacts
+    private var client: ClientFacts
+    /// What stands before a path of the proxy, for this client.
+    private let ownBase: String
     private let question: TicketQuestion
     private(set) var isReceivingRequest = true
     private var isDone = false
@@ -22,6 +24,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
         self.loop = loop
         self.question = question
         client = ClientFacts(head)
+        ownBase = connection.ownBase(for: head)
     }
 
     func begin() {
@@ -120,6 +123,7 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
                     identity: loop.rules.identity))
         }
         isDone = true
+        client.addresses = RouteAddresses(of: standing.record, loop.rules.routes, ownBase: ownBase)
         connection.responds(stored.status, from: .layover)
         sending = StoredBodySending(
             stored, loop: loop, connection: connection, client: client, keepsAlive: !isReceivingRequest)

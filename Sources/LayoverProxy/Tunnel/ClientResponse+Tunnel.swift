@@ -52,7 +52,7 @@ extension ClientResponse {
         exchange.originAnswered(.deliver(.answered), status: head.status)
         exchange.phase = .delivering
         connection.responds(head.status, from: .origin)
-        var out = head.bytes
+        var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
         out.writeImmutableBuffer(rest)
         connection.phase = .handingOver

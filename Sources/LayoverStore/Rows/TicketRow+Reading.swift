@@ -50,6 +50,7 @@ extension TicketRow {
         record.excusedParents = try ids(row.bytes())
         record.lastCommand = command(row.bytes())
         record.settledBy = try settlement(row.bytes())
+        record.ticket.baseURL = row.optionalInt().flatMap(BaseURLForm.init)
         return record
     }
 

@@ -12,7 +12,7 @@ enum TicketRow {
         "requestByteCount", "createdAt", "parkedAt", "dueAt", "expiresAt", "notAfter", "endedAt", "endedMeasured",
         "lastFailure", "lastFailureAt", "attempts", "status", "preconditions",
         "supersededBy", "isForced", "isAskedFor", "hasOwnDeadline", "hasOwnPriority", "excusedParents",
-        "lastCommand", "settledBy",
+        "lastCommand", "settledBy", "baseURL",
     ]
     /// What follows from the others: it is set with them, and never read into a record.
     private static let derivedColumns = ["foldedText"]
@@ -94,6 +94,7 @@ enum TicketRow {
         bind(record.excusedParents, to: &binder)
         bind(record.lastCommand, to: &binder)
         bind(record.settledBy, to: &binder)
+        binder.bind(record.ticket.baseURL?.rawValue)
         binder.bind(record.state.isFinal ? foldedText(of: record) : nil)
     }
 

@@ -49,6 +49,10 @@ enum StoreSchema {
         migrator.registerMigration("11") { db in
             try FoldedTexts.add(to: db)
         }
+        migrator.registerMigration("12") { db in
+            // `BaseURLForm`. Unknown for tickets of earlier versions: what their responses say stays as the origin said it.
+            try db.execute(sql: "ALTER TABLE ticket ADD COLUMN baseURL INTEGER CHECK (baseURL IN (1, 2))")
+        }
         return migrator
     }
 

@@ -18,7 +18,7 @@ struct Env: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: ProxyURLOptions
-    @OptionGroup var source: ConfigurationOptions
+    @OptionGroup var route: RouteOptions
     @Option(help: "The target shell. Default: from SHELL, otherwise sh.") var shell: Shell?
     @Flag(name: .customLong("ca"), help: "Also set the variables by which programs trust the certificate authority of interception.")
     var trustsAuthority = false
@@ -27,6 +27,7 @@ struct Env: AsyncParsableCommand {
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         let shell = shell ?? Shell(environment: environment)
+        if let name = route.name { return try await writeRoute(name, shell, environment) }
         if unset {
             return StandardOutput.write(
                 ProxyEnvironment.changes(takingBack: environment).map { name, value in
@@ -35,9 +36,17 @@ struct Env: AsyncParsableCommand {
         }
         var proxy = ProxyEnvironment(proxyURL: try await options.resolved(environment: environment))
         if trustsAuthority {
-            let files = AuthorityFiles(try source.load().settings)
+            let files = AuthorityFiles(try route.file.load().settings)
             proxy.authority = AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
         }
         StandardOutput.write(try proxy.exports(over: environment).map { shell.setting($0.name, to: $0.value) })
+    }
+
+    private func writeRoute(_ name: String, _ shell: Shell, _ environment: [String: String]) async throws {
+        let found = try await route.variables(
+            of: name, proxyURL: try await options.resolved(environment: environment), options.connection, environment: environment)
+        StandardOutput.write(found.variables.map { unset ? shell.unsetting($0.name) : shell.setting($0.name, to: $0.value) })
+        // Not beside the commands: `eval` in csh reads all of them as one line.
+        if !unset { for note in found.notes { StandardError.write("layover: " + Terminal.safe(note)) } }
     }
 }

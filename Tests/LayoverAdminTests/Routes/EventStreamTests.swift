@@ -109,6 +109,26 @@ struct EventStreamTests {
         }
     }
 
+    @Test func eventsSayHowFarAResponseIsThatBrokeOff() async throws {
+        try await AdminHarness.with { harness in
+            try await follow(harness) { blocks in
+                _ = try await blocks.nextEvent()
+                let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 0)).id
+                let parked = try await blocks.nextEvent()
+                #expect(parked.name == "request.parked")
+                #expect(parked.data["resume"] as? [String: Int] == ["done": 5, "total": 10, "times": 0])
+                harness.engine.post(
+                    .ended(id, .delivered, nil, AttemptTally(AttemptCounts(), resume: ResumeProgress(done: 10, total: 10, times: 1))))
+                while true {
+                    let event = try await blocks.nextEvent()
+                    guard event.name == "request.ended" else { continue }
+                    #expect(event.data["resume"] as? [String: Int] == ["done": 10, "total": 10, "times": 1])
+                    break
+                }
+            }
+        }
+    }
+
     @Test func incidentOpensChangesAndCloses() async throws {
         let clock = ManualClock()
         try await AdminHarness.with(clock: clock) { harness in

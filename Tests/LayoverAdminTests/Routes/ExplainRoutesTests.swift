@@ -64,6 +64,16 @@ struct ExplainRoutesTests {
         }
     }
 
+    @Test func responseThatBrokeOffIsToldWithHowOftenItWentOn() async throws {
+        try await AdminHarness.with { harness in
+            let id = harness.park(1, failure: .terminated, resume: ResumeProgress(done: 5, total: 10, times: 2)).id
+            let text = try #require(try await now(harness, id)["text"] as? String)
+            #expect(text.hasSuffix(" Its response broke off: 5 of 10 bytes have come, resumed=2."))
+            let other = harness.park(2).id
+            #expect((try await now(harness, other)["text"] as? String)?.contains("resumed") == false)
+        }
+    }
+
     @Test func responseHasItsStatusAndItsConnection() async throws {
         try await AdminHarness.with { harness in
             let answered = Self.record(

@@ -54,20 +54,18 @@ struct AdminHarness {
         _ number: UInt64, method: String = "GET", url: String = "http://shop.example/cart",
         host: String = "shop.example", failure: Failure? = .refused,
         parking: Verdict.Parking = .init(delay: .seconds(30), shutsGate: true), policy: Policy = .standard,
-        automaticLeft: Int? = nil, attempts: [AttemptRecord] = [], body: HeldBody? = nil
+        automaticLeft: Int? = nil, attempts: [AttemptRecord] = [], body: HeldBody? = nil,
+        resume: ResumeProgress? = nil
     ) -> (id: EntryID, exchange: RecordingExchange) {
         let exchange = RecordingExchange(body: body)
         let id = Self.id(number)
-        engine.post(
-            .parked(
-                NewEntry(
-                    id: id, method: method, url: url, origin: Origin(scheme: .http, host: host),
-                    policy: policy,
-                    client: .init(address: "127.0.0.1:5", userAgent: "curl/8"),
-                    createdAt: Timestamp(nanoseconds: 4_000_000_000 + Int64(number)),
-                    attemptCount: failure == nil ? 0 : 1, automaticLeft: automaticLeft,
-                    requestByteCount: 12, attempts: attempts, failure: failure, parking: parking),
-                exchange))
+        var new = NewEntry(
+            id: id, method: method, url: url, origin: Origin(scheme: .http, host: host), policy: policy,
+            client: .init(address: "127.0.0.1:5", userAgent: "curl/8"), createdAt: Timestamp(nanoseconds: 4_000_000_000 + Int64(number)),
+            attemptCount: failure == nil ? 0 : 1, automaticLeft: automaticLeft, requestByteCount: 12, attempts: attempts,
+            failure: failure, parking: parking)
+        new.tally.resume = resume
+        engine.post(.parked(new, exchange))
         return (id, exchange)
     }
 

@@ -1,3 +1,4 @@
+import LayoverHTTP
 import LayoverText
 import NIOCore
 

@@ -32,6 +32,7 @@ extension TicketRecord {
         var record = fixture(number, revision: 7, state: .undecided, why: .maybeApplied)
         record.route = "a route"
         record.ticket.wish = PolicyWish(name: "ask", mode: .defer)
+        record.ticket.baseURL = .keyed
         record.priority = 0
         record.lane = "späte Züge \u{1F682}"
         record.ticket.parents = [.fixture(900), .fixture(901)]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LayoverReplay
+@testable import LayoverHTTP
 
 struct URLReferenceTests {
     /// RFC 3986 section 5.4.1 and 5.4.2.

@@ -1,19 +1,18 @@
-import LayoverHTTP
 import LayoverText
 
 /// A URL, or one that is relative to another, in its five parts (RFC 3986 section 3). Nothing is decoded or repaired.
-struct URLReference: Sendable, Hashable {
+package struct URLReference: Sendable, Hashable {
     /// In lower case.
-    var scheme: String?
-    var authority: String?
-    var path: [UInt8]
+    package var scheme: String?
+    package var authority: String?
+    package var path: [UInt8]
     /// Without its question mark.
-    var query: [UInt8]?
+    package var query: [UInt8]?
     /// Without its hash sign.
-    var fragment: [UInt8]?
+    package var fragment: [UInt8]?
 
     /// Takes the text apart as appendix B does. Every text is some reference.
-    init(_ text: [UInt8]) {
+    package init(_ text: [UInt8]) {
         var rest = text[...]
         fragment = Self.cut(&rest, from: UInt8(ascii: "#"))
         query = Self.cut(&rest, from: UInt8(ascii: "?"))
@@ -40,7 +39,7 @@ struct URLReference: Sendable, Hashable {
     }
 
     /// The target of the reference when it stands in the resource at `base` (RFC 3986 section 5.2.2).
-    func resolved(against base: URLReference) -> URLReference {
+    package func resolved(against base: URLReference) -> URLReference {
         var target = self
         if scheme == nil {
             target.scheme = base.scheme
@@ -83,7 +82,7 @@ struct URLReference: Sendable, Hashable {
     }
 
     /// Section 5.3.
-    var text: [UInt8] {
+    package var text: [UInt8] {
         var text: [UInt8] = []
         if let scheme { text += Array("\(scheme):".utf8) }
         if let authority { text += Array("//\(authority)".utf8) }
@@ -94,7 +93,7 @@ struct URLReference: Sendable, Hashable {
     }
 
     /// Scheme, host and port as they are compared (RFC 9110 section 4.3.1); nil when it is no URL that we send to.
-    var origin: [String]? {
+    package var origin: [String]? {
         guard let scheme, scheme == "http" || scheme == "https", let authority,
             let parsed = Authority(parsing: authority)
         else { return nil }

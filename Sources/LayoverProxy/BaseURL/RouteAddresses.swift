@@ -1,0 +1,81 @@
+import LayoverCore
+import LayoverHTTP
+
+/// What addresses in a response are for a client that uses the base URL of a route.
+///
+/// What lies in the route's upstream is below the route's own path at the proxy, so that whoever follows it stays inside. Other
+/// absolute addresses stay as they are. Relative ones that leave the upstream become absolute: the client would look for them at the
+/// proxy. An absolute address stays absolute, as many programs take the field for a URL and resolve nothing.
+final class RouteAddresses: Sendable {
+    /// The resource that was asked for.
+    private let resource: URLReference
+    private let upstream: [String]?
+    let host: String
+    /// Empty, or begins with a slash and does not end with one.
+    let basePath: [UInt8]
+    /// The path at the proxy that stands for `basePath`.
+    let place: [UInt8]
+    let form: BaseURLForm
+    /// Scheme and authority of the proxy for the client; nil: none is known.
+    private let proxy: (scheme: String, authority: String)?
+    /// Whether the client reaches the proxy by https.
+    var isSecure: Bool { proxy?.scheme == "https" }
+
+    /// - Parameters:
+    ///   - target: Path and query that were asked for at the origin.
+    ///   - ownBase: What stands before a path of the proxy for the client; empty: nothing is known of it.
+    init(_ use: BaseURLUse, target: String, ownBase: String) {
+        let origin = use.upstream.origin
+        resource = URLReference(Array((origin.description + (target == "*" ? "/" : target)).utf8))
+        upstream = resource.origin
+        host = origin.host
+        basePath = Array(use.upstream.basePath.utf8)
+        let base = URLReference(Array(ownBase.utf8))
+        place = base.path + Array(use.place.utf8)
+        form = use.form
+        proxy = base.scheme.flatMap { scheme in base.authority.map { (scheme, $0) } }
+    }
+
+    /// Of a ticket, by the routes as they are now. Nil where it did not come by a base URL, or its route has another upstream now.
+    convenience init?(of record: TicketRecord, _ routes: RouteTable, ownBase: String) {
+        guard let form = record.ticket.baseURL, let route = record.route.flatMap(routes.route(named:)),
+            let upstream = route.upstream, upstream.origin == record.origin
+        else { return nil }
+        let target = record.url.dropFirst(record.origin.description.utf8.count)
+        self.init(
+            BaseURLUse(route: route, upstream: upstream, form: form), target: target.isEmpty ? "/" : String(target),
+            ownBase: ownBase)
+    }
+
+    /// The path of the resource that was asked for, at the origin.
+    var resourcePath: [UInt8] { resource.path }
+
+    /// An address as the client is to have it. Nil: as it stands.
+    func rewriting(_ text: [UInt8]) -> [UInt8]? {
+        guard !text.isEmpty else { return nil }
+        let reference = URLReference(text)
+        var target = reference.resolved(against: resource)
+        if target.origin == upstream, upstream != nil, let rest = behindBase(target.path) {
+            let isAbsolute = reference.authority != nil
+            target.scheme = isAbsolute ? proxy?.scheme : nil
+            target.authority = isAbsolute ? proxy?.authority : nil
+            target.path = place + rest
+            return target.text
+        }
+        return reference.scheme == nil ? target.text : nil
+    }
+
+    /// What stands behind the base path. Nil: the path does not lie in the upstream, or may not for a client that reads
+    /// `%2e` as a dot and a backslash as a slash.
+    private func behindBase(_ path: [UInt8]) -> [UInt8]? {
+        let path = path.isEmpty ? [UInt8(ascii: "/")] : path
+        guard path.starts(with: basePath) else { return nil }
+        let rest = path.dropFirst(basePath.count)
+        guard rest.first == UInt8(ascii: "/"), !rest.contains(UInt8(ascii: "\\")) else { return nil }
+        let hasDots = rest.split(separator: UInt8(ascii: "/")).contains { segment in
+            let text = String(decoding: segment, as: UTF8.self).lowercased().replacing("%2e", with: ".")
+            return text == "." || text == ".."
+        }
+        return hasDots ? nil : Array(rest)
+    }
+}

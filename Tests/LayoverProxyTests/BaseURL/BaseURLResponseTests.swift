@@ -1,0 +1,105 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Responses through the base URL of a route, wherever they come from.
+struct BaseURLResponseTests {
+    private static let fields = [
+        "Location: https://up.test/api/next", "Content-Location: /api/here", "Link: <?page=2>; rel=next",
+        "Set-Cookie: a=1; Domain=up.test; Path=/; Secure", "Content-Length: 23",
+    ]
+    private static let body = "https://up.test/api/body"
+
+    private static func routes(_ rules: inout ProxyRules) {
+        var shop = Route(name: "shop", policy: .standard)
+        shop.host = .exact("shop.test")
+        shop.upstream = .init(origin: Origin(scheme: .https, host: "up.test"), basePath: "/api")
+        shop.key = "k3y"
+        rules.routes = RouteTable(routes: [shop])
+    }
+
+    private static func expect(_ answer: Answer, _ place: String) {
+        #expect(answer["Location"] == "http://localhost\(place)/next")
+        #expect(answer["Content-Location"] == "\(place)/here")
+        #expect(answer["Link"] == "<\(place)/a/b?page=2>; rel=next")
+        #expect(answer["Set-Cookie"] == "a=1; Path=\(place)")
+        #expect(answer.body == String(body.prefix(23)), "bodies are never touched")
+    }
+
+    private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(201, Self.fields, body: String(Self.body.prefix(23))) }
+
+    @Test func redirectionStaysInsideTheRoute() async throws {
+        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+            let keyed = try await proxy.answer(to: .own("GET", "/.layover/route/shop/~k3y/a/b"))
+            Self.expect(keyed, "/.layover/route/shop/~k3y")
+            let plain = try await proxy.answer(to: .own("GET", "/.layover/route/shop/a/b", ["Layover-Key: k3y"]))
+            Self.expect(plain, "/.layover/route/shop")
+        }
+    }
+
+    @Test func publicURLHasAPathAndASchemeOfItsOwn() async throws {
+        func rules(_ rules: inout ProxyRules) {
+            Self.routes(&rules)
+            rules.publicBase = "https://gate.test/way"
+        }
+        try await withProxy(script: Self.answers, rules: rules) { proxy in
+            let answer = try await proxy.answer(to: .own("GET", "/.layover/route/shop/~k3y/a/b"))
+            #expect(answer["Location"] == "https://gate.test/way/.layover/route/shop/~k3y/next")
+            #expect(answer["Set-Cookie"] == "a=1; Secure; Path=/way/.layover/route/shop/~k3y")
+        }
+    }
+
+    @Test(arguments: ["GET http://shop.test/a/b HTTP/1.1\r\nHost: shop.test", "GET /a/b HTTP/1.1\r\nHost: shop.test"])
+    func otherRequestsGetTheFieldsAsTheyCame(head: String) async throws {
+        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+            let answer = try await proxy.answer(to: head + "\r\nLayover-Key: k3y\r\n\r\n")
+            for field in Self.fields {
+                let (name, value) = (field.prefix { $0 != ":" }, field.drop { $0 != ":" }.dropFirst(2))
+                #expect(answer[String(name)] == String(value))
+            }
+        }
+    }
+
+    @Test func interimResponsesHaveTheRoutesAddresses() async throws {
+        try await withProxy(rules: Self.routes) { proxy in
+            let client = try await proxy.client(sending: .own("GET", "/.layover/route/shop/~k3y/a/b"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.deliver([attempt.head(103, ["Link: </api/style.css>; rel=preload"])])
+            let interim = try await client.answer()
+            #expect(interim.status == 103)
+            #expect(interim["Link"] == "</.layover/route/shop/~k3y/style.css>; rel=preload")
+            attempt.respondOnceSent(200, ["Content-Length: 0"], body: "")
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    /// The response is read at another address, and by the key that its client used.
+    @Test(arguments: [("~k3y/a/b", "", "/.layover/route/shop/~k3y"), ("a/b", "Layover-Key: k3y\r\n", "/.layover/route/shop")])
+    func responseOfATicketHasTheRoutesAddresses(path: String, field: String, place: String) async throws {
+        try await withProxy(script: Self.answers, tickets: TestStore(), rules: Self.routes) { proxy in
+            let accepted = try await proxy.answer(
+                to: "POST /.layover/route/shop/\(path) HTTP/1.1\r\nHost: localhost\r\n\(field)Prefer: respond-async\r\nContent-Length: 0\r\n\r\n")
+            let id = try #require(accepted.ticket)
+            _ = try await proxy.until(id, is: .delivered)
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 201)
+            Self.expect(answer, place)
+            #expect(String(buffer: try #require(try await proxy.tickets?.store.response(of: id)).fields).contains(Self.fields[0]))
+        }
+    }
+
+    @Test func responseOfAnotherTicketIsAsItCame() async throws {
+        try await withProxy(script: Self.answers, tickets: TestStore(), rules: Self.routes) { proxy in
+            let accepted = try await proxy.answer(
+                to: "POST http://shop.test/a/b HTTP/1.1\r\nHost: shop.test\r\nLayover-Key: k3y\r\nPrefer: respond-async\r\nContent-Length: 0\r\n\r\n")
+            let id = try #require(accepted.ticket)
+            _ = try await proxy.until(id, is: .delivered)
+            let answer = try await proxy.response(id)
+            #expect(answer["Location"] == "https://up.test/api/next")
+            #expect(answer["Set-Cookie"] == "a=1; Domain=up.test; Path=/; Secure")
+        }
+    }
+}
