@@ -44,6 +44,9 @@ SMART = {(BUSY, HTTP): POST, (BROKEN, HTTP): POST, (BUSY, INTERCEPTED): POST, (B
 TUNNELS = "asks for a tunnel to an http origin too"
 TUNNELLER = {(BUSY, HTTP): TUNNELS, (BROKEN, HTTP): TUNNELS}
 
+NO_VARIABLE = "reads no variable; `layover ca trust` reaches it"
+PHP = {(fault, INTERCEPTED): NO_VARIABLE for fault in (OUTAGE, BUSY, BROKEN)}
+
 PYTHON_SAVE = "open('got', 'wb').write(body)"
 
 
@@ -80,8 +83,7 @@ CLIENTS = [
     Client("git (dumb)", "git clone -q $BASE/dumb/repo.git tree && cp tree/data.bin got", artifact="git"),
     Client(
         "pip", "$VENV/bin/pip download -q --disable-pip-version-check --no-cache-dir --no-deps --trusted-host $HOST --index-url $BASE/simple "
-        "reachpkg && unzip -p reachpkg*.whl reachpkg/data.bin > got", artifact="wheel",
-        itself=((BUSY, TUNNEL), (BROKEN, TUNNEL))),
+        "reachpkg && unzip -p reachpkg*.whl reachpkg/data.bin > got", artifact="wheel", itself=((BUSY, TUNNEL),)),
     Client(
         "uv", "$VENV/bin/uv pip install -q --no-cache --python /usr/bin/python3 --target t --index-url $BASE/simple reachpkg "
         "&& cp t/reachpkg/data.bin got", artifact="wheel", itself=((BUSY, TUNNEL), (BROKEN, TUNNEL))),
@@ -93,7 +95,7 @@ CLIENTS = [
         artifact="deb", itself=((BUSY, TUNNEL), (BROKEN, TUNNEL))),
     Client(
         "npm", "$NODE $NPM pack --silent --registry $BASE/npm/ reachpkg && tar xzOf reachpkg-1.0.0.tgz package/data.bin > got",
-        artifact="npm", itself=((BUSY, TUNNEL), (BROKEN, TUNNEL))),
+        artifact="npm"),
     Client(
         "cargo", "mkdir -p p/src .cargo && touch p/src/lib.rs && printf '[package]\\nname = \"p\"\\nversion = \"1.0.0\"\\n"
         "[dependencies]\\nreachpkg = { version = \"1\", registry = \"reach\" }\\n' > p/Cargo.toml && "
@@ -140,12 +142,12 @@ CLIENTS = [
         "die $r->status_line unless $r->is_success; die \"broken\" if $r->header(\"Client-Aborted\") || "
         "length($r->content) != $r->header(\"Content-Length\"); open(F, \">\", \"got\"); print F $r->content'"),
     Client(
-        "Ruby net/http", "ruby -ropen-uri -e 'File.binwrite(\"got\", URI.open(ENV[\"BASE\"] + \"/file.bin\", read_timeout: nil).read)'",
-        needs=("ruby",)),
+        "Ruby net/http", "ruby -rnet/http -e 'answer = Net::HTTP.get_response(URI(ENV[\"BASE\"] + \"/file.bin\")); answer.value; "
+        "File.binwrite(\"got\", answer.body)'", needs=("ruby",), itself=((BROKEN, TUNNEL),)),
     Client(
         "PHP curl", "php -r '$c = curl_init(getenv(\"BASE\") . \"/file.bin\"); curl_setopt($c, CURLOPT_RETURNTRANSFER, true); "
         "curl_setopt($c, CURLOPT_FAILONERROR, true); $b = curl_exec($c); if ($b === false) exit(1); file_put_contents(\"got\", $b);'",
-        needs=("php",)),
+        needs=("php",), cannot=PHP),
     Client("Go net/http", "$CLASSES/fetch $BASE/file.bin got", needs=("go",)),
     Client(
         "go modules", "GOPATH=$PWD/g GOCACHE=$PWD/c GOPROXY=$BASE/go GONOSUMDB=* GONOSUMCHECK=1 GOFLAGS=-modcacherw GOSUMDB=off GOTOOLCHAIN=local "

@@ -5,6 +5,8 @@ package struct TestAuthority: Sendable {
     package struct Identity: Sendable {
         package var certificate: String
         package var key: String
+
+        package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
     /// The file of the authority's own certificate, for `tls.caFile` and `curl --cacert`.

@@ -10,8 +10,13 @@ struct GeneratedFiles: Sendable {
     static let mark = "# Made by layover and made anew at need: changes are lost."
     private static let beforeMark = "# Before: "
 
-    /// Most files kept; the oldest go. Each set of variables that were there before has its own ones. Default: 64.
+    /// Beyond so many files, those go that no program was given for a day. Each set of variables that were there before has its own ones.
+    /// Default: 64.
     static let countMax = 64
+    /// A program that was given a file may start others that read it for as long. Default: a day.
+    static let ageMax = 24 * 60 * 60
+    /// Most files at all; the oldest go. Default: 4 096.
+    static let countInUseMax = 4096
 
     let folder: String
 
@@ -84,7 +89,13 @@ struct GeneratedFiles: Sendable {
             var facts = stat()
             return (path, stat(path, &facts) == 0 ? facts.st_mtim.tv_sec : 0)
         })
-        for path in paths.sorted(by: { times[$0, default: 0] < times[$1, default: 0] }).prefix(names.count / 2) { unlink(path) }
+        let oldest = time(nil) - Self.ageMax
+        // Even of those in use there is an end: each program that is started anew gets its file again.
+        let excess = max(0, names.count - Self.countInUseMax)
+        for (place, path) in paths.sorted(by: { times[$0, default: 0] < times[$1, default: 0] }).enumerated()
+        where place < excess || times[path, default: 0] < oldest {
+            unlink(path)
+        }
     }
 
     private static func suffix(_ origin: String?) -> String {

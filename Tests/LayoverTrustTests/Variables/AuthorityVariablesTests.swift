@@ -171,12 +171,29 @@ struct AuthorityVariablesTests {
         #expect(scene.certificates(path).contains(scene.authority.der))
     }
 
-    @Test func filesAreBounded() async throws {
-        let scene = try await Scene()
+    private func writeManyFiles(_ scene: Scene) throws {
         for number in 0..<30 {
             let other = try scene.home.write("", to: "other-\(number)")
             _ = try scene.exports(["SSL_CERT_FILE": other, "NODE_EXTRA_CA_CERTS": other, "PIP_CERT": "/other-\(number)"])
         }
+    }
+
+    /// Programs that were started side by side, each with an environment of its own, still read them.
+    @Test func filesOfTodayStay() async throws {
+        let scene = try await Scene()
+        let first = try scene.exports(["SSL_CERT_FILE": try scene.home.write("", to: "first")])["SSL_CERT_FILE"] ?? ""
+        try writeManyFiles(scene)
+        #expect(FileManager.default.fileExists(atPath: first))
+    }
+
+    @Test func filesOfYesterdayAreBounded() async throws {
+        let scene = try await Scene()
+        try writeManyFiles(scene)
+        let long = Date(timeIntervalSinceNow: -Double(GeneratedFiles.ageMax) - 60)
+        for name in try FileManager.default.contentsOfDirectory(atPath: scene.clients) {
+            try FileManager.default.setAttributes([.modificationDate: long], ofItemAtPath: "\(scene.clients)/\(name)")
+        }
+        _ = try scene.exports()
         let names = try FileManager.default.contentsOfDirectory(atPath: scene.clients)
         #expect(names.count <= GeneratedFiles.countMax)
     }
