@@ -201,6 +201,17 @@ struct TunnelTests {
         }
     }
 
+    @Test func whatComesBehindARefusedConnectIsNotRead() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(
+                sending: "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n" + .get("/smuggled"))
+            let answer = try await client.answer()
+            #expect(answer.status == 403)
+            #expect(answer.fields.contains("Connection: close"))
+            #expect(try await client.ending().rest == "")
+        }
+    }
+
     @Test func aTunnelCountsAsAConnectionUntilItEnds() async throws {
         try await withProxy(connectionCountMax: 1) { proxy in
             let (near, far) = try await Self.tunnel(proxy)

@@ -8,7 +8,6 @@ extension Schedule {
     /// Whether the parent proxy of an entry lets it go.
     func hopAdmits(_ hop: Origin?, now: Timestamp) -> Bool {
         guard let hop, let state = origins.states[hop] else { return true }
-        // mutant: canary-per-origin
         if state.gate.isShut { return state.gate.admits(underWay: state.underWay, freshUnderWay: 0, now: now) }
         return state.gate.isFullyOpen || state.underWay < state.gate.window
     }

@@ -47,18 +47,33 @@ struct NetworkAddress: Sendable, Hashable {
         isIPv4 ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
-    /// 169.254.0.0/16 and fe80::/10 (where clouds keep their metadata), the IPv6 metadata address of
-    /// EC2, and what is no single host at all: multicast and broadcast.
+    /// 169.254.0.0/16 and fe80::/10 (where clouds keep their metadata), the metadata addresses of clouds outside of these, and what is no
+    /// single host at all: multicast and broadcast. An IPv6 address that leads to one of them by a translator counts as that one.
     var isProhibited: Bool {
         if isIPv4 {
-            return (bytes[12] == 169 && bytes[13] == 254) || bytes[12] >= 224
+            return (bytes[12] == 169 && bytes[13] == 254) || bytes[12] >= 224 || Self.metadata4.contains(Array(bytes[12...]))
         }
-        return (bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80) || bytes[0] == 0xff
-            || bytes == Self.metadata
+        if let inner { return inner.isProhibited }
+        return (bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80) || bytes[0] == 0xff || Self.metadata6.contains(bytes)
     }
 
-    private static let metadata: [UInt8] =
-        [0xfd, 0x00, 0x0e, 0xc2] + Array(repeating: 0, count: 10) + [0x02, 0x54]
+    /// The IPv4 address inside: IPv4-compatible (RFC 4291 section 2.5.5.1), 6to4 (RFC 3056), or translated (RFC 6052 section 2.1).
+    private var inner: NetworkAddress? {
+        if bytes.starts(with: [0x20, 0x02]) { return NetworkAddress(four: bytes[2..<6]) }
+        if bytes.starts(with: [0x00, 0x64, 0xff, 0x9b] + Array(repeating: 0, count: 8)) { return NetworkAddress(four: bytes[12...]) }
+        // `::` and `::1` are no IPv4 addresses.
+        guard bytes[..<12].allSatisfy({ $0 == 0 }), bytes[12...14].contains(where: { $0 != 0 }) else { return nil }
+        return NetworkAddress(four: bytes[12...])
+    }
+
+    private init(four: ArraySlice<UInt8>) { bytes = Self.mappedPrefix + four }
+
+    /// Alibaba Cloud, Oracle Cloud.
+    private static let metadata4: [[UInt8]] = [[100, 100, 100, 200], [192, 0, 0, 192]]
+    /// EC2 (fd00:ec2::254), Google Cloud (fd20:ce::254).
+    private static let metadata6: [[UInt8]] = [[0xfd, 0x00, 0x0e, 0xc2], [0xfd, 0x20, 0x00, 0xce]].map {
+        $0 + Array(repeating: 0, count: 10) + [0x02, 0x54]
+    }
 
     /// Whether a literal or `address/prefix` covers this address.
     func isCovered(by rule: String) -> Bool {

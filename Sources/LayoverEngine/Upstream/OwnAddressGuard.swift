@@ -16,11 +16,30 @@ package final class OwnAddressGuard: AddressGuard {
 
     package init() {}
 
-    /// Names a listener of this process, once it is bound.
+    /// Names a listener of this process, once it is bound. Blocks where its name has to be resolved.
     package func add(host: String, port: Int) {
-        guard let address = NetworkAddress(anySpelling: host == "localhost" ? "127.0.0.1" : host)
-        else { return }
-        listeners.withLock { $0.append(Listener(address: address, port: port)) }
+        let addresses = NetworkAddress(anySpelling: host).map { [$0] } ?? Self.addresses(of: host)
+        listeners.withLock { $0 += addresses.map { Listener(address: $0, port: port) } }
+    }
+
+    /// All that a name stands for: which of them was bound is not known.
+    private static func addresses(of name: String) -> [NetworkAddress] {
+        var first: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, nil, &first) == 0 else { return [] }
+        defer { freeaddrinfo(first) }
+        var found: Set<NetworkAddress> = []
+        var next = first
+        while let entry = next?.pointee {
+            next = entry.ai_next
+            if let address = entry.ai_addr.flatMap({ numeric($0, entry.ai_addrlen) }) { found.insert(address) }
+        }
+        return Array(found)
+    }
+
+    private static func numeric(_ address: UnsafeMutablePointer<sockaddr>, _ length: socklen_t) -> NetworkAddress? {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { return nil }
+        return NetworkAddress(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
     package func refusal(of address: String, port: Int, allow: [String]) -> FailureKind? {
@@ -75,13 +94,7 @@ package final class OwnAddressGuard: AddressGuard {
             let family = Int32(address.pointee.sa_family)
             guard family == AF_INET || family == AF_INET6 else { continue }
             let length = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
-            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            guard
-                getnameinfo(
-                    address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-            else { continue }
-            let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            if let found = NetworkAddress(String(decoding: bytes, as: UTF8.self)) { addresses.insert(found) }
+            if let found = numeric(address, socklen_t(length)) { addresses.insert(found) }
         }
         return addresses
     }

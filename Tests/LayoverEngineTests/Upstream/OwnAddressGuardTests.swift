@@ -35,6 +35,7 @@ struct OwnAddressGuardTests {
 
     @Test(arguments: [
         "169.254.169.254", "169.254.0.1", "fe80::1", "febf::1", "fd00:ec2::254", "::ffff:169.254.169.254", "0xa9fea9fe",
+        "::169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "100.100.100.200", "192.0.0.192", "fd20:ce::254",
         "2852039166", "224.0.0.1", "255.255.255.255", "ff02::1",
     ])
     func linkLocalAndMetadataAreRefusedUnlessAllowed(host: String) {
@@ -56,6 +57,12 @@ struct OwnAddressGuardTests {
 
     @Test func ownListenersAreRefusedWhateverIsAllowed() {
         #expect(Self.loopback().refusal(of: "127.0.0.1", port: 8080, allow: ["127.0.0.0/8"]) == .proxyLoopDetected)
+    }
+
+    @Test func listenerThatIsNamedIsFoundByItsAddresses() {
+        let own = OwnAddressGuard()
+        own.add(host: "localhost", port: 8080)
+        #expect(own.refusal(of: "127.0.0.1", port: 8080, allow: []) == .proxyLoopDetected)
     }
 
     @Test func nameIsNotRefused() {
