@@ -14,7 +14,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
     let worker: DirectWorker
-    /// Whoever reads the requests: the origin, or a parent proxy that forwards them.
+    /// The receiver of the requests: the origin, or a parent proxy that forwards them.
     let peer: Origin
     /// The parent proxy through which it goes. Others, or the same with other credentials, must not use it.
     private let parent: ParentProxy?

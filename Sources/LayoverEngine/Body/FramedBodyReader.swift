@@ -10,7 +10,7 @@ package struct FramedBodyReader: Sendable {
     package private(set) var isComplete = false
 
     /// - Parameters:
-    ///   - framesChunks: Whether a body without a length gets the framing of chunks. Otherwise whoever sends it does that.
+    ///   - framesChunks: Whether a body without a length gets the framing of chunks. Otherwise its sender does that.
     ///   - wake: Called from any thread after a read said `wait`, once another is worth while.
     package init(
         _ body: CapturedBody, framing: UpstreamRequest.BodyFraming, framesChunks: Bool = true, wake: @escaping @Sendable () -> Void

@@ -19,7 +19,7 @@ extension UpstreamRequest {
         return parent.speaksHTTP && origin.scheme == .http && purpose != .upgrade ? .forward : .tunnel
     }
 
-    /// Whoever reads the request first, and whose connections may carry it: the origin, or the parent proxy that forwards it.
+    /// The first receiver of the request, whose connections may carry it: the origin, or the parent proxy that forwards it.
     package var peer: Origin {
         guard let parent, parentUse == .forward else { return origin }
         return parent.hop

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Whom a server says it is: a certificate with its chain and key, and the protocols it offers.
+/// The identity of a server: a certificate with its chain and key, and the protocols it offers.
 ///
 /// All servers of the process share one SSL_CTX (`TLSServerSettings`), so that a context for each of a thousand names costs the
 /// certificate and nothing else. Sessions are resumed for the same context only, or for one with the same `identity`.
