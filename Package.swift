@@ -56,16 +56,18 @@ let package = Package(
         .target(name: "Retry", swiftSettings: strict),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "LayoverText", swiftSettings: strict),
         .target(name: "LayoverCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "LayoverPasswords", dependencies: ["CCrypt", "LayoverCrypto"], swiftSettings: strict),
         .target(name: "LayoverHTTP", dependencies: ["LayoverText", nioCore], swiftSettings: confined),
         .target(name: "LayoverCore", dependencies: ["LayoverText", "Retry"], swiftSettings: strict),
         .target(
-            name: "LayoverConfiguration", dependencies: ["LayoverCore", "LayoverText", "Retry"],
+            name: "LayoverConfiguration", dependencies: ["LayoverCore", "LayoverPasswords", "LayoverText", "Retry"],
             swiftSettings: strict),
         .target(
             name: "LayoverEngine",
@@ -105,8 +107,8 @@ let package = Package(
         .target(
             name: "LayoverProxy",
             dependencies: [
-                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverReplay", "LayoverText",
-                "LayoverTLS", nioCore, nioPosix, logging, lifecycle,
+                "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverPasswords", "LayoverReplay",
+                "LayoverText", "LayoverTLS", nioCore, nioPosix, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
@@ -120,8 +122,8 @@ let package = Package(
         .executableTarget(
             name: "layover",
             dependencies: [
-                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverText", "LayoverUpstream",
-                "LayoverDirect", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
+                "CLinux", "LayoverConfiguration", "LayoverCore", "LayoverEngine", "LayoverHTTP", "LayoverPasswords", "LayoverText",
+                "LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverTrust", "LayoverMonitor", "LayoverStore", "LayoverCache", "LayoverProxy", "LayoverAdmin", nioCore, nioPosix,
                 nioHTTP1, logging,
                 lifecycle, signals, arguments,
             ] + (hasMimalloc ? ["CMimalloc"] : []),
@@ -134,6 +136,7 @@ let package = Package(
         .testTarget(name: "LayoverTextTests", dependencies: ["LayoverText", "LayoverTestSupport"]),
         .testTarget(name: "LayoverHTTPTests", dependencies: ["LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded, nioHTTP1]),
         .testTarget(name: "LayoverCryptoTests", dependencies: ["LayoverCrypto", "COpenSSL", "LayoverTestSupport"]),
+        .testTarget(name: "LayoverPasswordsTests", dependencies: ["LayoverPasswords"]),
         .testTarget(name: "LayoverCoreTests", dependencies: ["LayoverCore", "LayoverTestSupport", "Retry"]),
         .testTarget(name: "LayoverConfigurationTests", dependencies: ["LayoverConfiguration", "LayoverCore", "Retry"]),
         .testTarget(name: "LayoverEngineTests", dependencies: ["LayoverEngine", "LayoverHTTP", "LayoverTestSupport", nioCore, nioEmbedded]),
@@ -158,7 +161,7 @@ let package = Package(
             ]),
         .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", "LayoverTestSupport", nioCore]),
         .testTarget(
-            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverCache", "LayoverTestSupport", nioEmbedded]),
+            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverPasswords", "LayoverCache", "LayoverTestSupport", nioEmbedded]),
         // Optimized, because it lives through thousands of seeds.
         .testTarget(
             name: "LayoverSimulationTests",

@@ -19,6 +19,7 @@ IMPORTS_ONLY = {
     "LayoverText": set(),
     "LayoverCore": {"LayoverText", "Retry"},
     "LayoverHTTP": {"LayoverText", "NIOCore"},
+    "LayoverPasswords": {"CCrypt", "LayoverCrypto", "Glibc"},
     "LayoverCrypto": {"COpenSSL", "Synchronization"},
     "LayoverReplay": {"LayoverHTTP", "LayoverText", "NIOCore", "FoundationEssentials"},
 }

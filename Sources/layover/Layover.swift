@@ -14,7 +14,7 @@ struct Layover: AsyncParsableCommand {
             RetryEntries.self, CancelEntries.self, HoldEntries.self, ReleaseEntries.self, Force.self,
             Abort.self, Settle.self, Decide.self, Body.self, StoredResponseBody.self, Incidents.self,
             Open.self, Online.self, Offline.self, Auto.self, Rehearse.self, Reload.self, Drain.self, Fleet.self,
-            Store.self, Cache.self, Authority.self,
+            Store.self, Cache.self, Authority.self, Users.self,
             Env.self, Exec.self, Healthcheck.self, Completions.self, Version.self,
         ])
 

@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
@@ -241,6 +241,14 @@ class Case(unittest.TestCase):
     def text(self, selector):
         return self.js("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
 
+    # Read in one step each: between finding an element and asking it, the page may draw it anew.
+
+    def texts(self, selector):
+        return self.js("return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)", selector)
+
+    def attribute(self, selector, name):
+        return self.js("return document.querySelector(arguments[0])?.getAttribute(arguments[1]) ?? null", selector, name)
+
     def shown(self, selector):
         return self.js("const e = document.querySelector(arguments[0]); return !!e && e.checkVisibility()", selector)
 
@@ -262,7 +270,7 @@ class Case(unittest.TestCase):
             try:
                 self.one(selector).click()
                 return True
-            except StaleElementReferenceException:
+            except (StaleElementReferenceException, ElementClickInterceptedException):
                 return False
 
         until(f"{selector} is clicked", press)

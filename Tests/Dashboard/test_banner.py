@@ -19,7 +19,7 @@ class Banner(Case):
         self.see(".incident .what", "cannot be reached since")
         self.see(".incident .what", "2 requests are waiting.")
         until("there is a countdown", lambda: "Retrying in " in self.text(".incident .next") and "of 3)" in self.text(".incident .next"))
-        self.assertEqual([b.text for b in self.all(".incident button")], ["Retry now", "Cancel all"])
+        self.assertEqual(self.texts(".incident button"), ["Retry now", "Cancel all"])
         # It is in the document at load: a dump without scripts has it.
         page = subprocess.run(["curl", "-s", self.layover.url], capture_output=True, text=True).stdout
         self.assertIn("2 requests are waiting.", page)
@@ -172,7 +172,7 @@ class Banner(Case):
         self.one("#q").send_keys("/a/")
         self.see_rows(3)
         self.click("[data-verb=sort][data-field=url]")
-        until("sorted", lambda: self.one("th[data-field=url]").get_attribute("aria-sort") == "ascending")
+        until("sorted", lambda: self.attribute("th[data-field=url]", "aria-sort") == "ascending")
         self.click(self.row(2) + " a")
         self.see("#detail h2", "/a/2")
         url, opened = self.driver.current_url, self.rows()[1]
@@ -184,7 +184,7 @@ class Banner(Case):
         self.assertEqual(self.one("#q").get_attribute("value"), "/a/")
         self.driver.back()
         until("Back closes it", lambda: not self.shown("#detail"))
-        self.assertEqual(self.one("th[data-field=url]").get_attribute("aria-sort"), "ascending")
+        self.assertEqual(self.attribute("th[data-field=url]", "aria-sort"), "ascending")
         # An old link to what has ended says what became of it.
         self.layover.call("POST", f"/v1/pending/{opened}/cancel", {"reason": "too late"})
         self.driver.get(url)

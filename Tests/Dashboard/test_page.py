@@ -93,7 +93,7 @@ class Page(Case):
         self.see("#tabs", "Waiting 500")
         # The last page is reached.
         pages = 1
-        while self.all("#pages a") and "Next" in self.all("#pages a")[-1].text:
+        while any("Next" in text for text in self.texts("#pages a")):
             first = self.rows()[0]
             self.click("#pages a:last-child")
             until("the next page", lambda: self.rows() and self.rows()[0] != first)

@@ -195,7 +195,7 @@ import Testing
         ),
         (
             #"{"proxy": {"listen": "[::]:8080"}}"#,
-            "config.json: proxy.listen: [::]:8080 is reachable from other machines, so proxy.insecureOpen must be true (proxy.users is not in this version)."
+            "config.json: proxy.listen: [::]:8080 is reachable from other machines, so proxy.users must have a user (layover user add NAME), or proxy.insecureOpen must be true."
         ),
         (
             #"{"admin": {"listen": "127.0.0.1:8080"}}"#,

@@ -5,12 +5,6 @@ import Testing
 /// Keys of parts that are not built yet are read, but only their defaults are taken.
 @Suite struct LaterVersionTests {
     @Test(arguments: [
-        (#""proxy": {"users": {"me": "hash"}}"#, "proxy.users: not in this version."),
-        (
-            #""proxy": {"tls": {"certificate": "a.pem"}}"#,
-            "proxy.tls.certificate: \"a.pem\" is not in this version."
-        ),
-        (#""proxy": {"tls": {"key": "a.pem"}}"#, "proxy.tls.key: \"a.pem\" is not in this version."),
         (
             #""routes": {"r": {"interceptFallback": true}}"#,
             "routes.r.interceptFallback: true is not in this version."

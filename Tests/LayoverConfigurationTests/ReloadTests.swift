@@ -14,7 +14,7 @@ import Testing
         let atOnce = Schema.global.filter { $0.effect == .atOnce }.map { $0.path.joined(separator: ".") }
         #expect(
             atOnce.sorted() == [
-                "log.level", "notify.command", "notify.interval", "notify.secret", "notify.webhook", "timeouts.connect", "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
+                "log.level", "notify.command", "notify.interval", "notify.secret", "notify.webhook", "proxy.users", "timeouts.connect", "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
             ])
         #expect(Schema.policy.allSatisfy { $0.effect == .atOnce })
         #expect(Schema.route.allSatisfy { $0.effect == .atOnce })
@@ -50,7 +50,7 @@ import Testing
         "notify.secret": .text("t"), "notify.command": .array([.text("true")]), "notify.interval": .text("7s"),
         "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2), "proxy.upstream": .text("libcurl"),
         "proxy.allowedHosts": .array([]), "proxy.socketMode": .text("0600"),
-        "proxy.users": .object(["me": .text("hash")]), "proxy.connectPorts": .array([]),
+        "proxy.users": .object(["me": .text("$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn.")]), "proxy.connectPorts": .array([]),
         "proxy.insecureOpen": .bool(true), "proxy.tls.certificate": .text("c"), "proxy.tls.key": .text("k"),
         "admin.listen": .text("127.0.0.1:1"), "admin.token": .text("t"), "admin.allowedHosts": .array([]),
         "log.level": .text("debug"), "log.format": .text("json"), "log.access": .text("json"),

@@ -36,7 +36,7 @@ struct AccessFormatTests {
 
     private func line(_ lines: String, _ format: AccessLog.Format, _ change: (AccessRecord) -> Void = { _ in }) throws -> String {
         let planner = RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
-        let record = AccessRecord(try head(lines), from: "127.0.0.1", nil, planner, at: Timestamp(nanoseconds: 5_000_000_000))
+        let record = AccessRecord(try head(lines), from: "127.0.0.1", nil, isSecure: false, planner, at: Timestamp(nanoseconds: 5_000_000_000))
         change(record)
         var writer = AccessFormat(format)
         var out = ByteBuffer()
@@ -68,7 +68,7 @@ struct AccessFormatTests {
         let line = try line("GET /only/path HTTP/1.0\r\nHost: a.example\r\nUser-Agent: \u{E9}\u{80}\r\ntraceparent: \(trace)", .json)
         #expect(
             line
-                == #"{"time":"2026-10-23T08:50:05.042Z","client":"127.0.0.1","method":"GET","url":"http://a.example/only/path","#
+                == #"{"time":"2026-10-23T08:50:05.042Z","client":"127.0.0.1","user":null,"method":"GET","url":"http://a.example/only/path","#
                 + #""protocol":"HTTP/1.0","status":null,"received":0,"sent":0,"attempts":0,"resumed":0,"waited":0.000000,"seconds":2.500000,"#
                 + #""upstream":null,"upstreamHead":null,"evidence":null,"failure":null,"source":null,"outcome":"done","entry":null,"#
                 + #""traceparent":"\#(trace)","userAgent":"é\u0080","referer":null}"# + "\n")

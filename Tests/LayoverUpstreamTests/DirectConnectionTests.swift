@@ -70,6 +70,22 @@ struct DirectConnectionTests {
         }
     }
 
+    /// What is written to clients leaves at the end of a batch, so a response that is not followed by one would wait.
+    @Test func batchEndsBehindAResponseThatClosesItsConnection() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            for fields in ["", "Connection: close\r\n"] where connection.readRequest() != nil { connection.answer("1", fields: fields) }
+            _ = connection.readHead()
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            // The second one dials nothing, and its response is one read.
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
+            let count = try await rig.eventLoop.submit { rig.batchEndCount.value.current }.get()
+            #expect(await rig.send(rig.request("GET", port: origin.port)).bodyText == "1")
+            #expect(try await rig.eventLoop.submit { rig.batchEndCount.value.current }.get() > count)
+        }
+    }
+
     /// Whatever lies in the kernel when an unrepeatable request comes, its end included, is found before anything is sent.
     @Test func unrepeatableRequestNeverMeetsADeadConnectionThatIsKnownToBeDead() async throws {
         let closed = Signal()

@@ -45,6 +45,8 @@ package struct StatusDocument: Codable, Sendable {
     package var draining: Bool
     /// URLs of the proxy.
     package var proxy: [String]
+    /// Whether clients of the proxy have to name a user.
+    package var asksForUser: Bool
     package var reachability: ReachabilityDocument
     package var counts: [String: Int]
     /// Incidents that are open.
@@ -70,7 +72,7 @@ extension StatusDocument {
         self.init(
             version: LayoverVersion.current, startedAt: wall.text(of: sources.engine.startedAt),
             uptime: (status.uptime.inSeconds * 1000).rounded() / 1000, draining: sources.isDraining(),
-            proxy: sources.proxyURLs(),
+            proxy: sources.proxyURLs(), asksForUser: sources.asksForUser(),
             reachability: ReachabilityDocument(status.reachability, wall: wall),
             counts: StateCounts.document(status.counts),
             incidents: status.incidentCount,

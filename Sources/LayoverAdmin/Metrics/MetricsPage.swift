@@ -44,6 +44,11 @@ struct MetricsPage {
     }
 
     /// The loops count apart; here they are one.
+    private var users: [(String, Double)] {
+        let counts = sources.metrics.flatMap(\.users).map { ($0.name, Double($0.requestCount.current)) }
+        return Dictionary(counts, uniquingKeysWith: +).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     private func total(_ counter: (LoopMetrics) -> Int) -> Int {
         sources.metrics.reduce(0) { $0 + counter($1) }
     }
@@ -56,6 +61,10 @@ struct MetricsPage {
         page.add("requests_total", .counter, "Requests received from clients.", total { $0.requestCount.current })
         page.add(
             "refused_requests_total", .counter, "Requests refused by the proxy.", total { $0.refusedRequestCount.current })
+        page.add(
+            "unauthenticated_requests_total", .counter, "Requests refused because user name or password was missing or wrong.",
+            total { $0.unauthenticatedRequestCount.current })
+        page.add("user_requests_total", .counter, "Requests by user of the proxy.", by: "user", users)
         page.add("connections_total", .counter, "Client connections accepted.", total { $0.connectionCount.current })
         page.add(
             "open_connections", .gauge, "Open client connections.", total { $0.openConnectionCount.current })

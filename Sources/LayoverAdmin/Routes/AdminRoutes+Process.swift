@@ -15,8 +15,12 @@ extension AdminRoutes {
         }
         router.get("/proxy.pac") { request, _ in
             try refuseParameters(request)
+            let host = sources.isOnAllAddresses ? request.head.authority.flatMap(RequestGuard.host) : nil
+            let script =
+                sources.publicProxyURL.map { ProxyConfigurationScript(proxy: $0, host: nil) }
+                ?? ProxyConfigurationScript(proxy: sources.proxyURLs().first, host: host)
             return text(
-                ByteBuffer(string: ProxyConfigurationScript(proxy: sources.proxyURLs().first).text),
+                ByteBuffer(string: script.text),
                 type: "application/x-ns-proxy-autoconfig")
         }
         router.get("/v1/fleet") { request, _ in

@@ -14,6 +14,12 @@ package struct AdminSources: Sendable {
     package var limits: @Sendable () -> [LimitUse] = { [] }
     /// The addresses of the proxy as URLs, `http://127.0.0.1:8080`. Default: none.
     package var proxyURLs: @Sendable () -> [String] = { [] }
+    /// Whether clients reach the proxy by each address of this machine. Default: no.
+    package var isOnAllAddresses = false
+    /// Where clients reach the proxy, whatever their address of it. Nil: nobody said so.
+    package var publicProxyURL: String?
+    /// Whether clients of the proxy have to name a user. Default: no.
+    package var asksForUser: @Sendable () -> Bool = { false }
     /// Whether the process is being stopped. Default: no.
     package var isDraining: @Sendable () -> Bool = { false }
     /// Log lines that could not be written, since the start. Default: none.

@@ -1,13 +1,23 @@
+import Foundation
 import LayoverText
 
 /// The script by which a browser learns of the proxy (proxy auto-configuration, `/proxy.pac`).
 struct ProxyConfigurationScript {
-    /// Nil: nothing goes through a proxy, as where it listens on a Unix socket.
+    /// `PROXY host:port`. Nil: nothing goes through a proxy, as where it listens on a Unix socket.
     private let address: String?
 
-    /// - Parameter proxy: `http://host:port`.
-    init(proxy: String?) {
-        address = proxy.flatMap { $0.hasPrefix("http://") ? String($0.dropFirst(7)) : nil }
+    /// - Parameters:
+    ///   - proxy: `http://host:port`, or `https://host:port` where browsers speak TLS to it.
+    ///   - host: By which the browser reaches this machine, without port, where the proxy listens on all its addresses. Nil: on others
+    ///     than that of `proxy` it does not.
+    init(proxy: String?, host: String?) {
+        guard let proxy, let url = URLComponents(string: proxy), let ownHost = url.host, let scheme = url.scheme else {
+            address = nil
+            return
+        }
+        let isSecure = scheme == "https"
+        let literal = ownHost.contains(":") && !ownHost.hasPrefix("[") ? "[\(ownHost)]" : ownHost
+        address = "\(isSecure ? "HTTPS" : "PROXY") \(host ?? literal):\(url.port ?? (isSecure ? 443 : 80))"
     }
 
     /// What is on this machine goes there at once. Where Layover does not run, browsers go on without it.
@@ -16,7 +26,7 @@ struct ProxyConfigurationScript {
         function FindProxyForURL(url, host) {
           if (isPlainHostName(host) || shExpMatch(host, "*.localhost") || shExpMatch(host, "127.*") || host === "::1" || host === "[::1]")
             return "DIRECT";
-          return "\(address.map { "PROXY \(EscapedText.json($0)); DIRECT" } ?? "DIRECT")";
+          return "\(address.map { "\(EscapedText.json($0)); DIRECT" } ?? "DIRECT")";
         }
 
         """

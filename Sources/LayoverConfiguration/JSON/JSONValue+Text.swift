@@ -18,13 +18,16 @@ extension JSONValue {
     }
 
     /// The value as JSON over several lines, two spaces a level, names sorted.
-    package var indentedText: String { indented(by: "") }
+    package var indentedText: String { indentedText(margin: "", unit: "  ") }
 
-    private func indented(by margin: String) -> String {
+    /// - Parameters:
+    ///   - margin: What the line begins with on which the value stands.
+    ///   - unit: By what each level is indented.
+    func indentedText(margin: String, unit: String) -> String {
         guard case .object(let members) = self, !members.isEmpty else { return text }
-        let inner = margin + "  "
+        let inner = margin + unit
         let lines = members.sorted { $0.key < $1.key }.map {
-            inner + Self.quoted($0.key) + ": " + $0.value.indented(by: inner)
+            inner + Self.quoted($0.key) + ": " + $0.value.indentedText(margin: inner, unit: unit)
         }
         return "{\n" + lines.joined(separator: ",\n") + "\n" + margin + "}"
     }

@@ -15,7 +15,7 @@ package indirect enum JSONValue: Sendable, Hashable {
     }
 
     /// What it is, as a message says it.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"

@@ -19,11 +19,13 @@ extension Assembly {
                 warnings.append(
                     "proxy.insecureOpen: anyone who can reach \(proxy.listen) can use this proxy.")
             } else if proxy.users.isEmpty, isSound("proxy.users"), isSound("proxy.insecureOpen") {
-                refuse(
-                    proxyListen,
-                    "\(proxy.listen) is reachable from other machines, so proxy.insecureOpen must be true "
-                        + "(proxy.users is not in this version)")
+                refuse(proxyListen, ProxySettings.needsUsers(proxy.listen))
             }
+        }
+        if (proxy.tls.certificate == nil) != (proxy.tls.key == nil), isSound("proxy.tls") {
+            let missing = proxy.tls.certificate == nil ? "certificate" : "key"
+            let other = KeyAddress(section: .global, key: ["proxy", "tls", missing == "key" ? "certificate" : "key"])
+            refuse(other, "proxy.tls.\(missing) is missing")
         }
         if let port = proxy.listen.port, port != 0, port == admin.listen.port, isSound("proxy.listen"),
             isSound("admin.listen")

@@ -13,14 +13,19 @@ extension LoadedConfiguration {
     ///
     /// Compare the next reload with the result, so that what still needs a restart is said again.
     ///
-    /// - Throws: What the new routes lack on the listener that is open, whatever address the next start will take.
+    /// - Throws: What the new routes and users lack on the listener that is open, whatever address the next start will take.
     package func reloaded(as new: LoadedConfiguration) throws(ConfigurationErrors) -> LoadedConfiguration {
-        let errors = new.routes.sorted { $0.key < $1.key }.compactMap { name, route in
+        var errors = new.routes.sorted { $0.key < $1.key }.compactMap { name, route in
             route.complaint(on: settings.proxy.listen).map { complaint in
                 let path = KeyAddress(section: .route(name), key: ["key"]).path
                 let source = new.sources[path] ?? .standard
                 return ConfigurationError(source: source.description, path: path, message: complaint)
             }
+        }
+        if !settings.proxy.listen.isLoopback, !settings.proxy.insecureOpen, new.settings.proxy.users.isEmpty {
+            let source = new.sources["proxy.users"] ?? .standard
+            let message = ProxySettings.needsUsers(settings.proxy.listen)
+            errors.append(ConfigurationError(source: source.description, path: "proxy.users", message: message))
         }
         guard errors.isEmpty else { throw ConfigurationErrors(errors: errors) }
         var inForce = settings

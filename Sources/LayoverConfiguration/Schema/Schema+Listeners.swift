@@ -27,8 +27,9 @@ extension Schema {
             "proxy.socketMode", \.proxy.socketMode, Codec.permissions.orNull,
             "Permissions of the Unix domain socket. null: from the umask."),
         key(
-            "proxy.users", \.proxy.users, Codec.texts("object of names and hashes").secrets, available: .later,
-            secrecy: .whole, "User names and password hashes."),
+            "proxy.users", \.proxy.users, .users, secrecy: .whole, effect: .atOnce,
+            "Names and password hashes (yescrypt or bcrypt) of those who may use the proxy; `layover user add` writes them. "
+                + "Empty: everybody who can connect. Required if `proxy.listen` is not a loopback address."),
         key(
             "proxy.connectPorts", \.proxy.connectPorts, Codec.integer(1...65535).list,
             "Ports that clients on other machines may CONNECT to."),
@@ -36,11 +37,12 @@ extension Schema {
             "proxy.insecureOpen", \.proxy.insecureOpen, .flag,
             "Allows clients on other machines without authentication."),
         key(
-            "proxy.tls.certificate", \.proxy.tls.certificate, Codec.path.orNull, available: .later,
-            "PEM file of the certificate for TLS connections to the proxy itself."),
+            "proxy.tls.certificate", \.proxy.tls.certificate, Codec.path.orNull,
+            "PEM file of the certificate, and those that lead to its authority, by which clients speak TLS to the proxy itself. "
+                + "A reload reads the file anew. null: they speak without."),
         key(
-            "proxy.tls.key", \.proxy.tls.key, Codec.path.orNull, available: .later,
-            "PEM file of the certificate's private key."),
+            "proxy.tls.key", \.proxy.tls.key, Codec.path.orNull,
+            "PEM file of the certificate's private key, without a password."),
     ]
 
     static let adminKeys: [Key<Settings>] = [

@@ -1,4 +1,5 @@
 package import LayoverCore
+package import LayoverPasswords
 
 /// The port that clients use.
 package struct ProxySettings: Sendable, Hashable {
@@ -47,7 +48,7 @@ package struct ProxySettings: Sendable, Hashable {
     /// Permissions of the Unix domain socket. Nil: as the umask has it. Default: nil.
     package var socketMode: Int?
     /// Password hashes by user name. Default: none.
-    package var users: [String: Secret] = [:]
+    package var users: [String: PasswordHash] = [:]
     /// Ports that clients from outside this machine may CONNECT to. Default: 443, 8443, 22.
     package var connectPorts = [443, 8443, 22]
     /// Whether clients from outside this machine need no user. Default: false.

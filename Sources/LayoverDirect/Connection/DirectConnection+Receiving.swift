@@ -83,6 +83,8 @@ extension DirectConnection {
         guard let attempt = takeAttempt() else { return }
         retire(isClean: isClean)
         attempt.receiver.receive(.end(trailers: trailers), of: attempt)
+        // A channel that is closed while it is read says nothing of the end of the batch.
+        if !isOpen { worker.batchEnded() }
     }
 
     // MARK: The connection ends

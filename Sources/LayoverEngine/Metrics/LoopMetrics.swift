@@ -24,6 +24,9 @@ package final class LoopMetrics: Sendable {
     private let statusClass3 = Atomic<Int>(0)
     private let statusClass4 = Atomic<Int>(0)
     private let statusClass5 = Atomic<Int>(0)
+    /// Requests that were refused with 407.
+    package let unauthenticatedRequestCount = Atomic<Int>(0)
+    private let userCounts = Mutex<[String: UserCount]>([:])
 
     package init() {}
 
@@ -34,6 +37,18 @@ package final class LoopMetrics: Sendable {
         case 3: statusClass3.increment()
         case 4: statusClass4.increment()
         default: statusClass5.increment()
+        }
+    }
+
+    /// Requests by user.
+    package var users: [UserCount] { userCounts.withLock { Array($0.values) } }
+
+    /// Counts for these users from now on, and for no others. Who had a count goes on with it.
+    package func countUsers(_ names: [String]) -> [String: UserCount] {
+        userCounts.withLock { counts in
+            let old = counts
+            counts = Dictionary(names.map { ($0, old[$0] ?? UserCount(name: $0)) }) { first, _ in first }
+            return counts
         }
     }
 

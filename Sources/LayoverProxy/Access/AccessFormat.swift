@@ -52,7 +52,9 @@ struct AccessFormat {
         _ record: AccessRecord, _ values: [(name: StaticString, value: Value)], into out: inout ByteBuffer
     ) {
         out.writeString(record.client)
-        out.writeStaticString(" - - [")
+        out.writeStaticString(" - ")
+        writeUser(record.user, into: &out)
+        out.writeStaticString(" [")
         out.writeString(secondText)
         out.writeStaticString("] \"")
         if let method = record.method, let url = record.url {
@@ -82,6 +84,14 @@ struct AccessFormat {
         }
     }
 
+    /// A space would begin the next field.
+    private func writeUser(_ user: String?, into out: inout ByteBuffer) {
+        let isWord = user.map { !$0.isEmpty && $0 != "-" && !$0.utf8.contains(UInt8(ascii: " ")) } ?? true
+        if !isWord { out.writeStaticString("\"") }
+        writeQuoted(user ?? "-", into: &out)
+        if !isWord { out.writeStaticString("\"") }
+    }
+
     // MARK: JSON
 
     private func writeJSON(
@@ -93,7 +103,7 @@ struct AccessFormat {
         writePadded(millisecond, digitCount: 3, into: &out)
         out.writeStaticString("Z\"")
         let texts: [(StaticString, String?)] = [
-            ("client", record.client), ("method", record.method), ("url", record.url),
+            ("client", record.client), ("user", record.user), ("method", record.method), ("url", record.url),
             ("protocol", record.method == nil ? nil : record.minorVersion == 0 ? "HTTP/1.0" : "HTTP/1.1"),
         ]
         for (name, text) in texts { write(name, text, into: &out) }

@@ -36,6 +36,8 @@ final class AccessRecord {
     let referer: String?
     let traceParent: TraceParent?
 
+    /// By which name the client may use the proxy; nil: without one.
+    var user: String?
     var status: Int?
     var source: Source?
     /// Bytes of the body of the request; of a tunnel, all that the client sent.
@@ -55,11 +57,11 @@ final class AccessRecord {
     /// The id by which its entry is shown.
     var entry: EntryID?
 
-    init(_ head: RequestHead, from client: String, _ intercepted: Origin?, _ planner: RequestPlanner, at now: Timestamp) {
+    init(_ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool, _ planner: RequestPlanner, at now: Timestamp) {
         createdAt = now
         self.client = client
         method = head.methodString
-        url = Self.url(of: head, intercepted, planner)
+        url = Self.url(of: head, intercepted, scheme: isSecure ? "https" : "http", planner)
         minorVersion = head.minorVersion
         userAgent = head.fields.string(.userAgent)
         referer = head.fields.values(of: "referer").first.map { MaskedURL.text(head.fields.string($0)) }
@@ -97,13 +99,13 @@ final class AccessRecord {
         }
     }
 
-    private static func url(of head: RequestHead, _ intercepted: Origin?, _ planner: RequestPlanner) -> String {
+    private static func url(of head: RequestHead, _ intercepted: Origin?, scheme: String, _ planner: RequestPlanner) -> String {
         var url = head.targetString
         if let intercepted {
             if case .absolute = head.target { return MaskedURL.text(url) }
             return MaskedURL.text(intercepted.description + url)
         }
-        let host = (head.authorityRange ?? head.hostRange).map { "http://" + head.fields.string($0) } ?? ""
+        let host = (head.authorityRange ?? head.hostRange).map { "\(scheme)://" + head.fields.string($0) } ?? ""
         if hasOwnPath(url) {
             // The address of a ticket is a secret, and the path of a route may have its key.
             var path = ByteBuffer()

@@ -45,8 +45,10 @@ extension Exchange {
 
 extension AccessLog {
     /// - Parameter intercepted: The origin of an intercepted connection.
-    func record(_ head: RequestHead, from client: String, _ intercepted: Origin?, _ planner: RequestPlanner) -> AccessRecord {
-        AccessRecord(head, from: client, intercepted, planner, at: clock.now())
+    func record(
+        _ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool, _ planner: RequestPlanner
+    ) -> AccessRecord {
+        AccessRecord(head, from: client, intercepted, isSecure: isSecure, planner, at: clock.now())
     }
 
     func malformed(from client: String) -> AccessRecord { AccessRecord(malformedFrom: client, at: clock.now()) }

@@ -34,10 +34,15 @@ extension ClientConnection {
         isHeadTimed = false
         deadline = nil
         loop.metrics.requestCount.increment()
-        if let log = loop.accessLog { access = log.record(head, from: clientAddress, intercepted, loop.planner) }
+        if let log = loop.accessLog { access = log.record(head, from: clientAddress, intercepted, isSecure: isSecure, loop.planner) }
+        if let users = loop.users { authenticate(head, by: users) } else { plan(head) }
+    }
+
+    /// Does what the request asks for.
+    func plan(_ head: RequestHead) {
         do throws(Refusal) {
             switch try loop.planner.plan(
-                head, isLoopback: isLoopback, cache: &addressCache, intercepted: intercepted, reachedAt: reachedAt)
+                head, isLoopback: isLoopback, cache: &addressCache, intercepted: intercepted, isSecure: isSecure, reachedAt: reachedAt)
             {
             case .intercept(let plan):
                 peekBeforeTunnel(head, plan)
@@ -56,10 +61,13 @@ extension ClientConnection {
                 answerDirectly(response, to: head)
             }
         } catch {
-            loop.metrics.refusedRequestCount.increment()
-            answerDirectly(
-                OwnResponse(error.problem, identity: loop.rules.identity), to: head, closes: error.closes)
+            refuse(error, to: head)
         }
+    }
+
+    func refuse(_ refusal: Refusal, to head: RequestHead) {
+        loop.metrics.refusedRequestCount.increment()
+        answerDirectly(OwnResponse(refusal.problem, identity: loop.rules.identity), to: head, closes: refusal.closes)
     }
 
     /// A response that needs no exchange. A body that comes with the request is not worth reading.

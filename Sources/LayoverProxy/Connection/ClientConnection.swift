@@ -75,9 +75,19 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// A CONNECT that is intercepted, until the first bytes of the client are there.
     var peek: InterceptionPeek?
 
-    init(loop: ProxyLoop, intercepted: Origin? = nil) {
+    /// Whether its client is this process, which needs no user.
+    let isOwn: Bool
+    /// Whether its client speaks TLS to the proxy.
+    let isSecure: Bool
+    /// Whose tunnel it is, or whose the intercepted connection. Nil: nobody's, or the process's own.
+    var user: UserCount?
+
+    init(loop: ProxyLoop, intercepted: Origin? = nil, user: UserCount? = nil, isOwn: Bool = false, isSecure: Bool = false) {
         self.loop = loop
         self.intercepted = intercepted
+        self.user = user
+        self.isOwn = isOwn
+        self.isSecure = isSecure
         decoder = RequestDecoder(limits: loop.rules.framing)
     }
 
@@ -181,15 +191,18 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What stands before a path of ours, for this client: the public URL, or where it reached us.
     func ownBase(for head: RequestHead) -> String {
         if let base = loop.rules.publicBase { return base }
-        if intercepted == nil, case .origin = head.target, let range = head.hostRange { return "http://" + head.fields.string(range) }
-        return reachedAt?.base ?? ""
+        if intercepted == nil, case .origin = head.target, let range = head.hostRange { return "\(scheme)://" + head.fields.string(range) }
+        return reachedAt.map { "\(scheme)://\($0.authority)" } ?? ""
     }
 
+    /// Of what is ours.
+    private var scheme: String { isSecure ? "https" : "http" }
+
     /// Where the client reached us.
-    var reachedAt: OwnAddress? { OwnAddress(context?.channel.localAddress) }
+    var reachedAt: OwnAddress? { OwnAddress(context?.channel.localAddress) ?? (isOwn ? loop.listensAt : nil) }
 
     private func readClientAddress(_ address: SocketAddress?) {
-        clientAddress = address?.ipAddress ?? "unix"
+        clientAddress = isOwn ? "layover" : address?.ipAddress ?? "unix"
         switch address {
         case .v4: isLoopback = clientAddress.hasPrefix("127.")
         case .v6: isLoopback = clientAddress == "::1" || clientAddress.hasPrefix("::ffff:127.")

@@ -76,7 +76,7 @@ extension ClientConnection {
             let pipeline = context.pipeline.syncOperations
             // In this order: the connection inside asks for its first bytes as soon as it is added.
             try pipeline.addHandler(tls)
-            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: origin))
+            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: origin, user: user))
             pipeline.removeHandler(self, promise: nil)
         } catch {
             context.close(promise: nil)

@@ -19,6 +19,5 @@ struct OwnAddress: Equatable {
         self.port = port
     }
 
-    /// Where what is ours begins for a client that came here.
-    var base: String { "http://\(ip.contains(":") ? "[\(ip)]" : ip):\(port)" }
+    var authority: String { "\(ip.contains(":") ? "[\(ip)]" : ip):\(port)" }
 }

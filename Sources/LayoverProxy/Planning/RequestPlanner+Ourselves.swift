@@ -5,14 +5,14 @@ import LayoverHTTP
 extension RequestPlanner {
     static let routePrefix = "/.layover/route/"
 
-    func planForOurselves(_ head: RequestHead, reachedAt: OwnAddress?) throws(Refusal) -> RequestPlan {
+    func planForOurselves(_ head: RequestHead, isSecure: Bool, reachedAt: OwnAddress?) throws(Refusal) -> RequestPlan {
         let target = head.targetString
         let host = head.hostAuthority?.host
         let path = target.prefix { $0 != "?" }
-        let isOwnHost = isOwnHost(head, reachedAt: reachedAt)
+        let isOwnHost = isOwnHost(head, isSecure: isSecure, reachedAt: reachedAt)
         if path.hasPrefix(TicketAddress.prefix) {
             // Where a request became a ticket, its client must find it again.
-            try refuseForeign(head, isKnownHost: isOwnHost || host.map(isOfRoute) == true)
+            try refuseForeign(head, isSecure: isSecure, isKnownHost: isOwnHost || host.map(isOfRoute) == true)
             return try planTicket(head, path)
         }
         let routeOfHost = host.flatMap { name in
@@ -21,7 +21,7 @@ extension RequestPlanner {
                     && route.matches(host: name, path: target, method: head.methodString)
             }
         }
-        try refuseForeign(head, isKnownHost: routeOfHost != nil || isOwnHost)
+        try refuseForeign(head, isSecure: isSecure, isKnownHost: routeOfHost != nil || isOwnHost)
         if target.hasPrefix(Self.routePrefix) { return try planBaseURL(head, target) }
         if let routeOfHost, let authority = head.hostAuthority {
             try checkKey(of: routeOfHost, in: head, isInPath: false)
@@ -42,10 +42,10 @@ extension RequestPlanner {
 
     /// Whether the Host is one of ours. The address that this very connection came to always is: a page that
     /// turns its own name into our address (DNS rebinding) still says its name.
-    private func isOwnHost(_ head: RequestHead, reachedAt: OwnAddress?) -> Bool {
+    private func isOwnHost(_ head: RequestHead, isSecure: Bool, reachedAt: OwnAddress?) -> Bool {
         guard let authority = head.hostAuthority else { return true }
         return rules.allowedHosts.contains(authority.host)
-            || reachedAt == OwnAddress(ip: authority.host, port: authority.port ?? 80)
+            || reachedAt == OwnAddress(ip: authority.host, port: authority.port ?? (isSecure ? 443 : 80))
     }
 
     /// Whether a route is for this host, whatever the path and the method.
@@ -99,7 +99,7 @@ extension RequestPlanner {
     }
 
     /// A web page must not reach a route that carries a token, nor anything else here.
-    private func refuseForeign(_ head: RequestHead, isKnownHost: Bool) throws(Refusal) {
+    private func refuseForeign(_ head: RequestHead, isSecure: Bool, isKnownHost: Bool) throws(Refusal) {
         guard isKnownHost else {
             throw Refusal(
                 421, "host", "This host is not in proxy.allowedHosts.", error: .httpRequestDenied)
@@ -109,7 +109,7 @@ extension RequestPlanner {
         }
         if let origin = head.fields.string(.origin) {
             let host = head.hostRange.map { head.fields.string($0) } ?? ""
-            guard origin == "http://\(host)" else { throw foreign() }
+            guard origin == "\(isSecure ? "https" : "http")://\(host)" else { throw foreign() }
         }
     }
 

@@ -117,10 +117,17 @@ extension RequestPlanner {
         var lines: [(name: String, value: String)] = []
         for range in head.fields.ranges {
             let name = head.fields.string(range.name).lowercased()
-            if names.contains(name) { lines.append((name, head.fields.string(range.value))) }
+            guard names.contains(name) else { continue }
+            let value = head.fields.string(range.value)
+            lines.append((name, name == CredentialFields.ofProxy ? proxyIdentity(value) : value))
         }
         // Two lines of one name stay in their order: it may mean something.
         let sorted = lines.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
         return sorted.flatMap { [$0.element.name, $0.element.value] }
+    }
+
+    /// Who a client is to the proxy. A user is the same with a new password.
+    private func proxyIdentity(_ value: String) -> String {
+        rules.users.isEmpty ? value : ProxyCredential.parts(of: value)?.name ?? value
     }
 }

@@ -23,9 +23,10 @@ final class RequestPlanner {
     ///   - isLoopback: Whether the client is on this machine.
     ///   - cache: The connection's memory of the address before.
     ///   - intercepted: The origin that the connection is for, where it was intercepted; nil: it is a proxy's.
+    ///   - isSecure: Whether the client speaks TLS to us.
     ///   - reachedAt: Address and port of ours that the connection came to, as far as it has them.
     func plan(
-        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache, intercepted: Origin? = nil,
+        _ head: RequestHead, isLoopback: Bool, cache: inout RequestAddressCache, intercepted: Origin? = nil, isSecure: Bool = false,
         reachedAt: @autoclosure () -> OwnAddress? = nil
     ) throws(Refusal) -> RequestPlan {
         if head.hasUnknownExpectation {
@@ -48,7 +49,7 @@ final class RequestPlanner {
             cache.isCleared = route == nil
             return plan
         }
-        return try planForOurselves(head, reachedAt: reachedAt())
+        return try planForOurselves(head, isSecure: isSecure, reachedAt: reachedAt())
     }
 
     /// A target in absolute form, or one that a route led to.

@@ -23,6 +23,8 @@ struct OwnResponse {
             let seconds = max(1, Int(retryAfter.inSeconds.rounded(.up)))
             fields.append(("Retry-After", String(seconds)))
         }
+        // RFC 9110 section 11.7.1.
+        if status == 407 { fields.append(("Proxy-Authenticate", #"Basic realm="Layover", charset="UTF-8""#)) }
         body = problem.json
     }
 

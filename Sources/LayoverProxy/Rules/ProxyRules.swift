@@ -1,6 +1,7 @@
 package import LayoverCore
 package import LayoverEngine
 package import LayoverHTTP
+package import LayoverPasswords
 
 /// What all loops of the listener go by: one immutable snapshot of the configuration.
 package struct ProxyRules: Sendable {
@@ -15,6 +16,8 @@ package struct ProxyRules: Sendable {
     package var allowedHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
     /// Ports to which clients that are not on loopback may CONNECT. Default: 443, 8443, 22.
     package var connectPorts: Set<Int> = [443, 8443, 22]
+    /// Who may use the proxy, by name. Default: empty, which is everybody.
+    package var users: [String: PasswordHash] = [:]
     package var framing = FramingLimits()
     package var body = CapturedBody.Limits()
     /// Most client connections at a time. Default: 10 000.

@@ -1,5 +1,6 @@
 package import LayoverCore
 package import LayoverEngine
+import LayoverPasswords
 package import LayoverTLS
 package import Logging
 package import NIOCore
@@ -22,6 +23,13 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private(set) var cache: (any ResponseCache)?
     /// Those of intercepted hosts. Nil: there are none, and every CONNECT becomes a tunnel.
     private(set) var certificates: LeafCertificates?
+    /// With which clients that speak TLS to the proxy are served; nil: they speak without.
+    private(set) var identity: TLSServerContext?
+    /// Where clients reach the listener; nil: at a Unix socket.
+    private(set) var listensAt: OwnAddress?
+    private var passwordChecks: PasswordChecks?
+    /// Nil: everybody may use the proxy.
+    private(set) var users: UserAccess?
     /// Nil: there is none.
     private(set) var accessLog: AccessLog?
     /// Counts connections of all loops against `limits.connections`.
@@ -84,6 +92,24 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.submit { self.certificates = certificates }
     }
 
+    /// Speaks TLS with new connections from now on, by this certificate.
+    package func use(_ identity: TLSServerContext) -> EventLoopFuture<Void> {
+        eventLoop.submit { self.identity = identity }
+    }
+
+    /// Says where the listener is. Before the first connection.
+    func listens(at address: OwnAddress?) -> EventLoopFuture<Void> {
+        eventLoop.submit { self.listensAt = address }
+    }
+
+    /// Lets in the users of the rules only. Before the first connection.
+    package func use(_ checks: PasswordChecks) -> EventLoopFuture<Void> {
+        eventLoop.submit {
+            self.passwordChecks = checks
+            self.users = UserAccess(self.rules.users, checks: checks, metrics: self.metrics)
+        }
+    }
+
     /// Writes a line for each exchange from now on. Before the first connection.
     package func logAccess(as format: AccessLog.Format, to sink: @escaping AccessLog.Sink) -> EventLoopFuture<Void> {
         eventLoop.submit { self.accessLog = AccessLog(format, on: self.eventLoop, clock: self.engine.clock, to: sink) }
@@ -112,16 +138,23 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         engine.post(.networkAnswered)
     }
 
-    /// Goes by other rules from now on. What is known of routes, policies and the time-outs of attempts
-    /// counts at once, for requests that wait too; the rest needs a restart.
+    /// Goes by other rules from now on. What is known of routes, policies, users and the time-outs of
+    /// attempts counts at once, for requests that wait too; the rest needs a restart.
     package func adopt(_ new: ProxyRules) -> EventLoopFuture<Void> {
         eventLoop.submit {
             self.rules.routes = new.routes
             self.rules.attempt = new.attempt
+            self.adopt(users: new.users)
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.connections.inOrder { connection.adoptedRules() }
             for exchange in self.unattended.values { exchange.reroute() }
         }
+    }
+
+    private func adopt(users: [String: PasswordHash]) {
+        guard users != rules.users else { return }
+        rules.users = users
+        self.users = passwordChecks.flatMap { UserAccess(users, checks: $0, metrics: metrics) }
     }
 
     /// Accepts tickets from now on, or says why not. Only once the store is open: what it swept away before must

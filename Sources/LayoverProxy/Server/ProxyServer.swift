@@ -1,4 +1,5 @@
 import LayoverEngine
+import LayoverTLS
 import NIOCore
 package import NIOPosix
 
@@ -17,7 +18,7 @@ package struct ProxyServer: Sendable {
     /// Connections that may wait to be accepted. The kernel lowers it to `net.core.somaxconn`.
     private static let backlog = 4096
     /// Bytes that may wait for a client before the upstream is slowed down.
-    private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
+    static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
         low: 64 << 10, high: 256 << 10)
 
     package let loops: [ProxyLoop]
@@ -47,7 +48,12 @@ package struct ProxyServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     guard let loop = byLoop[ObjectIdentifier(channel.eventLoop)] else { return }
-                    try channel.pipeline.syncOperations.addHandler(ClientConnection(loop: loop))
+                    let pipeline = channel.pipeline.syncOperations
+                    if let identity = loop.identity {
+                        let eventLoop = loop.eventLoop
+                        try pipeline.addHandler(TLSServerHandler { _ in eventLoop.makeSucceededFuture(identity) })
+                    }
+                    try pipeline.addHandler(ClientConnection(loop: loop, isSecure: loop.identity != nil))
                 }
             }
         let channel: any Channel
@@ -62,6 +68,8 @@ package struct ProxyServer: Sendable {
         case .unix(let path, let mode):
             channel = try await bindUnix(bootstrap, path: path, mode: mode)
         }
+        let address = OwnAddress(channel.localAddress)
+        for loop in loops { try await loop.listens(at: address).get() }
         return ProxyServer(loops: loops, group: group, channel: channel)
     }
 

@@ -8,16 +8,18 @@ struct RunningPorts: Decodable, Equatable {
 
     /// Nil: the proxy listens on a Unix socket.
     var proxy: UInt16?
+    /// Nil: clients speak to it without TLS.
+    var proxyScheme: String?
     /// Nil: the admin API listens on a Unix socket.
     var admin: UInt16?
     var adminSocket: String?
     /// From the file `admin-token` beside it. Nil: there is none, because `admin.token` is set.
     var token: Secret?
 
-    private enum CodingKeys: CodingKey { case proxy, admin, adminSocket }
+    private enum CodingKeys: CodingKey { case proxy, proxyScheme, admin, adminSocket }
 
     var adminURL: String { adminSocket.map { "unix:\($0)" } ?? "http://127.0.0.1:\(admin ?? 0)" }
-    var proxyURL: String? { proxy.map { "http://127.0.0.1:\($0)" } }
+    var proxyURL: String? { proxy.map { "\(proxyScheme ?? "http")://127.0.0.1:\($0)" } }
 
     /// The ports of the first instance found; nil if no file is there.
     static func found(environment: [String: String], workingFolder: String = ".") -> RunningPorts? {

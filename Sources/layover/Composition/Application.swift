@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import LayoverAdmin
 import LayoverConfiguration
+import LayoverCore
 import LayoverEngine
 import LayoverMonitor
 import LayoverProxy
@@ -30,8 +31,9 @@ struct Application {
         do throws(ActivatedSocket.Unusable) {
             activated = try ActivatedSocket.given()
             if let address = activated?.address {
-                guard address.isLoopback || settings.proxy.insecureOpen else {
-                    throw .init(message: "\(address) is reachable from other machines, so proxy.insecureOpen must be true")
+                guard address.isLoopback || settings.proxy.insecureOpen || !settings.proxy.users.isEmpty
+                else {
+                    throw .init(message: ProxySettings.needsUsers(address))
                 }
                 settings.proxy.listen = address
             }
@@ -55,6 +57,7 @@ struct Application {
         let reloader = Reloader(loaded, from: source, parts: parts, notifier: notifier, level: threshold)
         let draining = DrainState()
         let stop = StopSignal()
+        try await prepareTLS(parts)
         let server = try await bindProxy(parts)
         await notifier.begin()
         try await parts.restore()
@@ -72,7 +75,8 @@ struct Application {
             sources: adminSources(parts, reloader, draining: draining, stop: stop, server: server),
             logger: logger, onListening: { portFound.yield($0) })
         let proxy = ProxyService(
-            server: server, engine: parts.engine, store: parts.store, cache: parts.cache, drainMax: settings.timeouts.drain,
+            server: server, engine: parts.engine, store: parts.store, cache: parts.cache,
+            drainMax: settings.timeouts.drain,
             isDraining: draining, logger: logger)
         var running: [any Service] = [admin, monitor(parts), notifier, proxy]
         if settings.store.isKept, let standIn = parts.store as? UnavailableStore {
@@ -80,12 +84,17 @@ struct Application {
         }
         let manager = ServiceManagerLink(engine: parts.engine)
         if let manager { running.append(manager) }
-        let services = ServiceGroup(configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
+        let services = ServiceGroup(
+            configuration: .init(services: running.map { .init(service: $0) }, logger: logger))
         if source.command != nil {
             stop.listenToParent { await services.triggerGracefulShutdown() }
         } else {
             stop.listen {
-                if let manager { await manager.reloading { _ = await reloader.reload() } } else { _ = await reloader.reload() }
+                if let manager {
+                    await manager.reloading { _ = await reloader.reload() }
+                } else {
+                    _ = await reloader.reload()
+                }
             } _: {
                 await services.triggerGracefulShutdown()
             }
@@ -117,8 +126,19 @@ struct Application {
     /// What waits for that file would wait for ever.
     private func checkPortFile() throws {
         guard let portFile, let failure = PortFile.failure(toWrite: portFile) else { return }
-        StandardError.error("--port-file: \(portFile) cannot be written: \(failure); name a file in a folder that exists and is yours")
+        StandardError.error(
+            "--port-file: \(portFile) cannot be written: \(failure); name a file in a folder that exists and is yours"
+        )
         throw ExitCode(1)
+    }
+
+    private func prepareTLS(_ parts: ProxyParts) async throws {
+        do {
+            try await ListenerIdentity(settings)?.use(on: parts.loops, logger: parts.logger)
+        } catch {
+            StandardError.error("proxy.tls: \(error)")
+            throw ExitCode(1)
+        }
     }
 
     private func bindProxy(_ parts: ProxyParts) async throws -> ProxyServer {
@@ -187,10 +207,19 @@ struct Application {
         sources.cache = { parts.cache.current }
         sources.metrics = parts.loops.map(\.metrics)
         sources.proxyURLs = { [address] }
+        if case .tcp(let host, _) = settings.proxy.listen {
+            sources.isOnAllAddresses = ["0.0.0.0", "::"].contains(host)
+        }
+        sources.publicProxyURL = settings.proxy.publicURL.flatMap {
+            $0.path.isEmpty ? "\($0.origin.scheme.rawValue)://\($0.origin.authority)" : nil
+        }
+        sources.asksForUser = { reloader.asksForUser }
         sources.isDraining = { draining.isDraining }
-        sources.droppedLogLineCount = { LogLines.standardError.droppedCount + LogLines.standardOutput.droppedCount }
+        sources.droppedLogLineCount = {
+            LogLines.standardError.droppedCount + LogLines.standardOutput.droppedCount
+        }
         sources.drain = { stop.request() }
-        let batch = BatchSending(listener: settings.proxy.listen, port: server.localPort)
+        let batch = BatchSending(server: server)
         sources.send = { await batch.send($0) }
         sources.reload = { await reloader.reload() }
         sources.configuration = { reloader.values }
@@ -209,11 +238,14 @@ struct Application {
 
     // MARK: Saying where
 
+    /// What clients speak to the proxy.
+    private var scheme: String { ListenerIdentity(settings) == nil ? "http" : "https" }
+
     private func proxyAddress(_ server: ProxyServer) -> String {
         switch settings.proxy.listen {
         case .unix(let path): "unix:\(path)"
         case .tcp(let host, let port):
-            "http://\(Self.reachable(host)):\(server.localPort ?? port)"
+            "\(scheme)://\(Self.reachable(host)):\(server.localPort ?? port)"
         }
     }
 
@@ -241,15 +273,16 @@ struct Application {
         }
         // Not before both of our addresses are refused as targets.
         try await server.accept()
+        let proxyPlace = ProxyPlace(port: server.localPort, scheme: scheme)
         do {
-            try instancePorts.write(proxy: server.localPort, admin: admin)
+            try instancePorts.write(proxy: proxyPlace, admin: admin)
         } catch {
             parts.logger.warning(
                 "cannot write the file of ports; commands need --admin-url unless the admin port is the default one",
                 metadata: ["file": "\(instancePorts.path)"])
         }
         // Last, so that a program that waits for it can use commands at once.
-        if let portFile { try PortFile.write(portFile, proxy: server.localPort, admin: admin) }
+        if let portFile { try PortFile.write(portFile, proxy: proxyPlace, admin: admin) }
         // Its parent waits for a line.
         if source.command != nil { return StandardOutput.write("ready") }
         let words = """

@@ -1,20 +1,18 @@
 import Foundation
 import LayoverAdmin
-import LayoverConfiguration
+import LayoverProxy
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Sends the requests of batches through the proxy port, as any client does: the same policies and guards are in force.
+/// Sends the requests of batches through the proxy, as any client does: the same policies and guards are in force.
 struct BatchSending: Sendable {
     /// Bytes of a response body that are taken. Default: 4 MiB.
     private static let bodyByteCountMax = 4 << 20
 
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
-    let listener: ListenAddress
-    /// Nil for a Unix socket.
-    let port: Int?
+    let server: ProxyServer
 
     func send(_ item: BatchItem) async -> BatchOutcome {
         do {
@@ -31,26 +29,12 @@ struct BatchSending: Sendable {
     }
 
     private func connect() async throws -> Connection {
-        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        let initialize: @Sendable (any Channel) -> EventLoopFuture<Connection> = { channel in
+        let socket = try await server.connect()
+        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).withConnectedSocket(socket) { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
                 return try Connection(wrappingChannelSynchronously: channel)
             }
-        }
-        switch listener {
-        case .unix(let path): return try await bootstrap.connect(unixDomainSocketPath: path, channelInitializer: initialize)
-        case .tcp(let host, let configured):
-            return try await bootstrap.connect(host: Self.reachable(host), port: port ?? configured, channelInitializer: initialize)
-        }
-    }
-
-    /// The address at which this machine reaches a listener on all addresses.
-    private static func reachable(_ host: String) -> String {
-        switch host {
-        case "0.0.0.0": "127.0.0.1"
-        case "::": "::1"
-        default: host
         }
     }
 

@@ -8,11 +8,19 @@ enum AdminPlace {
     case socket(String)
 }
 
+/// Where the proxy listens.
+struct ProxyPlace {
+    /// Nil: at a Unix socket.
+    let port: Int?
+    /// What clients speak to it: `http` or `https`.
+    let scheme: String
+}
+
 /// Writes the ports in use for other programs: `{"proxy":port,"admin":port}`. Of a Unix socket there is no port, and that of the admin API
-/// is `adminSocket`.
+/// is `adminSocket`. Where clients speak TLS to the proxy, `proxyScheme` is `https`.
 enum PortFile {
     /// Writes the file atomically: a reader sees all of it.
-    static func write(_ path: String, proxy: Int?, admin: AdminPlace) throws {
+    static func write(_ path: String, proxy: ProxyPlace, admin: AdminPlace) throws {
         try text(proxy: proxy, admin: admin).write(toFile: path, atomically: true, encoding: .utf8)
     }
 
@@ -25,14 +33,15 @@ enum PortFile {
         return access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 ? nil : String(cString: strerror(errno))
     }
 
-    fileprivate static func text(proxy: Int?, admin: AdminPlace) -> String {
-        let proxy = proxy.map(String.init) ?? "null"
+    fileprivate static func text(proxy: ProxyPlace, admin: AdminPlace) -> String {
+        let scheme = proxy.scheme == "http" ? "" : ",\"proxyScheme\":\"\(proxy.scheme)\""
+        let proxy = proxy.port.map(String.init) ?? "null"
         switch admin {
-        case .port(let port): return "{\"proxy\":\(proxy),\"admin\":\(port)}\n"
+        case .port(let port): return "{\"proxy\":\(proxy),\"admin\":\(port)\(scheme)}\n"
         case .socket(let path):
             // A path is a string of JSON once its quotation marks and backslashes are escaped.
             let escaped = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            return "{\"proxy\":\(proxy),\"admin\":null,\"adminSocket\":\"\(escaped)\"}\n"
+            return "{\"proxy\":\(proxy),\"admin\":null,\"adminSocket\":\"\(escaped)\"\(scheme)}\n"
         }
     }
 
@@ -47,7 +56,7 @@ final class InstancePortFile: Sendable {
 
     init(folder: String) { path = PortFile.path(in: folder) }
 
-    func write(proxy: Int?, admin: AdminPlace) throws {
+    func write(proxy: ProxyPlace, admin: AdminPlace) throws {
         try PortFile.write(path, proxy: proxy, admin: admin)
         chmod(path, 0o600)
         written.withLock { $0 = PortFile.text(proxy: proxy, admin: admin) }

@@ -26,6 +26,7 @@ struct ProxyParts: Sendable {
     let storeOpening: StoreOpening
     let cache = OpenedCache()
     let authority = OpenedAuthority()
+    let passwordChecks: PasswordChecks
     let logger: Logger
 
     /// Makes everything that needs no port: threads, workers, machines.
@@ -54,9 +55,10 @@ struct ProxyParts: Sendable {
             try Self.makeUpstream(settings.proxy.upstream, options), board: engine.rehearsalBoard, clock: clock)
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: settings.proxy.threads ?? System.coreCount)
+        passwordChecks = try PasswordChecks()
         loops = try await Self.makeLoops(
             settings, engine: engine, group: group, spool: spool, addressGuard: addressGuard,
-            upstream: upstream, logger: logger)
+            upstream: upstream, passwordChecks: passwordChecks, logger: logger)
         self.spool = spool
         self.store = store
         self.storeOpening = storeOpening
@@ -83,7 +85,7 @@ struct ProxyParts: Sendable {
 
     private static func makeLoops(
         _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, spool: BodySpool,
-        addressGuard: OwnAddressGuard, upstream: any Upstream, logger: Logger
+        addressGuard: OwnAddressGuard, upstream: any Upstream, passwordChecks: PasswordChecks, logger: Logger
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
         var rules = ProxyRules(settings, installation: installation)
@@ -95,6 +97,7 @@ struct ProxyParts: Sendable {
                 eventLoop: eventLoop, engine: engine, rules: rules, spool: spool,
                 addressGuard: addressGuard, connectionLimit: limit, logger: logger)
             try await eventLoop.submit { try loop.start(with: upstream) }.get()
+            try await loop.use(passwordChecks).get()
             if let format = AccessLog.Format(settings.log.access) {
                 try await loop.logAccess(as: format) { lines, count in
                     LogLines.standardOutput.write(Array(lines.readableBytesView), lineCount: count)

@@ -18,6 +18,7 @@ extension ProxyRules {
             allowedHosts.insert(publicURL.origin.host)
         }
         connectPorts = Set(settings.proxy.connectPorts)
+        users = settings.proxy.users
         framing.headByteCountMax = settings.limits.headerBytes
         body.inMemoryMax = settings.limits.bodyInMemory
         body.byteCountMax = settings.limits.bodyMax

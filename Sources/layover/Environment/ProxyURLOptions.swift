@@ -30,7 +30,13 @@ struct ProxyURLOptions: ParsableArguments {
             throw CommandFailure(code: .unreachable, message: "the proxy is being stopped and takes no new connections")
         }
         let addresses = status.proxy
-        if let url = addresses.first(where: { $0.hasPrefix("http") }) { return url }
+        if let url = addresses.first(where: { $0.hasPrefix("http") }) {
+            guard status.asksForUser else { return url }
+            throw CommandFailure(
+                code: .usage,
+                message: "the proxy at \(url) asks for a user name and a password; "
+                    + "give --proxy-url or LAYOVER_PROXY_URL with both, as http://NAME:PASSWORD@HOST:PORT")
+        }
         throw CommandFailure(
             code: .unreachable,
             message: "the proxy listens on \(addresses.joined(separator: " ")) only, which proxy variables cannot name; "

@@ -10,7 +10,7 @@ struct RunningPortsTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        try PortFile.write(folder.file("ports.json").path, proxy: 1234, admin: .port(5678))
+        try PortFile.write(folder.file("ports.json").path, proxy: ProxyPlace(port: 1234, scheme: "http"), admin: .port(5678))
     }
 
     @Test(arguments: ["RUNTIME_DIRECTORY", "STATE_DIRECTORY"])

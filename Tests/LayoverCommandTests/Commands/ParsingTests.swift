@@ -50,7 +50,7 @@ struct ParsingTests {
                 "run", "check-config", "config", "status", "pending", "show", "explain", "retry", "cancel",
                 "hold", "release", "force", "abort", "settle", "decide", "body", "response", "incidents", "open", "online", "offline",
                 "auto", "rehearse",
-                "reload", "drain", "fleet", "store", "cache", "ca", "env", "exec", "healthcheck", "completions", "version",
+                "reload", "drain", "fleet", "store", "cache", "ca", "user", "env", "exec", "healthcheck", "completions", "version",
             ])
     }
 

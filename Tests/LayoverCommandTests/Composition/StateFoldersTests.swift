@@ -88,8 +88,8 @@ import Testing
     @Test func portFileOfALaterInstanceStays() throws {
         let folder = try TemporaryFolder()
         let (first, second) = (InstancePortFile(folder: folder.url.path), InstancePortFile(folder: folder.url.path))
-        try first.write(proxy: 1, admin: .port(2))
-        try second.write(proxy: 3, admin: .port(4))
+        try first.write(proxy: ProxyPlace(port: 1, scheme: "http"), admin: .port(2))
+        try second.write(proxy: ProxyPlace(port: 3, scheme: "http"), admin: .port(4))
         first.remove()
         #expect(folder.text(of: "ports.json") == "{\"proxy\":3,\"admin\":4}\n")
         second.remove()

@@ -75,8 +75,8 @@ struct TicketResourceTests {
     @Test func localAddressIsWrittenInItsOwnFamily() throws {
         let mapped = OwnAddress(try SocketAddress(ipAddress: "::ffff:192.0.2.2", port: 80))
         #expect(mapped == OwnAddress(ip: "192.0.2.2", port: 80))
-        #expect(mapped?.base == "http://192.0.2.2:80")
-        #expect(OwnAddress(try SocketAddress(ipAddress: "2001:db8::1", port: 81))?.base == "http://[2001:db8::1]:81")
+        #expect(mapped?.authority == "192.0.2.2:80")
+        #expect(OwnAddress(try SocketAddress(ipAddress: "2001:db8::1", port: 81))?.authority == "[2001:db8::1]:81")
         #expect(OwnAddress(try SocketAddress(unixDomainSocketPath: "/s")) == nil)
         #expect(OwnAddress(nil) == nil)
     }

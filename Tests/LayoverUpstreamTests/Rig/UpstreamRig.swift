@@ -4,6 +4,7 @@ import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import NIOPosix
+import Synchronization
 
 @testable import LayoverUpstream
 
@@ -12,6 +13,8 @@ final class UpstreamRig: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let eventLoop: any EventLoop
     let worker: any UpstreamWorker
+    /// Calls of `batchEnded`.
+    let batchEndCount: BatchEndCount
     private let threads = NIOThreadPool(numberOfThreads: 1)
     private let spool: BodySpool
 
@@ -29,7 +32,10 @@ final class UpstreamRig: Sendable {
             } else {
                 try LibcurlUpstream(options: options)
             }
-        worker = try Path.current.upstream(dialledBy: upstream, options).makeWorker(for: eventLoop, batchEnded: {})
+        let batchEndCount = BatchEndCount()
+        self.batchEndCount = batchEndCount
+        worker = try Path.current.upstream(dialledBy: upstream, options)
+            .makeWorker(for: eventLoop, batchEnded: { batchEndCount.value.increment() })
         threads.start()
         spool = BodySpool(folder: "/tmp", byteCountMax: 1 << 30, threads: threads)
     }
@@ -96,6 +102,11 @@ final class UpstreamRig: Sendable {
     func send(_ request: UpstreamRequest, needsFreshConnection: Bool = false) async -> AttemptRecord.Facts {
         await start(request, needsFreshConnection: needsFreshConnection).ended()
     }
+}
+
+/// Counts on one event loop.
+final class BatchEndCount: Sendable {
+    let value = Atomic(0)
 }
 
 enum RigError: Error { case noSocket }

@@ -4,9 +4,19 @@
 /** For how long a control that ends requests does nothing after it has come or moved, in milliseconds. */
 const restFor = 300;
 
-/** @type {WeakMap<Element, { x: number, y: number, at: number }>} */
-const places = new WeakMap();
+/** @type {Map<Element | string, { x: number, y: number, at: number }>} */
+let places = new Map();
 let isPointerDown = false;
+
+/**
+ * What a control is, beyond its element: drawn anew for the same request in the same part of the page, it is the same control.
+ *
+ * @param {Element} control
+ */
+function identity(control) {
+  const id = control.getAttribute("data-id");
+  return id ? `${control.closest("#rows, #detail")?.id ?? ""} ${control.getAttribute("data-verb")} ${id}` : control;
+}
 
 /** @param {Element} control */
 function place(control) {
@@ -20,7 +30,9 @@ export function watchPlaces() {
   const noteAll = () => {
     isPlanned = false;
     const at = performance.now();
-    for (const control of document.querySelectorAll("[data-danger]")) note(control, at);
+    const before = places;
+    places = new Map();
+    for (const control of document.querySelectorAll("[data-danger]")) note(control, at, before);
   };
   const plan = () => {
     if (isPlanned) return;
@@ -34,11 +46,13 @@ export function watchPlaces() {
   plan();
 }
 
-/** @param {Element} control @param {number} at */
-function note(control, at) {
+/** @param {Element} control @param {number} at @param {typeof places} before */
+function note(control, at, before) {
   const { x, y } = place(control);
-  const known = places.get(control);
-  if (!known || Math.abs(known.x - x) > 1 || Math.abs(known.y - y) > 1) places.set(control, { x, y, at });
+  const name = identity(control);
+  const known = before.get(name);
+  const isSame = known && Math.abs(known.x - x) <= 1 && Math.abs(known.y - y) <= 1;
+  places.set(name, isSame ? known : { x, y, at });
 }
 
 /**
@@ -50,8 +64,8 @@ function note(control, at) {
 export function isMeant(control, event) {
   if (!control.hasAttribute("data-danger") || event.detail === 0) return true;
   const at = performance.now();
-  note(control, at);
-  const known = places.get(control);
+  note(control, at, places);
+  const known = places.get(identity(control));
   return known !== undefined && at - known.at >= restFor;
 }
 

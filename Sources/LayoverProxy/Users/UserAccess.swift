@@ -1,0 +1,65 @@
+import LayoverEngine
+import LayoverHTTP
+import LayoverPasswords
+import NIOCore
+
+/// Who may use the proxy port, as one loop knows it. Confined to its loop.
+final class UserAccess {
+    enum Verdict {
+        case admitted(UserCount)
+        /// Name and password are missing or wrong.
+        case refused
+        /// The password has to be checked.
+        case unknown(ProxyCredential)
+    }
+
+    /// Most results that are remembered of each kind; when there are more, they are found out anew. Default: 1024.
+    private static let resultCountMax = 1024
+
+    let hashes: [String: PasswordHash]
+    private let checks: PasswordChecks
+    private let counts: [String: UserCount]
+    /// By digest.
+    private var admitted: [[UInt8]: UserCount] = [:]
+    private var refused: Set<[UInt8]> = []
+
+    /// - Returns: Nil where there are no users, and every client is let in.
+    init?(_ hashes: [String: PasswordHash], checks: PasswordChecks, metrics: LoopMetrics) {
+        guard !hashes.isEmpty else { return nil }
+        self.hashes = hashes
+        self.checks = checks
+        counts = metrics.countUsers(Array(hashes.keys))
+    }
+
+    func verdict(on head: RequestHead) -> Verdict {
+        let values = head.fields.values(of: "Proxy-Authorization")
+        guard values.count == 1, let credential = ProxyCredential(head.fields.string(values[0]), key: checks.key) else { return .refused }
+        if let user = admitted[credential.digest] { return .admitted(user) }
+        if refused.contains(credential.digest) { return .refused }
+        return .unknown(credential)
+    }
+
+    /// Finds out about a credential, and remembers it.
+    ///
+    /// Fails with `PasswordChecks.Busy`.
+    func check(_ credential: ProxyCredential, on eventLoop: any EventLoop) -> EventLoopFuture<Verdict> {
+        let user = counts[credential.name]
+        // A name that is not known takes as long: nobody finds out names by time.
+        let standIn = hashes.min { $0.key < $1.key }?.value
+        guard let hash = hashes[credential.name] ?? standIn else { return eventLoop.makeSucceededFuture(.refused) }
+        return checks.check(credential, against: hash, on: eventLoop).assumeIsolated().map { isRight in
+            self.remember(credential, isRight ? user : nil)
+        }.nonisolated()
+    }
+
+    private func remember(_ credential: ProxyCredential, _ user: UserCount?) -> Verdict {
+        guard let user else {
+            if refused.count >= Self.resultCountMax { refused = [] }
+            refused.insert(credential.digest)
+            return .refused
+        }
+        if admitted.count >= Self.resultCountMax { admitted = [:] }
+        admitted[credential.digest] = user
+        return .admitted(user)
+    }
+}

@@ -1,0 +1,180 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverPasswords
+import LayoverTestSupport
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import LayoverProxy
+
+/// Clients of a proxy that has users.
+struct UserTests {
+    private static let bcrypt = #"$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."#
+    private static let answers: @Sendable (ScriptedAttempt) -> Void = { $0.respondOnceSent(200, ["Content-Length: 2"], body: "ok") }
+    /// me:secret
+    private static let right = "Proxy-Authorization: Basic bWU6c2VjcmV0"
+
+    private func withUsers(
+        _ script: @escaping @Sendable (ScriptedAttempt) -> Void = answers, tickets: TestStore? = nil, rules change: (inout ProxyRules) -> Void = { _ in },
+        _ test: (TestProxy) async throws -> Void
+    ) async throws {
+        let checks = try PasswordChecks()
+        let hash = try PasswordHash(Self.bcrypt)
+        try await withProxy(
+            script: script, tickets: tickets,
+            rules: {
+                $0.users = ["me": hash, "you": hash]
+                change(&$0)
+            }
+        ) { proxy in
+            try await proxy.loop.use(checks).get()
+            try await test(proxy)
+        }
+    }
+
+    private func count(of user: String, _ proxy: TestProxy) -> Int? {
+        proxy.loop.metrics.users.first { $0.name == user }?.requestCount.current
+    }
+
+    @Test func userIsLetInAndTheCredentialIsNotPassedOn() async throws {
+        try await withUsers { proxy in
+            let client = try await proxy.connect()
+            for _ in 1...3 {
+                try await client.send(.get("/", Self.right))
+                #expect(try await client.answer().status == 200)
+                let attempt = try await proxy.nextAttempt()
+                #expect(!attempt.fields.contains { $0.lowercased().hasPrefix("proxy-authorization") })
+            }
+            #expect(count(of: "me", proxy) == 3)
+            #expect(count(of: "you", proxy) == 0)
+        }
+    }
+
+    @Test(arguments: [
+        [], ["Proxy-Authorization: Basic bWU6d3Jvbmc="], ["Proxy-Authorization: Basic bm9ib2R5OnNlY3JldA=="], ["Proxy-Authorization: Basic"],
+        ["Proxy-Authorization: Basic !!!!"], ["Proxy-Authorization: Basic bWU="], ["Proxy-Authorization: Bearer bWU6c2VjcmV0"], [right, right],
+        ["Authorization: Basic bWU6c2VjcmV0"], ["Proxy-Authorization: Basic OnNlY3JldA=="], ["Proxy-Authorization: Basic bWU6c2VjcmV0AA=="],
+    ])
+    func everybodyElseIsAskedForAUser(fields: [String]) async throws {
+        try await withUsers { proxy in
+            let client = try await proxy.connect()
+            for _ in 1...2 {
+                try await client.send("GET http://o.test/ HTTP/1.1\r\nHost: o.test\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
+                let answer = try await client.answer()
+                #expect(answer.status == 407)
+                #expect(answer.member("kind") == "proxy_authentication_required")
+                #expect(answer.fields.contains { $0.lowercased().hasPrefix("proxy-authenticate: basic realm=") })
+            }
+            #expect(proxy.upstream.startedCount == 0)
+            #expect(proxy.loop.metrics.unauthenticatedRequestCount.current == 2)
+        }
+    }
+
+    @Test func requestsBehindOneThatIsCheckedKeepTheirOrder() async throws {
+        try await withUsers({ $0.respondOnceSent(200, ["Content-Length: \($0.request.target.utf8.count)"], body: $0.request.target) }) { proxy in
+            let client = try await proxy.connect()
+            let post = "POST http://o.test/2 HTTP/1.1\r\nHost: o.test\r\n\(Self.right)\r\nContent-Length: 3\r\n\r\nabc"
+            try await client.send(.get("/1", Self.right) + post + .get("/3", Self.right))
+            for target in ["/1", "/2", "/3"] { #expect(try await client.answer().body == target) }
+        }
+    }
+
+    @Test func clientThatLeavesWhileItIsCheckedIsForgotten() async throws {
+        try await withUsers { proxy in
+            let client = try await proxy.client(sending: .get("/", Self.right))
+            client.close()
+            let deadline = ContinuousClock.now + .seconds(20)
+            while proxy.openConnectionCount() > 0, ContinuousClock.now < deadline { try await proxy.settle() }
+            #expect(proxy.openConnectionCount() == 0)
+        }
+    }
+
+    @Test func connectIsAskedForAUserToo() async throws {
+        try await withUsers { proxy in
+            let answer = try await proxy.answer(to: "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n")
+            #expect(answer.status == 407)
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
+    /// The key of a route and the address of a ticket are secrets themselves, and programs that use them can give no other.
+    @Test func secretPathsNeedNoUser() async throws {
+        try await withUsers(rules: {
+            var keyed = Route(name: "keyed", policy: .standard)
+            keyed.upstream = .init(origin: Origin(scheme: .http, host: "api.test"), basePath: "")
+            keyed.key = "k3y"
+            var open = keyed
+            open.name = "open"
+            open.key = nil
+            $0.routes = RouteTable(routes: [keyed, open])
+        }) { proxy in
+            let cases = [
+                ("/.layover/route/keyed/~k3y/a", [], 200), ("/.layover/route/keyed/~other/a", [], 403), ("/.layover/route/open/a", [], 407),
+                ("/.layover/route/open/a", [Self.right], 200), ("/.layover/tickets/0", [], 404), ("/", [], 407),
+            ]
+            for (path, fields, status) in cases {
+                let answer = try await proxy.answer(to: .own("GET", path, fields))
+                #expect(answer.status == status, "\(path)")
+            }
+        }
+    }
+
+    /// The second request of a user whose password was changed meanwhile is the same order.
+    @Test func keyOfARequestBelongsToItsUserWhateverTheCredential() async throws {
+        func key(_ fields: [String], _ proxy: TestProxy) async throws -> [UInt8]? {
+            try await proxy.loop.eventLoop.submit {
+                let planner = proxy.loop.planner
+                var decoder = RequestDecoder(limits: FramingLimits())
+                var bytes = ByteBuffer(string: (["GET http://o.test/ HTTP/1.1", "Host: o.test", "Idempotency-Key: 1"] + fields).map { $0 + "\r\n" }.joined() + "\r\n")
+                guard case .head(let head)? = try decoder.next(&bytes) else { return nil }
+                let request = UpstreamRequest(
+                    purpose: .transfer, origin: Origin(scheme: .http, host: "o.test"), method: "GET", target: "/", host: "o.test", fields: [:],
+                    mayBeSentTwice: true)
+                return try planner.digest(of: head, request, nil)?.key
+            }.get()
+        }
+        try await withUsers { proxy in
+            let me = try await key([Self.right], proxy)
+            #expect(try await key(["Proxy-Authorization: Basic bWU6bmV3"], proxy) == me)
+            #expect(try await key(["Proxy-Authorization: Basic eW91OnNlY3JldA=="], proxy) != me)
+            #expect(try await key([], proxy) != me)
+        }
+    }
+
+    @Test func reloadChangesTheUsersOfOpenConnections() async throws {
+        try await withUsers { proxy in
+            let client = try await proxy.connect()
+            try await client.send(.get("/", Self.right))
+            #expect(try await client.answer().status == 200)
+            var rules = proxy.loop.rules
+            rules.users["me"] = nil
+            try await proxy.loop.adopt(rules).get()
+            try await client.send(.get("/", Self.right))
+            #expect(try await client.answer().status == 407)
+            #expect(proxy.loop.metrics.users.map(\.name) == ["you"])
+            rules.users = [:]
+            try await proxy.loop.adopt(rules).get()
+            try await client.send(.get("/"))
+            #expect(try await client.answer().status == 200)
+        }
+    }
+
+    /// Two checks run at a time; whoever gives the same credential as one of them waits for it.
+    @Test func checksBeyondTwoAreRefusedAndEqualOnesShareOne() async throws {
+        // Each takes long enough for the others to come meanwhile.
+        let hash = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))
+        let checks = try PasswordChecks()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        func check(_ value: String) throws -> EventLoopFuture<Bool> {
+            let credential = try #require(ProxyCredential("Basic " + value, key: checks.key))
+            return checks.check(credential, against: hash, on: loop)
+        }
+        let running = try [check("YTpi"), check("YTpj"), check("YTpi")]
+        let refused = try check("YTpk")
+        await #expect(throws: PasswordChecks.Busy.self) { try await refused.get() }
+        for future in running { #expect(try await future.get() == false) }
+        #expect(try await check("YTpk").get() == false)
+    }
+}
