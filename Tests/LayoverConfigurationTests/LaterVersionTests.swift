@@ -5,10 +5,6 @@ import Testing
 /// Keys of parts that are not built yet are read, but only their defaults are taken.
 @Suite struct LaterVersionTests {
     @Test(arguments: [
-        (
-            #""routes": {"r": {"interceptFallback": true}}"#,
-            "routes.r.interceptFallback: true is not in this version."
-        ),
         (#""store": {"url": "postgresql://me:hush@db.example/layover"}"#, "store.url: not in this version."),
         (#""store": {"passwordFile": "p"}"#, "store.passwordFile: \"p\" is not in this version."),
         (#""store": {"keyFile": "k"}"#, "store.keyFile: \"k\" is not in this version."),

@@ -11,6 +11,8 @@ package struct ExplainDocument: Codable, Sendable {
     package var lastCommand: CommandDocument?
     /// The parent proxy through which it goes, without credentials; left out where there is none.
     package var parentProxy: String?
+    /// The name that the client asked for by TLS, where it is not the host; left out where it is.
+    package var serverName: String?
     package var now: StandingDocument
 }
 
@@ -67,7 +69,7 @@ extension ExplainDocument {
                 AttemptDocument($0, isTicket: entry.ticket != nil, wall: wall)
             },
             droppedCount: entry.attempts.droppedCount, lastCommand: entry.lastCommand.map { CommandDocument($0, wall) },
-            parentProxy: entry.hop?.authority,
+            parentProxy: entry.hop?.authority, serverName: entry.client.serverName,
             now: StandingDocument(entry, reachability: reachability, view))
     }
 }

@@ -60,6 +60,8 @@ package struct StatusDocument: Codable, Sendable {
     @OrNull package var store: Store?
     /// Null where nothing is kept for reading offline.
     @OrNull package var cache: CacheUsageDocument?
+    /// Null where nothing is intercepted.
+    @OrNull package var interception: InterceptionUse?
     package var totals: Totals
     /// The error of the last reload that failed; the configuration before it is still in force.
     package var configurationErrors: [String]
@@ -83,6 +85,7 @@ extension StatusDocument {
             },
             store: store.map(Store.init),
             cache: sources.cache().map { CacheUsageDocument($0.usage) },
+            interception: sources.interception(),
             totals: Totals(
                 status.totals, requests: sources.metrics.reduce(0) { $0 + $1.requestCount.current }),
             configurationErrors: status.lastReload?.errors ?? [],

@@ -70,6 +70,16 @@ struct MetricsPage {
             "open_connections", .gauge, "Open client connections.", total { $0.openConnectionCount.current })
         page.add("tunnels_total", .counter, "CONNECT tunnels opened.", total { $0.tunnelCount.current })
         page.add("open_tunnels", .gauge, "Open CONNECT tunnels.", total { $0.openTunnelCount.current })
+        if let interception = sources.interception() {
+            page.add(
+                "intercepted_connections_total", .counter, "TLS connections of clients that were intercepted.", interception.connections)
+            page.add(
+                "interception_rejections_total", .counter,
+                "Intercepted connections that may have been ended because of the certificate.", interception.rejections)
+            page.add(
+                "interception_fallbacks_total", .counter, "Connections relayed as tunnels because of earlier rejections.",
+                interception.fallbacks)
+        }
         page.add("attempts_total", .counter, "Attempts to send a request.", total { $0.attemptCount.current })
         page.add(
             "failed_attempts_total", .counter, "Failed attempts.", total { $0.failedAttemptCount.current })

@@ -20,6 +20,8 @@ package struct AdminSources: Sendable {
     package var publicProxyURL: String?
     /// Whether clients of the proxy have to name a user. Default: no.
     package var asksForUser: @Sendable () -> Bool = { false }
+    /// What is known of interceptions. Nil: nothing is intercepted. Default: nil.
+    package var interception: @Sendable () -> InterceptionUse? = { nil }
     /// Whether the process is being stopped. Default: no.
     package var isDraining: @Sendable () -> Bool = { false }
     /// Log lines that could not be written, since the start. Default: none.
@@ -51,5 +53,27 @@ package struct LimitUse: Sendable {
         self.name = name
         self.max = max
         self.used = used
+    }
+}
+
+/// What is known of interceptions.
+package struct InterceptionUse: Codable, Sendable {
+    /// SHA-256 of the authority's certificate, in hexadecimal.
+    package var authority: String
+    /// Connections of clients whose TLS ended here, since the start.
+    package var connections: Int
+    /// Those that may have been ended because of the certificate.
+    package var rejections: Int
+    /// Connections that became tunnels because of earlier rejections (`interceptFallback`).
+    package var fallbacks: Int
+    /// Hosts whose clients have rejected the certificate within the last hour.
+    package var rejectingHosts: [String]
+
+    package init(authority: String, connections: Int, rejections: Int, fallbacks: Int, rejectingHosts: [String]) {
+        self.authority = authority
+        self.connections = connections
+        self.rejections = rejections
+        self.fallbacks = fallbacks
+        self.rejectingHosts = rejectingHosts
     }
 }

@@ -55,6 +55,9 @@ struct Assembly {
                     KeyAddress(section: .route(name), key: ["intercept"]),
                     "needs a host: every host must be named before it is intercepted")
             }
+            if route.interceptFallback, !route.intercept {
+                refuse(KeyAddress(section: .route(name), key: ["interceptFallback"]), "needs intercept")
+            }
         }
         checkOverlaps()
     }

@@ -23,8 +23,9 @@ extension Schema {
             "Whether CONNECT to the route's `host`, which is required, is intercepted: Layover serves TLS with a certificate of its own "
                 + "authority and reads the requests."),
         routeKey(
-            "interceptFallback", \.interceptFallback, .flag, available: .later,
-            "Relays the tunnel if interception fails."),
+            "interceptFallback", \.interceptFallback, .flag,
+            "Whether connections to the intercepted `host` become tunnels for an hour once a client has rejected Layover's certificate. "
+                + "The connection that was rejected is lost; its client has to come again."),
         routeKey(
             "timeouts.connect", \.timeouts.connect, Codec.timeout.orNull, "null: as `timeouts.connect`."),
         routeKey(

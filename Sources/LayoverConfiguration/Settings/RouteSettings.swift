@@ -37,6 +37,7 @@ struct RouteSettings: Sendable, Hashable {
         route.offersHTTP2 = http2
         route.key = key
         route.intercepts = intercept
+        route.interceptFallback = interceptFallback
         route.way = upstreamProxy ?? .general
         return route
     }

@@ -7,6 +7,8 @@ package struct Entry: StandingRequest, Sendable {
         package var address: String
         package var isConnected: Bool
         package var userAgent: String?
+        /// The name that it asked for by TLS, where it is not that of its CONNECT. Not stored.
+        @Boxed package var serverName: String? = nil
 
         package init(address: String, isConnected: Bool = true, userAgent: String? = nil) {
             self.address = address

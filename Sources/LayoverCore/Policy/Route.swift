@@ -66,6 +66,8 @@ package struct Route: Sendable, Hashable {
     package var webhook: Webhook?
     /// Whether CONNECT to its `host` is intercepted: Layover serves TLS there and reads the requests. Default: false.
     package var intercepts = false
+    /// Whether connections to its `host` become tunnels for an hour once a client has rejected our certificate. Default: false.
+    package var interceptFallback = false
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
     /// Whether HTTP/2 is offered to its origins, where they are `https`. Default: false.

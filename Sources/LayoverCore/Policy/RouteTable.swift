@@ -10,6 +10,8 @@ package struct RouteTable: Sendable {
     private let byName: [String: Route]
     /// Hosts that are intercepted, from the most to the least specific.
     private var intercepted: [Route.HostPattern]
+    /// Those whose connections become tunnels where clients reject our certificate.
+    private let relayedIfRejected: [Route.HostPattern]
     /// Which requests without a route of their own way go through a parent proxy.
     package let parents: ParentRules
 
@@ -24,6 +26,7 @@ package struct RouteTable: Sendable {
         self.routes = routes.sorted(by: Self.isMoreSpecific)
         // Without a host it would be every host, which nobody may say by leaving something out.
         intercepted = self.routes.filter { $0.intercepts && $0.host != .any }.map(\.host)
+        relayedIfRejected = self.routes.filter { $0.intercepts && $0.interceptFallback && $0.host != .any }.map(\.host)
         var byName = Dictionary(routes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         if let webhook { byName[Route.notificationsName] = .notifications(to: webhook) }
         self.byName = byName
@@ -43,6 +46,9 @@ package struct RouteTable: Sendable {
 
     /// Whether CONNECT to a host is intercepted. What its route says of paths and methods is for the requests inside.
     package func intercepts(_ host: String) -> Bool { intercepted.contains { $0.matches(host) } }
+
+    /// Whether connections to an intercepted host become tunnels while clients reject our certificate.
+    package func relaysRejected(_ host: String) -> Bool { relayedIfRejected.contains { $0.matches(host) } }
 
     /// The same, which intercepts more hosts. What their routes say stays.
     package func intercepting(_ hosts: [Route.HostPattern]) -> RouteTable {

@@ -34,6 +34,7 @@ extension ClientConnection {
         isHeadTimed = false
         deadline = nil
         loop.metrics.requestCount.increment()
+        noteAccepted()
         if let log = loop.accessLog { access = log.record(head, from: clientAddress, intercepted, isSecure: isSecure, loop.planner) }
         if let users = loop.users { authenticate(head, by: users) } else { plan(head) }
     }

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverTLS
 import NIOCore
 
 /// One client's connection: reads requests, one at a time, and writes their responses in order.
@@ -72,6 +73,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The origin that the client has named by CONNECT, where its connection to it is intercepted and ends here. Nil: the client
     /// takes us for a proxy.
     let intercepted: Origin?
+    /// The name that the client of an intercepted connection asked for, where it is not that of CONNECT.
+    var serverName: String?
+    /// Whether the handshake with the client of an intercepted connection, or of a listener with TLS, is complete.
+    private var isSecured = false
+    /// Whether it is known what the client of an intercepted connection thinks of our certificate.
+    var hasAccepted = false
     /// A CONNECT that is intercepted, until the first bytes of the client are there.
     var peek: InterceptionPeek?
 
@@ -154,7 +161,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
+            // A client that trusts us has something to say.
+            if isSecured { noteRejected(nil) }
             inputClosed()
+        } else if let established = event as? TLSEstablished {
+            isSecured = true
+            secured(established)
         } else {
             context.fireUserInboundEventTriggered(event)
         }
@@ -166,6 +178,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A reset by the client, for the most part. NIO closes the channel by itself.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? TLSError { noteRejected(error) }
         context.close(promise: nil)
     }
 

@@ -10,7 +10,10 @@ extension ClientConnection {
     func peekBeforeTunnel(_ head: RequestHead, _ plan: ForwardPlan) {
         _ = try? decoder.next(&input)
         decoder.endOfMessages()
-        guard loop.certificates != nil else { return openTunnel(head, plan, isConnected: false) }
+        let host = plan.request.origin.host
+        guard let interceptions = loop.interceptions,
+            !(loop.rules.routes.relaysRejected(host) && interceptions.relays(host, now: loop.engine.clock.now()))
+        else { return openTunnel(head, plan, isConnected: false) }
         phase = .handingOver
         write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))
         flushNow()
@@ -67,6 +70,7 @@ extension ClientConnection {
         let tls = TLSServerHandler(first: first) { hello in
             certificates.context(for: hello.serverName ?? name, on: eventLoop)
         }
+        loop.interceptions?.began()
         access = nil
         deadline = nil
         phase = .closed
@@ -81,5 +85,34 @@ extension ClientConnection {
         } catch {
             context.close(promise: nil)
         }
+    }
+
+    // MARK: Inside
+
+    /// The handshake with the client is complete. The name that it asked for may be another one than that of CONNECT: requests go to the
+    /// latter, and people are told.
+    func secured(_ established: TLSEstablished) {
+        // Without a certificate there was nothing to reject.
+        if established.isResumed { hasAccepted = true }
+        guard let intercepted, let name = established.serverName?.lowercased() else { return }
+        let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
+        if bare != intercepted.host { serverName = bare }
+    }
+
+    /// The first request inside: its client takes our certificate.
+    func noteAccepted() {
+        guard let intercepted, !hasAccepted else { return }
+        hasAccepted = true
+        loop.interceptions?.accepted(intercepted.host)
+    }
+
+    /// The connection ended before its first request, or failed.
+    func noteRejected(_ error: TLSError?) {
+        guard let intercepted, !hasAccepted, let rejection = error == nil ? .possible : error?.rejection else { return }
+        // Once for each connection.
+        hasAccepted = true
+        loop.interceptions?.rejected(
+            intercepted.host, rejection, reason: error?.description ?? "it closed the connection without a request", by: clientAddress,
+            isRelayed: loop.rules.routes.relaysRejected(intercepted.host), now: loop.engine.clock.now())
     }
 }

@@ -23,6 +23,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private(set) var cache: (any ResponseCache)?
     /// Those of intercepted hosts. Nil: there are none, and every CONNECT becomes a tunnel.
     private(set) var certificates: LeafCertificates?
+    /// Of all loops. Not nil where there are certificates.
+    private(set) var interceptions: Interceptions?
     /// With which clients that speak TLS to the proxy are served; nil: they speak without.
     private(set) var identity: TLSServerContext?
     /// Where clients reach the listener; nil: at a Unix socket.
@@ -88,8 +90,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
 
     /// Intercepts connections to the hosts that the routes say from now on.
-    package func use(_ certificates: LeafCertificates) -> EventLoopFuture<Void> {
-        eventLoop.submit { self.certificates = certificates }
+    package func use(_ certificates: LeafCertificates, _ interceptions: Interceptions) -> EventLoopFuture<Void> {
+        eventLoop.submit { (self.certificates, self.interceptions) = (certificates, interceptions) }
     }
 
     /// Speaks TLS with new connections from now on, by this certificate.

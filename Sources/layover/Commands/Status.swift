@@ -22,6 +22,11 @@ struct Status: AsyncParsableCommand {
         facts.add("version", status.version + (status.draining ? " (draining)" : ""))
         facts.add("up", TimeText.span(status.uptime))
         facts.add("proxy", status.proxy.joined(separator: " "))
+        if let interception = status.interception {
+            facts.add("intercepted", "\(interception.connections) connections")
+            let hosts = interception.rejectingHosts.map(Terminal.safe)
+            if !hosts.isEmpty { facts.add("", "clients reject the certificate for \(hosts.joined(separator: ", "))") }
+        }
         facts.add("network", network(status.reachability), as: status.reachability.state, terminal)
         let order = ["waiting", "attempting", "held", "undecided"]
         facts.add(

@@ -214,6 +214,16 @@ struct Application {
             $0.path.isEmpty ? "\($0.origin.scheme.rawValue)://\($0.origin.authority)" : nil
         }
         sources.asksForUser = { reloader.asksForUser }
+        let (authority, clock) = (parts.authority, parts.engine.clock)
+        sources.interception = {
+            guard let fingerprint = authority.fingerprint,
+                let report = authority.interceptions?.report(now: clock.now())
+            else { return nil }
+            return InterceptionUse(
+                authority: fingerprint, connections: report.connectionCount,
+                rejections: report.rejectionCount,
+                fallbacks: report.fallbackCount, rejectingHosts: report.rejectingHosts)
+        }
         sources.isDraining = { draining.isDraining }
         sources.droppedLogLineCount = {
             LogLines.standardError.droppedCount + LogLines.standardOutput.droppedCount

@@ -11,6 +11,13 @@ import Synchronization
 /// The authority of interception, and the certificates of intercepted hosts, made when the configuration first intercepts one.
 final class OpenedAuthority: Sendable {
     private let certificates = Mutex<LeafCertificates?>(nil)
+    private let known = Mutex<Interceptions?>(nil)
+
+    /// Nil: nothing is intercepted.
+    var interceptions: Interceptions? { known.withLock { $0 } }
+
+    /// Of the authority that signs; nil: none does.
+    var fingerprint: String? { certificates.withLock { $0?.authority.fingerprint } }
 
     /// Never accepts from a server what an authority of an earlier run signed. Before the first connection.
     func distrust(for settings: Settings, logger: Logger) {
@@ -26,20 +33,39 @@ final class OpenedAuthority: Sendable {
 
     /// Gives the loops certificates if a route intercepts. Without them nothing is intercepted, and an error says why.
     func prepare(for settings: Settings, loops: [ProxyLoop], logger: Logger) async {
-        guard settings.routes.hasInterceptions, certificates.withLock({ $0 == nil }) else { return }
+        guard settings.routes.hasInterceptions else { return }
         let folder = settings.authorityFolder
+        if let certificates = certificates.withLock({ $0 }) { return renew(certificates, in: folder, logger: logger) }
         do throws(CertificateError) {
             let authority = try CertificateAuthority.loadOrMake(
                 folder: folder.isEmpty ? "." : folder, now: Int(Date().timeIntervalSince1970))
             OwnAuthorities.distrust(authority)
             let made = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
             certificates.withLock { $0 = made }
-            for loop in loops { try? await loop.use(made).get() }
+            let interceptions = Interceptions(logger: logger)
+            known.withLock { $0 = interceptions }
+            for loop in loops { try? await loop.use(made, interceptions).get() }
             logger.notice(
                 "interception is on",
                 metadata: ["authority": "\(folder)/\(CertificateAuthority.certificateFileName)", "fingerprint": "\(authority.fingerprint)"])
         } catch {
             logger.error("cannot use the certificate authority; nothing is intercepted", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Signs by the authority that is in the folder now, if it is another one.
+    private func renew(_ certificates: LeafCertificates, in folder: String, logger: Logger) {
+        do throws(CertificateError) {
+            let now = Int(Date().timeIntervalSince1970)
+            guard let authority = try CertificateAuthority.load(folder: folder.isEmpty ? "." : folder, now: now),
+                authority.fingerprint != certificates.authority.fingerprint
+            else { return }
+            OwnAuthorities.distrust(authority)
+            certificates.use(authority)
+            interceptions?.authorityChanged()
+            logger.notice("interception has another authority", metadata: ["fingerprint": "\(authority.fingerprint)"])
+        } catch {
+            logger.error("cannot read the certificate authority; the one before stays in use", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -27,9 +27,15 @@ struct Timeline {
             index += 1
         }
         if let command = document.lastCommand {
-            lines.append("last command: \(CommandText.line(command))" + (command.reason.map { ": \($0)" } ?? ""))
+            lines.append(
+                "last command: \(CommandText.line(command))" + (command.reason.map { ": \($0)" } ?? ""))
         }
         if let proxy = document.parentProxy { lines.append("via   parent proxy \(proxy)") }
+        if let name = document.serverName {
+            lines.append(
+                "tls   the client asked for \(name); the request goes to the host of its CONNECT"
+            )
+        }
         return (lines + ["now   \(document.now.text)"]).map(Terminal.safe)
     }
 

@@ -158,7 +158,7 @@ struct OpenAPITests {
             try expect("Failure", held["lastFailure"] as? [String: Any])
             let entry = try await harness.send("GET", "/v1/pending/\(child)").json
             try expect("Entry", entry, optional: optional)
-            try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json, optional: ["lastCommand", "parentProxy"])
+            try expect("Timeline", try await harness.send("GET", "/v1/pending/\(child)/explain").json, optional: ["lastCommand", "parentProxy", "serverName"])
             let commanded = try await harness.post("/v1/pending/\(AdminHarness.id(3))/hold", "{\"reason\":\"lunch\"}").json
             try expect("Command", commanded["lastCommand"] as? [String: Any])
             try expect("AuditRecord", try await harness.send("GET", "/v1/audit").data.first)

@@ -1,0 +1,82 @@
+package import LayoverCore
+import LayoverTLS
+package import Logging
+import Synchronization
+
+/// What all loops know of interceptions: which hosts have clients that reject our certificate, and how many there were.
+///
+/// Asked once for each intercepted CONNECT, and told once for each connection inside; never for a request of another kind.
+package final class Interceptions: Sendable {
+    private struct State {
+        var memory = RejectionMemory()
+        var connectionCount = 0
+        var rejectionCount = 0
+        var fallbackCount = 0
+    }
+
+    private let state = Mutex(State())
+    private let logger: Logger
+
+    package init(logger: Logger) { self.logger = logger }
+
+    // MARK: What loops tell and ask
+
+    /// A client's connection to a host is served by us.
+    func began() { state.withLock { $0.connectionCount += 1 } }
+
+    /// A client took the certificate and sent a request.
+    func accepted(_ host: String) { state.withLock { $0.memory.accepted(host) } }
+
+    /// A client ended its connection, and that says something about our certificate.
+    ///
+    /// - Parameter isRelayed: Whether its next connections to the host become tunnels.
+    func rejected(_ host: String, _ rejection: TLSRejection, reason: String, by client: String, isRelayed: Bool, now: Timestamp) {
+        let isNew = state.withLock { state in
+            state.rejectionCount += 1
+            return state.memory.rejected(host, rejection, now: now)
+        }
+        guard isNew else { return }
+        let relayed = "Connections to the host become tunnels for an hour (interceptFallback)."
+        let fix = """
+            If it pins certificates, leave the host out or set interceptFallback on its route; otherwise make it trust the authority: \
+            layover ca trust, layover env --ca.
+            """
+        logger.warning(
+            "a client rejects the certificate of an intercepted host",
+            metadata: ["host": "\(host)", "client": "\(client)", "reason": "\(reason)", "hint": "\(isRelayed ? relayed : fix)"])
+    }
+
+    /// Whether a connection to the host is to be a tunnel, as clients reject our certificate.
+    func relays(_ host: String, now: Timestamp) -> Bool {
+        state.withLock { state in
+            guard state.memory.isRejected(host, now: now) else { return false }
+            state.fallbackCount += 1
+            return true
+        }
+    }
+
+    // MARK: For the process as a whole
+
+    /// Certificates come from another authority from now on.
+    package func authorityChanged() { state.withLock { $0.memory.authorityChanged() } }
+
+    /// For people.
+    package struct Report: Sendable {
+        /// Connections of clients whose TLS ended here, since the start.
+        package var connectionCount: Int
+        /// Those that may have been ended because of our certificate.
+        package var rejectionCount: Int
+        /// Connections that became tunnels because of earlier ones.
+        package var fallbackCount: Int
+        /// Hosts whose clients reject our certificate, as far as that is remembered.
+        package var rejectingHosts: [String]
+    }
+
+    package func report(now: Timestamp) -> Report {
+        state.withLock { state in
+            Report(
+                connectionCount: state.connectionCount, rejectionCount: state.rejectionCount, fallbackCount: state.fallbackCount,
+                rejectingHosts: state.memory.rejectedHosts(now: now))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// Clients that do not accept the certificate of an intercepted host.
+    @Suite struct RejectionTests {
+        private struct RejectingScene {
+            let scene: Scene
+            let authority: TestAuthority
+
+            init(fallback: Bool) async throws {
+                let root = try TemporaryFolder()
+                authority = try await TestAuthority(in: root)
+                let layover = try await RunningLayover.start(
+                    """
+                    {"tls": {"caFile": "\(authority.certificate)", "folder": "authority"},
+                     "policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
+                     "routes": {"seen": {"host": "localhost", "intercept": true, "interceptFallback": \(fallback)}}}
+                    """)
+                scene = Scene(layover: layover, root: root, port: try ReservedPort())
+            }
+
+            var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
+
+            /// A client that trusts the origin's authority only, as one that pins it does.
+            func pinned() async throws -> CommandResult {
+                try await scene.layover.curl("--fail", "--cacert", authority.certificate, scene.secureURL("/echo")).run()
+            }
+
+            func trusting() async throws -> CommandResult {
+                try await scene.layover.curl("--fail", "--cacert", ownAuthority, scene.secureURL("/echo")).run()
+            }
+
+            struct Status: Decodable {
+                struct Interception: Decodable {
+                    var authority: String
+                    var connections: Int
+                    var rejections: Int
+                    var fallbacks: Int
+                    var rejectingHosts: [String]
+                }
+
+                var interception: Interception
+            }
+
+            func status() async throws -> Status.Interception {
+                let answer = try await scene.layover.call("GET", "/v1/status")
+                return try JSONDecoder().decode(Status.self, from: answer.body).interception
+            }
+
+            /// Until the loop has seen the end of connections.
+            func waitForRejections(_ count: Int) async throws {
+                let deadline = ContinuousClock.now + .seconds(20)
+                while try await status().rejections < count {
+                    guard ContinuousClock.now < deadline else { throw ProcessError("\(count) rejections did not come: \(try await status())") }
+                }
+            }
+        }
+
+        @Test func rejectedHostBecomesATunnelForTheNextConnectionWhereTheRouteSaysSo() async throws {
+            let test = try await RejectingScene(fallback: true)
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            #expect(try await test.pinned().status == 60, "curl does not accept the certificate")
+            try await test.waitForRejections(1)
+            let second = try await test.pinned()
+            #expect(second.status == 0, "\(second)")
+            let status = try await test.status()
+            #expect(status.rejectingHosts == ["localhost"])
+            #expect(status.fallbacks == 1)
+            #expect(try await test.scene.layover.command("status").run().output.contains("clients reject the certificate for localhost"))
+            let metrics = try await test.scene.layover.call("GET", "/metrics").text
+            #expect(metrics.contains("layover_intercepted_connections_total 1\n"))
+            #expect(metrics.contains("layover_interception_rejections_total 1\n"))
+            #expect(metrics.contains("layover_interception_fallbacks_total 1\n"))
+            let log = test.scene.layover.process.errors
+            #expect(log.contains("a client rejects the certificate of an intercepted host") && log.contains("localhost"), "\(log)")
+            // With another authority its clients may be willing.
+            let folder = test.scene.layover.folder.file("authority")
+            let before = status.authority
+            for name in ["ca.pem", "ca.key"] { try FileManager.default.removeItem(at: folder.appendingPathComponent(name)) }
+            try await Command(RunningLayover.binary, ["ca", "init", "--config", test.scene.layover.folder.file("config.json").path])
+                .with(["STATE_DIRECTORY": test.scene.layover.folder.url.path]).succeed()
+            #expect(try await test.scene.layover.command("reload").run().status == 0)
+            let after = try await test.status()
+            #expect(after.rejectingHosts == [] && after.authority != before)
+            #expect(try await test.trusting().status == 0)
+            withExtendedLifetime(origin) {}
+        }
+
+        @Test func rejectedHostStaysInterceptedWithoutAWordOfItsRoute() async throws {
+            let test = try await RejectingScene(fallback: false)
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            for count in 1...2 {
+                #expect(try await test.pinned().status == 60)
+                try await test.waitForRejections(count)
+            }
+            #expect(try await test.status().fallbacks == 0)
+            #expect(try await test.trusting().status == 0, "others are served as before")
+            let log = test.scene.layover.process.errors
+            #expect(log.components(separatedBy: "a client rejects the certificate").count == 2, "said once")
+            #expect(log.contains("layover ca trust"))
+            withExtendedLifetime(origin) {}
+        }
+
+        /// Clients close connections for many reasons: only three at once count.
+        @Test func silentClosesCountWhenTheyAreRepeated() async throws {
+            let test = try await RejectingScene(fallback: true)
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            #expect(try await test.trusting().status == 0)
+            let line = """
+                openssl s_client -proxy 127.0.0.1:\(test.scene.layover.proxyPort) -connect localhost:\(test.scene.port.number) \
+                -CAfile \(test.ownAuthority) </dev/null
+                """
+            for count in 1...3 {
+                #expect(try await test.status().rejectingHosts == [])
+                try await Command("sh", ["-c", line]).succeed()
+                try await test.waitForRejections(count)
+            }
+            #expect(try await test.status().rejectingHosts == ["localhost"])
+            withExtendedLifetime(origin) {}
+        }
+
+        /// The request goes to the host of CONNECT, and people are told of the other name.
+        @Test func otherNameThanThatOfConnectIsTold() async throws {
+            let test = try await RejectingScene(fallback: false)
+            let port = test.scene.port.number
+            let script = """
+                import socket, ssl, sys
+                context = ssl.create_default_context(cafile=sys.argv[1])
+                raw = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+                raw.sendall(b"CONNECT localhost:\(port) HTTP/1.1\\r\\nHost: localhost:\(port)\\r\\n\\r\\n")
+                assert b" 200 " in raw.recv(4096)
+                inside = context.wrap_socket(raw, server_hostname="other.example")
+                inside.sendall(b"GET /echo HTTP/1.1\\r\\nHost: localhost:\(port)\\r\\nConnection: close\\r\\n\\r\\n")
+                print(inside.recv(4096).split(b"\\r\\n")[0].decode())
+                """
+            // The authority is made with the first intercepted connection at the latest.
+            let client = try Command("python3", ["-c", script, test.ownAuthority, "\(test.scene.layover.proxyPort)"]).start()
+            let pending = try await test.scene.layover.waitForPending { !$0.data.isEmpty }
+            let id = try #require(pending.data.first?.id)
+            #expect(try await test.scene.layover.call("GET", "/v1/pending/\(id)/explain").text.contains(#""serverName":"other.example""#))
+            #expect(try await test.scene.layover.command("explain", id).run().output.contains("the client asked for other.example"))
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            #expect(await client.result().output.contains("200"))
+            withExtendedLifetime(origin) {}
+        }
+    }
+}
