@@ -22,6 +22,8 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -46,6 +48,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -108,7 +111,7 @@ let package = Package(
             name: "LayoverProxy",
             dependencies: [
                 "CLinux", "CZlib", "LayoverEngine", "LayoverCore", "LayoverCrypto", "LayoverHTTP", "LayoverPasswords", "LayoverReplay",
-                "LayoverText", "LayoverTLS", nioCore, nioPosix, logging, lifecycle,
+                "LayoverText", "LayoverTLS", nioCore, nioPosix, nioHTTP2, nioHPACK, logging, lifecycle,
             ],
             swiftSettings: confined),
         .target(
@@ -161,7 +164,7 @@ let package = Package(
             ]),
         .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", "LayoverTestSupport", nioCore]),
         .testTarget(
-            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverPasswords", "LayoverCache", "LayoverTestSupport", nioEmbedded]),
+            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverPasswords", "LayoverCache", "LayoverTestSupport", nioEmbedded, nioHTTP2, nioHPACK]),
         // Optimized, because it lives through thousands of seeds.
         .testTarget(
             name: "LayoverSimulationTests",

@@ -61,7 +61,8 @@ struct AccessFormat {
             writeQuoted(method, into: &out)
             out.writeStaticString(" ")
             writeQuoted(url, into: &out)
-            out.writeStaticString(record.minorVersion == 0 ? " HTTP/1.0" : " HTTP/1.1")
+            out.writeStaticString(" ")
+            out.writeString(record.protocolName)
         } else {
             out.writeStaticString("-")
         }
@@ -104,7 +105,7 @@ struct AccessFormat {
         out.writeStaticString("Z\"")
         let texts: [(StaticString, String?)] = [
             ("client", record.client), ("user", record.user), ("method", record.method), ("url", record.url),
-            ("protocol", record.method == nil ? nil : record.minorVersion == 0 ? "HTTP/1.0" : "HTTP/1.1"),
+            ("protocol", record.method == nil ? nil : record.protocolName),
         ]
         for (name, text) in texts { write(name, text, into: &out) }
         out.writeStaticString(",\"status\":")

@@ -32,6 +32,8 @@ final class AccessRecord {
     /// Without secrets.
     let url: String?
     let minorVersion: Int
+    /// Whether it is a stream of HTTP/2.
+    var isStream = false
     let userAgent: String?
     let referer: String?
     let traceParent: TraceParent?
@@ -75,6 +77,9 @@ final class AccessRecord {
         (method, url, userAgent, referer, traceParent) = (nil, nil, nil, nil, nil)
         minorVersion = 1
     }
+
+    /// What the client speaks.
+    var protocolName: String { isStream ? "HTTP/2" : minorVersion == 0 ? "HTTP/1.0" : "HTTP/1.1" }
 
     /// How long it waited: until its newest attempt began, or until now where there was none.
     func waited(until now: Timestamp) -> Duration {

@@ -34,8 +34,9 @@ extension ClientConnection {
         isHeadTimed = false
         deadline = nil
         loop.metrics.requestCount.increment()
-        noteAccepted()
+        verdict?.accepted()
         if let log = loop.accessLog { access = log.record(head, from: clientAddress, intercepted, isSecure: isSecure, loop.planner) }
+        access?.isStream = stream != nil
         if let users = loop.users { authenticate(head, by: users) } else { plan(head) }
     }
 

@@ -51,7 +51,8 @@ extension ClientConnection {
 
     /// Bytes that were written and that the kernel has not taken yet.
     var writtenByteCountLeft: Int {
-        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        if let stream { return stream.unsentByteCount }
+        return (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
     /// Whether the client has taken nothing for too long of what waits for it. From the last tick that saw it

@@ -77,8 +77,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var serverName: String?
     /// Whether the handshake with the client of an intercepted connection, or of a listener with TLS, is complete.
     private var isSecured = false
-    /// Whether it is known what the client of an intercepted connection thinks of our certificate.
-    var hasAccepted = false
+    /// Not nil inside an intercepted connection.
+    let verdict: CertificateVerdict?
+    /// What makes a connection of a stream of HTTP/2; nil: it is no stream.
+    let stream: HTTP2StreamTranscoder?
     /// A CONNECT that is intercepted, until the first bytes of the client are there.
     var peek: InterceptionPeek?
 
@@ -89,12 +91,17 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Whose tunnel it is, or whose the intercepted connection. Nil: nobody's, or the process's own.
     var user: UserCount?
 
-    init(loop: ProxyLoop, intercepted: Origin? = nil, user: UserCount? = nil, isOwn: Bool = false, isSecure: Bool = false) {
+    init(
+        loop: ProxyLoop, intercepted: Origin? = nil, user: UserCount? = nil, isOwn: Bool = false, isSecure: Bool = false,
+        verdict: CertificateVerdict? = nil, stream: HTTP2StreamTranscoder? = nil
+    ) {
         self.loop = loop
         self.intercepted = intercepted
         self.user = user
         self.isOwn = isOwn
         self.isSecure = isSecure
+        self.verdict = verdict
+        self.stream = stream
         decoder = RequestDecoder(limits: loop.rules.framing)
     }
 
@@ -124,7 +131,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         isCounted = true
         loop.connections.opened(self)
         readClientAddress(context.channel.remoteAddress)
-        if !loop.connectionLimit.opened() { return refuseConnection() }
+        // Of streams there are as many as their connection allows.
+        if stream == nil, !loop.connectionLimit.opened() { return refuseConnection() }
         if loop.isDraining { return closeNow() }
         deadline = loop.coarseNow + loop.timeouts.idle
         readMore()
@@ -136,7 +144,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         endPeek()
         finishAccess(.clientGone)
         loop.closed(self)
-        loop.connectionLimit.closed()
+        if stream == nil { loop.connectionLimit.closed() }
         exchange?.clientLeft()
         exchange = nil
     }
@@ -162,7 +170,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             // A client that trusts us has something to say.
-            if isSecured { noteRejected(nil) }
+            if isSecured { verdict?.rejected(nil) }
             inputClosed()
         } else if let established = event as? TLSEstablished {
             isSecured = true
@@ -178,7 +186,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A reset by the client, for the most part. NIO closes the channel by itself.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? TLSError { noteRejected(error) }
+        if let error = error as? TLSError { verdict?.rejected(error) }
         context.close(promise: nil)
     }
 
@@ -198,7 +206,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Whether the client has left all the same.
     var isAbandoned: Bool {
-        PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
+        stream == nil && PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
     }
 
     /// What stands before a path of ours, for this client: the public URL, or where it reached us.

@@ -80,7 +80,8 @@ extension ClientConnection {
             let pipeline = context.pipeline.syncOperations
             // In this order: the connection inside asks for its first bytes as soon as it is added.
             try pipeline.addHandler(tls)
-            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: origin, user: user))
+            let verdict = CertificateVerdict(of: name, client: clientAddress, loop: loop)
+            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: origin, user: user, verdict: verdict))
             pipeline.removeHandler(self, promise: nil)
         } catch {
             context.close(promise: nil)
@@ -92,27 +93,33 @@ extension ClientConnection {
     /// The handshake with the client is complete. The name that it asked for may be another one than that of CONNECT: requests go to the
     /// latter, and people are told.
     func secured(_ established: TLSEstablished) {
+        guard let intercepted, let verdict else { return }
         // Without a certificate there was nothing to reject.
-        if established.isResumed { hasAccepted = true }
-        guard let intercepted, let name = established.serverName?.lowercased() else { return }
-        let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
-        if bare != intercepted.host { serverName = bare }
+        if established.isResumed { verdict.accepted(isResumed: true) }
+        if let name = established.serverName?.lowercased() {
+            let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
+            if bare != intercepted.host { serverName = bare }
+        }
+        if established.applicationProtocol == "h2" { becomeSession(intercepted, verdict) }
     }
 
-    /// The first request inside: its client takes our certificate.
-    func noteAccepted() {
-        guard let intercepted, !hasAccepted else { return }
-        hasAccepted = true
-        loop.interceptions?.accepted(intercepted.host)
-    }
-
-    /// The connection ended before its first request, or failed.
-    func noteRejected(_ error: TLSError?) {
-        guard let intercepted, !hasAccepted, let rejection = error == nil ? .possible : error?.rejection else { return }
-        // Once for each connection.
-        hasAccepted = true
-        loop.interceptions?.rejected(
-            intercepted.host, rejection, reason: error?.description ?? "it closed the connection without a request", by: clientAddress,
-            isRelayed: loop.rules.routes.relaysRejected(intercepted.host), now: loop.engine.clock.now())
+    /// Puts HTTP/2 in its own place, which has a connection for each stream.
+    private func becomeSession(_ intercepted: Origin, _ verdict: CertificateVerdict) {
+        guard let context, phase == .idle else { return }
+        // The session counts for the limit of connections from now on.
+        phase = .closed
+        deadline = nil
+        loop.closed(self)
+        let (loop, user, serverName) = (loop, user, serverName)
+        do {
+            try HTTP2Session.begin(on: context.channel, loop: loop, verdict: verdict) { transcoder in
+                let connection = ClientConnection(loop: loop, intercepted: intercepted, user: user, verdict: verdict, stream: transcoder)
+                connection.serverName = serverName
+                return connection
+            }
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        } catch {
+            context.close(promise: nil)
+        }
     }
 }

@@ -10,6 +10,9 @@ final class LoopConnections {
     private var newestNumber = 0
     /// Those that have written since the last flush.
     private var unflushed: [ClientConnection] = []
+    /// Streams among those that are open.
+    private var streamCount = 0
+    private var sessions: [ObjectIdentifier: HTTP2Session] = [:]
     private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
 
     init(metrics: LoopMetrics) { self.metrics = metrics }
@@ -27,13 +30,31 @@ final class LoopConnections {
         newestNumber += 1
         connection.number = newestNumber
         open[connection.number] = connection
-        metrics.connectionCount.increment()
-        metrics.openConnectionCount.store(open.count, ordering: .relaxed)
+        if connection.stream == nil { metrics.connectionCount.increment() } else { streamCount += 1 }
+        countOpen()
     }
 
     func closed(_ connection: ClientConnection) {
-        open[connection.number] = nil
-        metrics.openConnectionCount.store(open.count, ordering: .relaxed)
+        guard open.removeValue(forKey: connection.number) != nil else { return }
+        if connection.stream != nil { streamCount -= 1 }
+        countOpen()
+    }
+
+    func opened(_ session: HTTP2Session) {
+        sessions[ObjectIdentifier(session)] = session
+        countOpen()
+    }
+
+    func closed(_ session: HTTP2Session) {
+        sessions[ObjectIdentifier(session)] = nil
+        countOpen()
+    }
+
+    /// Connections of HTTP/2, whose streams are connections too.
+    var allSessions: [HTTP2Session] { Array(sessions.values) }
+
+    private func countOpen() {
+        metrics.openConnectionCount.store(open.count - streamCount + sessions.count, ordering: .relaxed)
     }
 
     /// - Parameter near: The client's half.
@@ -52,6 +73,7 @@ final class LoopConnections {
 
     func closeAll() {
         for connection in inOrder { connection.closeNow() }
+        for session in allSessions { session.closeNow() }
         for tunnel in tunnels.values { tunnel.close() }
     }
 

@@ -248,6 +248,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             let promise = self.whenIdle ?? self.eventLoop.makePromise(of: Void.self)
             self.whenIdle = promise
             self.isDraining = true
+            for session in self.connections.allSessions { session.drain() }
             for connection in self.connections.inOrder { connection.drain() }
             self.finishDrainingIfIdle()
             return promise.futureResult

@@ -40,7 +40,7 @@ final class OpenedAuthority: Sendable {
             let authority = try CertificateAuthority.loadOrMake(
                 folder: folder.isEmpty ? "." : folder, now: Int(Date().timeIntervalSince1970))
             OwnAuthorities.distrust(authority)
-            let made = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
+            let made = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: true)
             certificates.withLock { $0 = made }
             let interceptions = Interceptions(logger: logger)
             known.withLock { $0 = interceptions }

@@ -1,0 +1,241 @@
+import LayoverHTTP
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Makes a stream of HTTP/2 look like a connection of HTTP/1.1 that carries one request: everything that is done for requests is done in
+/// one place. Confined to its event loop.
+///
+/// The end of the stream is the end of the request, and not of the client: only RST_STREAM, or the end of the connection, says that it has
+/// left.
+final class HTTP2StreamTranscoder: ChannelDuplexHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private enum Request {
+        case head
+        /// Nil: chunked. Otherwise the bytes that are to come.
+        case body(bytesLeft: Int?)
+        case ended
+        /// It is malformed, and the stream is reset.
+        case failed
+    }
+
+    private var request = Request.head
+    /// Bytes of the response, in HTTP/1.1, that are not decoded yet.
+    private var output = ByteBuffer()
+    private var decoder: ResponseDecoder
+    private var isResponseEnded = false
+    /// Not written yet, because the end of the stream may come with it.
+    private var pendingHead: HPACKHeaders?
+    private var pendingData: ByteBuffer?
+    /// Bytes of bodies that the client's windows, or the kernel, have no room for yet.
+    private(set) var unsentByteCount = 0
+    /// Told once nothing is unsent.
+    private var waiting: [EventLoopPromise<Void>] = []
+    /// The reset that is sent once nothing is unsent.
+    private var plannedReset: HTTP2ErrorCode?
+    private var context: ChannelHandlerContext?
+
+    /// Heads of responses are limited where they come from; this only has to be more.
+    private static var limits: FramingLimits {
+        var limits = FramingLimits()
+        limits.headByteCountMax = 4 << 20
+        limits.fieldCountMax = 100_000
+        return limits
+    }
+
+    init() { decoder = ResponseDecoder(limits: Self.limits) }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        for promise in waiting { promise.fail(ChannelError.ioOnClosedChannel) }
+        waiting = []
+    }
+
+    // MARK: The request
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        do throws(HTTP2RequestHead.Malformed) {
+            switch unwrapInboundIn(data) {
+            case .headers(let headers): try receive(headers.headers, endsStream: headers.endStream, context)
+            case .data(let data): try receive(data, context)
+            default: break
+            }
+        } catch {
+            request = .failed
+            reset(.protocolError)
+        }
+    }
+
+    private func receive(_ fields: HPACKHeaders, endsStream: Bool, _ context: ChannelHandlerContext) throws(HTTP2RequestHead.Malformed) {
+        switch request {
+        case .head:
+            let head = try HTTP2RequestHead(fields, endsStream: endsStream)
+            decoder.reset(isHeadRequest: head.isHead)
+            request =
+                switch head.body {
+                case .none: endsStream ? .ended : .body(bytesLeft: 0)
+                case .length(let count): .body(bytesLeft: count)
+                case .chunked: .body(bytesLeft: nil)
+                }
+            context.fireChannelRead(wrapInboundOut(head.bytes))
+        case .body(let bytesLeft):
+            guard endsStream else { throw .init("trailers do not end the stream") }
+            try end(bytesLeft, trailers: fields, context)
+        case .ended, .failed: break
+        }
+    }
+
+    private func receive(_ data: HTTP2Frame.FramePayload.Data, _ context: ChannelHandlerContext) throws(HTTP2RequestHead.Malformed) {
+        guard case .body(let bytesLeft) = request, case .byteBuffer(let bytes) = data.data else { return }
+        if bytes.readableBytes > 0 {
+            if let bytesLeft {
+                guard bytes.readableBytes <= bytesLeft else { throw .init("the body is longer than content-length") }
+                request = .body(bytesLeft: bytesLeft - bytes.readableBytes)
+                context.fireChannelRead(wrapInboundOut(bytes))
+            } else {
+                var chunk = ByteBuffer()
+                chunk.reserveCapacity(bytes.readableBytes + 16)
+                chunk.writeString(String(bytes.readableBytes, radix: 16) + "\r\n")
+                chunk.writeImmutableBuffer(bytes)
+                chunk.writeStaticString("\r\n")
+                context.fireChannelRead(wrapInboundOut(chunk))
+            }
+        }
+        if data.endStream, case .body(let left) = request { try end(left, trailers: nil, context) }
+    }
+
+    private func end(
+        _ bytesLeft: Int?, trailers: HPACKHeaders?, _ context: ChannelHandlerContext
+    ) throws(HTTP2RequestHead.Malformed) {
+        guard let bytesLeft else {
+            var end = ByteBuffer(string: "0\r\n")
+            for (name, value, _) in trailers ?? [:] {
+                guard !name.hasPrefix(":") else { throw .init("a pseudo-header field is in the trailers") }
+                try HTTP2Fields.check(name, value)
+                end.writeString("\(name): \(value)\r\n")
+            }
+            end.writeStaticString("\r\n")
+            request = .ended
+            return context.fireChannelRead(wrapInboundOut(end))
+        }
+        // Trailers have no place behind a body of a known length (RFC 9110 section 6.5.1 allows to discard them).
+        guard bytesLeft == 0 else { throw .init("the body is shorter than content-length") }
+        request = .ended
+    }
+
+    // MARK: The response
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var bytes = unwrapOutboundIn(data)
+        if output.readableBytes == 0 { output = bytes } else { output.writeBuffer(&bytes) }
+        do throws(FramingError) {
+            while let event = try decoder.next(&output) {
+                switch event {
+                case .head(let head): write(head)
+                case .body(let bytes):
+                    sendPending()
+                    pendingData = bytes
+                case .end(let trailers): end(trailers: trailers)
+                }
+            }
+        } catch {
+            // What we write ourselves is well-formed; whatever it is, the client must not take it for complete.
+            reset(.internalError)
+        }
+        if let promise { waiting.append(promise) }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        sendPending()
+        context.flush()
+        nothingMayBeUnsent()
+    }
+
+    private func write(_ head: ResponseHead) {
+        sendPending()
+        var fields = HPACKHeaders([(":status", String(head.status))])
+        let block = head.fields()
+        for range in block.ranges {
+            let name = block.string(range.name).lowercased()
+            if !HTTP2Fields.ofConnections.contains(name) { fields.add(name: name, value: block.string(range.value)) }
+        }
+        if case .length(let count) = head.framing { fields.add(name: "content-length", value: String(count)) }
+        pendingHead = fields
+        if head.isInterim { sendPending() }
+    }
+
+    private func end(trailers: ByteBuffer?) {
+        isResponseEnded = true
+        guard var lines = trailers, lines.readableBytes > 0 else { return sendPending(endsStream: true) }
+        sendPending()
+        var fields = HPACKHeaders()
+        let text = lines.readString(length: lines.readableBytes) ?? ""
+        for line in text.split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            fields.add(name: line[..<colon].lowercased(), value: String(value))
+        }
+        context?.write(wrapOutboundOut(.headers(.init(headers: fields, endStream: true))), promise: nil)
+    }
+
+    /// Hands on what waited for the end of the stream to come with it.
+    private func sendPending(endsStream: Bool = false) {
+        if let head = pendingHead {
+            pendingHead = nil
+            let isAll = endsStream && pendingData == nil
+            context?.write(wrapOutboundOut(.headers(.init(headers: head, endStream: isAll))), promise: nil)
+            if isAll { return }
+        }
+        guard let data = pendingData ?? (endsStream ? ByteBuffer() : nil) else { return }
+        pendingData = nil
+        send(data, endsStream: endsStream)
+    }
+
+    private func send(_ bytes: ByteBuffer, endsStream: Bool) {
+        guard let context else { return }
+        let count = bytes.readableBytes
+        unsentByteCount += count
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { _ in
+            self.unsentByteCount -= count
+            self.nothingMayBeUnsent()
+        }
+        context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes), endStream: endsStream))), promise: promise)
+    }
+
+    private func nothingMayBeUnsent() {
+        guard unsentByteCount == 0, pendingHead == nil, pendingData == nil else { return }
+        let told = waiting
+        waiting = []
+        for promise in told { promise.succeed() }
+        if let code = plannedReset { reset(code) }
+    }
+
+    // MARK: The end
+
+    /// A response that is complete ends the stream by itself, once its client has sent all. Otherwise the stream is reset, by a code
+    /// that tells the two apart (RFC 9113 section 8.1).
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .output, !isResponseEnded, decoder.endsWithConnection { end(trailers: nil) }
+        flush(context: context)
+        defer { promise?.succeed() }
+        if isResponseEnded {
+            if case .ended = request, mode == .output { return }
+            guard unsentByteCount == 0 || mode != .output else { return plannedReset = .noError }
+            return reset(.noError)
+        }
+        if case .failed = request { return }
+        reset(.internalError)
+    }
+
+    private func reset(_ code: HTTP2ErrorCode) {
+        plannedReset = nil
+        context?.writeAndFlush(wrapOutboundOut(.rstStream(code)), promise: nil)
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import LayoverTestSupport
+import Testing
+
+extension EndToEnd {
+    /// Clients that speak HTTP/2 to an intercepted host. The client is Node's.
+    @Suite struct HTTP2ClientTests {
+        private struct HTTP2Scene {
+            let scene: Scene
+            let authority: TestAuthority
+
+            init(_ more: String = "") async throws {
+                let root = try TemporaryFolder()
+                authority = try await TestAuthority(in: root)
+                let layover = try await RunningLayover.start(
+                    """
+                    {"tls": {"caFile": "\(authority.certificate)", "folder": "authority"}, "log": {"access": "combined"},
+                     "policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
+                     "routes": {"seen": {"host": "localhost", "intercept": true}}\(more)}
+                    """)
+                scene = Scene(layover: layover, root: root, port: try ReservedPort())
+            }
+
+            var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
+
+            func client(_ name: String) -> Command {
+                Command(
+                    "node",
+                    [Fixtures.path("http2_client.mjs"), "\(scene.layover.proxyPort)", "\(scene.port.number)", ownAuthority, name])
+            }
+
+            /// The object that the client prints in the end.
+            func result<Value: Decodable>(_ type: Value.Type, of output: String) throws -> Value {
+                let line = output.split(separator: "\n").last.map(String.init) ?? ""
+                return try JSONDecoder().decode(type, from: Data(line.utf8))
+            }
+
+            /// Until so many requests wait.
+            func waitForWaiting(_ isEnough: (Int) -> Bool) async throws {
+                struct Counts: Decodable {
+                    var counts: [String: Int]
+                }
+
+                let deadline = ContinuousClock.now + .seconds(30)
+                while true {
+                    let answer = try await scene.layover.call("GET", "/v1/pending?limit=1")
+                    let count = try JSONDecoder().decode(Counts.self, from: answer.body).counts["waiting"] ?? 0
+                    if isEnough(count) { return }
+                    guard ContinuousClock.now < deadline else { throw ProcessError("\(count) wait") }
+                }
+            }
+
+            func waitFor(_ text: String, in running: RunningProcess) async throws {
+                _ = try await FolderWatch(running.folder.url).first("\(text) is printed") {
+                    if running.hasEnded { throw ProcessError("it ended: \(running.output)\(running.errors)") }
+                    return running.output.contains(text) ? true : nil
+                }
+            }
+        }
+
+        @Test func curlSpeaksHTTP2WhereItsRequestWaits() async throws {
+            let test = try await HTTP2Scene()
+            let (result, records) = try await test.scene.run(
+                test.scene.layover.curl(
+                    "--fail", "--http2", "--cacert", test.ownAuthority, "--data", "one order", "--output", "/dev/null", "--write-out", "%{http_version}",
+                    test.scene.secureURL("/echo")),
+                origin: .later, identity: test.authority.identity)
+            #expect(result.status == 0 && result.output == "2", "\(result)")
+            #expect(records.map(\.target) == ["/echo"], "it arrived once")
+            // Its lines are written in the end at the latest.
+            await test.scene.layover.stop()
+            #expect(test.scene.layover.process.output.contains("/echo HTTP/2\" 200"))
+        }
+
+        @Test func bodiesPassUnchangedWhileOthersAreCancelled() async throws {
+            struct Result: Decodable {
+                var good: Int
+                var all: Int
+            }
+
+            let test = try await HTTP2Scene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try test.result(Result.self, of: try await test.client("bodies").succeed().output)
+            #expect(result.good == result.all && result.all == 60, "\(result)")
+            withExtendedLifetime(origin) {}
+        }
+
+        @Test func fieldsMeanTheSameInBothVersions() async throws {
+            struct Echo: Decodable {
+                var fields: [[String]]
+            }
+            struct Result: Decodable {
+                var echo: Echo
+                var post: Echo
+                var foreign: Int
+                var hasConnectionFields: Bool
+                var offersExtendedConnect: Bool
+            }
+
+            let test = try await HTTP2Scene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let output = try await test.client("fields").succeed().output
+            let result = try test.result(Result.self, of: output)
+            #expect(result.echo.fields.contains(["cookie", "a=1; b=2"]))
+            #expect(result.echo.fields.contains { $0[0].lowercased() == "te" && $0[1] == "trailers" })
+            #expect(result.post.fields.contains { $0[0].lowercased() == "content-length" && $0[1] == "0" })
+            #expect(output.contains(#""head":[200,0,"1000"]"#), "\(output)")
+            #expect(result.foreign == 421)
+            #expect(!result.hasConnectionFields)
+            #expect(!result.offersExtendedConnect, "browsers would open WebSockets on it")
+            withExtendedLifetime(origin) {}
+        }
+
+        @Test func aThousandHeldStreamsBlockNoOther() async throws {
+            struct Result: Decodable {
+                var fresh: Int
+                var delivered: Int
+            }
+
+            let test = try await HTTP2Scene()
+            let client = try test.client("held").start()
+            try await test.waitFor("waiting", in: client)
+            try await test.waitForWaiting { $0 == 1000 }
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try test.result(Result.self, of: await client.result().output)
+            #expect(result.fresh == 421, "it was answered while the others waited")
+            #expect(result.delivered == 1000)
+            #expect(Set(origin.records.map(\.target)).count == 1000 && origin.records.count == 1000, "each once")
+        }
+
+        @Test func threeHundredResetsAtOnceKeepTheConnection() async throws {
+            struct Result: Decodable {
+                var after: Int
+            }
+
+            let test = try await HTTP2Scene()
+            let fifo = test.scene.root.file("go").path
+            try await Command("mkfifo", [fifo]).succeed()
+            var command = test.client("resets")
+            command.arguments = ["-c", "exec node \"$@\" < \(fifo)", "sh"] + command.arguments
+            command.executable = "sh"
+            let client = try command.start()
+            // Opening it waits for the reader.
+            let go = try await Task.detached { try FileHandle(forWritingTo: URL(fileURLWithPath: fifo)) }.value
+            try await test.waitFor("waiting", in: client)
+            try await test.waitForWaiting { $0 == 300 }
+            try go.write(contentsOf: Data("go\n".utf8))
+            try await test.waitFor("reset", in: client)
+            try await test.waitForWaiting { $0 <= 1 }
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try test.result(Result.self, of: await client.result().output)
+            #expect(result.after == 200)
+            #expect(origin.records.map(\.target) == ["/echo"], "those that were given up are not sent")
+        }
+
+        @Test func slowReaderGetsEveryByteAndMemoryStaysBounded() async throws {
+            struct Result: Decodable {
+                var length: Int
+                var isRight: Bool
+            }
+
+            let test = try await HTTP2Scene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try test.result(Result.self, of: try await test.client("slow").succeed().output)
+            #expect(result.length == 200 << 20 && result.isRight)
+            let status = try String(contentsOfFile: "/proc/\(test.scene.layover.process.pid)/status", encoding: .utf8)
+            let peak = try #require(status.firstMatch(of: #/VmHWM:\s+(\d+) kB/#).flatMap { Int($0.1) })
+            #expect(peak < 250_000, "\(peak) kB")
+            withExtendedLifetime(origin) {}
+        }
+
+        @Test func stoppingSaysGoawayAndGivesHeldStreamsTheirResponse() async throws {
+            struct Result: Decodable {
+                var status: Int
+                var kind: String
+                var goaway: Bool
+            }
+
+            let test = try await HTTP2Scene(#", "timeouts": {"drain": "1s"}"#)
+            let client = try test.client("stopped").start()
+            try await test.waitFor("waiting", in: client)
+            try await test.waitForWaiting { $0 == 1 }
+            #expect(await test.scene.layover.stop().status == 0)
+            let result = try test.result(Result.self, of: await client.result().output)
+            #expect(result.status == 503 && result.kind == "draining" && result.goaway, "\(result)")
+        }
+
+        @Test func malformedRequestsResetTheirStreamsOnly() async throws {
+            struct Result: Decodable {
+                var codes: [Int]
+                var after: Int
+            }
+
+            let test = try await HTTP2Scene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try test.result(Result.self, of: try await test.client("malformed").succeed().output)
+            #expect(result.codes == [1, 1, 1, 1], "PROTOCOL_ERROR")
+            #expect(result.after == 200)
+            #expect(origin.records.filter { $0.event == "request" }.map(\.target) == ["/echo"])
+        }
+    }
+}

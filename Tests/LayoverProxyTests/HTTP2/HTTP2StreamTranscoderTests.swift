@@ -1,0 +1,200 @@
+import LayoverHTTP
+import NIOCore
+import NIOEmbedded
+import NIOHPACK
+import NIOHTTP2
+import Testing
+
+@testable import LayoverProxy
+
+/// A stream of HTTP/2 on one side, a connection of HTTP/1.1 on the other.
+struct HTTP2StreamTranscoderTests {
+    private typealias Payload = HTTP2Frame.FramePayload
+
+    private final class Stream {
+        let transcoder = HTTP2StreamTranscoder()
+        let channel: EmbeddedChannel
+
+        init() throws {
+            channel = EmbeddedChannel(handler: transcoder)
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        }
+
+        func receive(_ fields: [(String, String)], endsStream: Bool = false) throws {
+            try channel.writeInbound(Payload.headers(.init(headers: HPACKHeaders(fields), endStream: endsStream)))
+        }
+
+        func receive(_ text: String, endsStream: Bool = false) throws {
+            try channel.writeInbound(Payload.data(.init(data: .byteBuffer(ByteBuffer(string: text)), endStream: endsStream)))
+        }
+
+        func begin(_ method: String = "GET", _ more: [(String, String)] = [], endsStream: Bool = true) throws {
+            try receive([(":method", method), (":scheme", "https"), (":authority", "o.test"), (":path", "/")] + more, endsStream: endsStream)
+        }
+
+        /// What the connection has been given.
+        var requestText: String {
+            get throws {
+                var text = ""
+                while let bytes = try channel.readInbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+                return text
+            }
+        }
+
+        func answer(_ text: String) throws { try channel.writeOutbound(ByteBuffer(string: text)) }
+
+        /// The frames that were written, each in one line.
+        var frames: [String] {
+            get throws {
+                var lines: [String] = []
+                while let frame = try channel.readOutbound(as: Payload.self) { lines.append(Self.line(frame)) }
+                return lines
+            }
+        }
+
+        private static func line(_ frame: Payload) -> String {
+            switch frame {
+            case .headers(let headers):
+                let fields = headers.headers.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+                return "headers \(fields)" + (headers.endStream ? " end" : "")
+            case .data(let data):
+                guard case .byteBuffer(let bytes) = data.data else { return "file" }
+                return "data \(String(buffer: bytes))" + (data.endStream ? " end" : "")
+            case .rstStream(let code): return "reset \(code.networkCode)"
+            default: return "\(frame)"
+            }
+        }
+    }
+
+    // MARK: The request
+
+    @Test func bodyOfAKnownLengthPassesAsItIs() throws {
+        let stream = try Stream()
+        try stream.begin("POST", [("content-length", "5")], endsStream: false)
+        try stream.receive("ab")
+        try stream.receive("cde", endsStream: true)
+        #expect(try stream.requestText.hasSuffix("content-length: 5\r\n\r\nabcde"))
+    }
+
+    @Test func otherBodyIsChunkedWithItsTrailers() throws {
+        let stream = try Stream()
+        try stream.begin("POST", endsStream: false)
+        try stream.receive("ab")
+        try stream.receive("")
+        try stream.receive(String(repeating: "x", count: 20))
+        try stream.receive([("x-sum", "7")], endsStream: true)
+        #expect(
+            try stream.requestText.hasSuffix(
+                "transfer-encoding: chunked\r\n\r\n2\r\nab\r\n14\r\n\(String(repeating: "x", count: 20))\r\n0\r\nx-sum: 7\r\n\r\n"))
+    }
+
+    @Test func emptyLastFrameEndsTheBody() throws {
+        let stream = try Stream()
+        try stream.begin("POST", endsStream: false)
+        try stream.receive("", endsStream: true)
+        #expect(try stream.requestText.hasSuffix("\r\n\r\n0\r\n\r\n"))
+    }
+
+    /// A body that is not what was promised must never become a complete request.
+    @Test(arguments: [("4", "abc"), ("2", "abc"), ("0", "a")]) func bodyOfAnotherLengthResetsTheStream(length: String, body: String) throws {
+        let stream = try Stream()
+        try stream.begin("POST", [("content-length", length)], endsStream: false)
+        try stream.receive(body, endsStream: true)
+        let text = try stream.requestText
+        #expect(!text.hasSuffix(String(body.prefix(Int(length) ?? 0))) || body.utf8.count < Int(length) ?? 0 || length == "0")
+        #expect(try stream.frames == ["reset 1"])
+    }
+
+    @Test func malformedHeadReachesNobody() throws {
+        let stream = try Stream()
+        try stream.begin("GET", [("connection", "close")])
+        #expect(try stream.requestText == "")
+        #expect(try stream.frames == ["reset 1"])
+        // What follows is thrown away.
+        try stream.receive("x", endsStream: true)
+        #expect(try stream.requestText == "")
+    }
+
+    @Test(arguments: [[(":path", "/")], [("connection", "close")], [("x", "a\nb")]]) func malformedTrailersResetTheStream(fields: [(String, String)]) throws {
+        let stream = try Stream()
+        try stream.begin("POST", endsStream: false)
+        try stream.receive("a")
+        try stream.receive(fields, endsStream: true)
+        #expect(try !stream.requestText.contains("0\r\n"))
+        #expect(try stream.frames == ["reset 1"])
+    }
+
+    // MARK: The response
+
+    @Test func responseIsWrittenWithTheEndInItsLastFrame() throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer("HTTP/1.1 200 OK\r\nX-A: 1\r\nKeep-Alive: 5\r\nContent-Length: 5\r\n\r\nabcde")
+        #expect(try stream.frames == ["headers :status=200 x-a=1 content-length=5", "data abcde end"])
+    }
+
+    @Test func responseThatComesInPiecesLeavesInPieces() throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer("HTTP/1.1 200 OK\r\nTransfer-Enc")
+        #expect(try stream.frames == [])
+        try stream.answer("oding: chunked\r\n\r\n")
+        #expect(try stream.frames == ["headers :status=200"])
+        try stream.answer("3\r\nabc\r\n")
+        #expect(try stream.frames == ["data abc"])
+        try stream.answer("0\r\n\r\n")
+        #expect(try stream.frames == ["data  end"])
+    }
+
+    @Test func trailersAndInterimResponsesPass() throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+        #expect(try stream.frames == ["headers :status=103 link=</a>"])
+        try stream.answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum:  7\r\n\r\n")
+        #expect(try stream.frames == ["headers :status=200", "data a", "headers x-sum=7 end"])
+    }
+
+    @Test(arguments: ["HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+    func responseWithoutABodyIsOneFrame(text: String) throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer(text)
+        let frames = try stream.frames
+        #expect(frames.count == 1 && frames[0].hasSuffix(" end"), "\(frames)")
+    }
+
+    @Test func responseToHEADHasNoBody() throws {
+        let stream = try Stream()
+        try stream.begin("HEAD")
+        try stream.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        #expect(try stream.frames == ["headers :status=200 content-length=5 end"])
+    }
+
+    @Test func connectionThatEndsTheBodyEndsTheStream() throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer("HTTP/1.1 200 OK\r\n\r\nabc")
+        #expect(try stream.frames == ["headers :status=200", "data abc"])
+        stream.channel.close(mode: .output, promise: nil)
+        #expect(try stream.frames == ["data  end"])
+    }
+
+    /// A client must not take what it has for a complete response.
+    @Test func responseThatIsCutOffResetsTheStream() throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
+        stream.channel.close(promise: nil)
+        #expect(try stream.frames == ["headers :status=200 content-length=5", "data ab", "reset 2"])
+    }
+
+    /// RFC 9113 section 8.1: the rest of the request is not wanted, and the response is good.
+    @Test func completeResponseToAnIncompleteRequestResetsTheStreamWithoutAnError() throws {
+        let stream = try Stream()
+        try stream.begin("POST", endsStream: false)
+        try stream.answer("HTTP/1.1 413 Content Too Large\r\nContent-Length: 1\r\n\r\na")
+        stream.channel.close(mode: .output, promise: nil)
+        #expect(try stream.frames == ["headers :status=413 content-length=1", "data a end", "reset 0"])
+    }
+}
