@@ -19,6 +19,24 @@ struct AuthorityTests {
         #expect(try mode(path + "/ca.key") == 0o600)
     }
 
+    @Test func authorityIsKnownByItsMachineAndDateForTenYears() async throws {
+        let folder = try TemporaryFolder()
+        let now = 1_800_000_000
+        var serials = Set<String>()
+        for name in ["one", "two"] {
+            _ = try CertificateAuthority.loadOrMake(folder: folder.file(name).path, now: now)
+            let words = ["x509", "-noout", "-subject", "-issuer", "-dates", "-serial", "-in", folder.file(name).path + "/ca.pem"]
+            let lines = try await Command("openssl", words).succeed().output.split(separator: "\n")
+            var machine = [CChar](repeating: 0, count: 256)
+            gethostname(&machine, machine.count - 1)
+            let subject = "O = Layover, CN = \"Layover CA, \(String(cString: machine).prefix(40)), 2027-01-15\""
+            #expect(lines[0] == "subject=\(subject)" && lines[1] == "issuer=\(subject)", "\(lines)")
+            #expect(lines[2] == "notBefore=Jan 15 07:00:00 2027 GMT" && lines[3] == "notAfter=Jan 14 08:00:00 2037 GMT", "\(lines)")
+            serials.insert(String(lines[4]))
+        }
+        #expect(serials.count == 2)
+    }
+
     @Test func authorityThatIsMadeByManyAtOnceIsOne() async throws {
         let path = try TemporaryFolder()
         let folder = path.file("tls").path

@@ -89,9 +89,10 @@ package struct Route: Sendable, Hashable {
 }
 
 extension Route.HostPattern {
-    /// - Parameter host: In lower case.
+    /// - Parameter host: In lower case. A dot at its end marks it as complete; it is the same host.
     package func matches(_ host: String) -> Bool {
-        switch self {
+        if host.utf8.last == UInt8(ascii: "."), self != .any { return matches(String(host.dropLast())) }
+        return switch self {
         case .any: true
         case .exact(let name): host == name
         case .below(let parent): host.utf8.count > parent.utf8.count + 1 && host.hasSuffix("." + parent)

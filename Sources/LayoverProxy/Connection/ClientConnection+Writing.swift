@@ -152,9 +152,8 @@ extension ClientConnection {
         case .exchanging:
             exchange?.clientClosedInput()
         case .handingOver where peek != nil:
-            // It will say nothing, so there is nothing to intercept.
-            endPeek()
-            closeNow()
+            // No ClientHello will come any more. The server may have something to say all the same.
+            tunnelAfterPeek()
         case .handingOver, .closed:
             // The tunnel is told when it stands.
             break

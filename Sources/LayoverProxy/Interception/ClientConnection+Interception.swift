@@ -17,26 +17,30 @@ extension ClientConnection {
         phase = .handingOver
         write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))
         flushNow()
-        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        let timer = loop.eventLoop.scheduleTask(in: InterceptionPeek.silenceMax) { bound.value.silenceIsOver() }
-        peek = InterceptionPeek(head: head, plan: plan, timer: timer)
+        peek = InterceptionPeek(head: head, plan: plan, timer: tunnelTimer(in: InterceptionPeek.silenceMax))
         if input.readableBytes > 0 { firstBytesCame() } else { readMore() }
     }
 
     func firstBytesCame() {
-        switch InterceptionPeek.verdict(on: input) {
+        switch peek?.verdict(on: input) {
         case .moreNeeded: readMore()
-        case .tls: intercept()
+        case .helloBegun:
+            peek?.timer.cancel()
+            peek?.timer = tunnelTimer(in: InterceptionPeek.helloTimeMax)
+            readMore()
+        case .hello(let session): intercept(session)
         case .other: tunnelAfterPeek()
+        case nil: break
         }
     }
 
-    private func silenceIsOver() {
-        if peek != nil { tunnelAfterPeek() }
+    private func tunnelTimer(in time: TimeAmount) -> Scheduled<Void> {
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        return loop.eventLoop.scheduleTask(in: time) { bound.value.tunnelAfterPeek() }
     }
 
     /// Not TLS: a tunnel, by the usual way. Its client has its 200 already.
-    private func tunnelAfterPeek() {
+    func tunnelAfterPeek() {
         guard let peek else { return }
         endPeek()
         guard phase == .handingOver else { return }
@@ -58,16 +62,16 @@ extension ClientConnection {
     }
 
     /// Puts TLS and a connection for the requests inside in its own place.
-    private func intercept() {
+    private func intercept(_ session: TLSServerSession) {
         guard let peek, phase == .handingOver, let context, let certificates = loop.certificates else { return }
         endPeek()
         let name = peek.plan.request.origin.host
         let origin = Origin(scheme: .https, host: name, port: peek.plan.request.origin.port)
         let eventLoop = loop.eventLoop
-        let first = input
+        // The session has these bytes.
         input = ByteBuffer()
         // Whichever name the client asks for gets its certificate; requests go to the host of CONNECT all the same.
-        let tls = TLSServerHandler(first: first) { hello in
+        let tls = TLSServerHandler(session) { hello in
             certificates.context(for: hello.serverName ?? name, on: eventLoop)
         }
         loop.interceptions?.began()

@@ -31,11 +31,12 @@ package final class TLSServerHandler: ChannelDuplexHandler, RemovableChannelHand
 
     private let choose: (TLSClientHello) -> EventLoopFuture<TLSServerContext>
     private let handshakeTimeMax: TimeAmount
+    private var begun: TLSServerSession?
     private var phase = Phase.inactive
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
     /// Bytes of the network that are not decrypted yet.
-    private var ciphertext: ByteBuffer
+    private var ciphertext = ByteBuffer()
     private var sending = PlaintextQueue()
     /// Whether somebody asked for bytes and got none yet.
     private var isReadWanted = false
@@ -48,14 +49,14 @@ package final class TLSServerHandler: ChannelDuplexHandler, RemovableChannelHand
     package private(set) var inputEnd: TLSInputEnd?
 
     /// - Parameters:
-    ///   - first: Bytes that were read before this handler was added.
+    ///   - begun: A session that has got the client's first bytes already. Nil: the handler makes one.
     ///   - handshakeTimeMax: The handshake fails when it is not complete by then. Default: 30 s.
     ///   - choose: Finds the context for a client, on any event loop. An error ends the handshake (internal_error).
     package init(
-        first: ByteBuffer = ByteBuffer(), handshakeTimeMax: TimeAmount = .seconds(30),
+        _ begun: TLSServerSession? = nil, handshakeTimeMax: TimeAmount = .seconds(30),
         choose: @escaping (TLSClientHello) -> EventLoopFuture<TLSServerContext>
     ) {
-        (ciphertext, self.handshakeTimeMax, self.choose) = (first, handshakeTimeMax, choose)
+        (self.begun, self.handshakeTimeMax, self.choose) = (begun, handshakeTimeMax, choose)
     }
 
     // MARK: Life
@@ -78,7 +79,9 @@ package final class TLSServerHandler: ChannelDuplexHandler, RemovableChannelHand
     private func start() {
         guard case .inactive = phase, let context else { return }
         do throws(TLSError) {
-            phase = .handshaking(try TLSServerSession())
+            let session = if let begun { begun } else { try TLSServerSession() }
+            begun = nil
+            phase = .handshaking(session)
         } catch {
             return fail(error)
         }

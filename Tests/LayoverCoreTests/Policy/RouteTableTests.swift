@@ -37,6 +37,15 @@ struct RouteTableTests {
         #expect(table.routes.map(\.name) == ranked.map(\.name))
     }
 
+    /// The dot marks a name as complete (RFC 1034 section 3.1).
+    @Test func dotAtTheEndOfAHostChangesNothing() {
+        let table = RouteTable(routes: ranked)
+        for (host, name) in [("a.b.example", "exact"), ("c.b.example", "below-b"), ("example", "any-a"), ("elsewhere", "any-a")] {
+            #expect(table.route(host: host, path: "/v2", method: "POST")?.name == name)
+            #expect(table.route(host: host + ".", path: "/v2", method: "POST")?.name == name, "\(host).")
+        }
+    }
+
     private static let requests: [(String, String, String, String)] = [
         ("a.b.example", "/v1/x", "GET", "exact-path-method"), ("a.b.example", "/v1/x", "POST", "exact-path"),
         ("a.b.example", "/v2", "GET", "exact-method"), ("a.b.example", "/v2", "POST", "exact"),

@@ -16,6 +16,25 @@ extension EndToEnd {
             #expect(mode == 0o600)
         }
 
+        @Test func processesThatMakeAnAuthorityAtTheSameTimeHaveOne() async throws {
+            let folder = try TemporaryFolder()
+            let config = try folder.write(#"{"tls":{"folder":"authority"}}"#, to: "config.json")
+            let outputs = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<4 {
+                    group.addTask { try await Command(RunningLayover.binary, ["ca", "init", "--config", config]).succeed().output }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let fingerprint = try await Command(
+                "openssl", ["x509", "-noout", "-fingerprint", "-sha256", "-in", folder.file("authority/ca.pem").path]
+            ).succeed().output.split(separator: "=")[1].replacing(":", with: "").trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(outputs.allSatisfy { $0.replacing(":", with: "").lowercased().contains(fingerprint.lowercased()) }, "\(outputs)")
+            for (name, mode) in [("", 0o700), ("/ca.key", 0o600), ("/ca.pem", 0o644)] {
+                let path = folder.file("authority").path + name
+                #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode, "\(name)")
+            }
+        }
+
         @Test func theCertificateIsExportedInThreeForms() async throws {
             let scene = try await AuthorityScene()
             let pem = try await scene.command("ca", "export").succeed().output

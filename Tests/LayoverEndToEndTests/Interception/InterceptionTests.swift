@@ -5,35 +5,6 @@ import Testing
 extension EndToEnd {
     /// HTTPS that ends in Layover: routes with `intercept`, real clients that trust its authority.
     @Suite(.bothPaths) struct Interception {
-        /// A proxy that intercepts `localhost`, and an origin there that a private authority vouches for.
-        private final class InterceptionScene {
-            let scene: Scene
-            let authority: TestAuthority
-
-            /// - Parameter trusts: Whether the proxy trusts the authority of the origin.
-            init(trusts: Bool = true) async throws {
-                let root = try TemporaryFolder()
-                authority = try await TestAuthority(in: root)
-                let trust = trusts ? #""caFile": "\#(authority.certificate)", "# : ""
-                let layover = try await RunningLayover.start(
-                    """
-                    {"tls": {\(trust)"folder": "authority"},
-                     "policies": {"default": {"retryOn": ["connectivity", "503"],
-                                              "delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
-                     "routes": {"seen": {"host": "localhost", "intercept": true}}}
-                    """)
-                scene = Scene(layover: layover, root: root, port: try ReservedPort())
-            }
-
-            var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
-
-            func curl(_ path: String, _ more: String...) -> Command {
-                var command = scene.layover.client("curl", "--silent", "--show-error", "--cacert", ownAuthority, scene.secureURL(path))
-                command.arguments += more
-                return command
-            }
-        }
-
         @Test(arguments: OriginTiming.allCases)
         func requestInsideIsHeldAndDelivered(timing: OriginTiming) async throws {
             let test = try await InterceptionScene()

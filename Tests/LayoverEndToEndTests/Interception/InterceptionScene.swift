@@ -1,0 +1,56 @@
+import Foundation
+import LayoverTestSupport
+
+/// A proxy that intercepts `localhost`, and an origin there that a private authority vouches for.
+final class InterceptionScene {
+    let scene: Scene
+    let authority: TestAuthority
+
+    /// - Parameters:
+    ///   - trusts: Whether the proxy trusts the authority of the origin.
+    ///   - hosts: What else it intercepts.
+    init(trusts: Bool = true, hosts: [String] = [], environment: [String: String] = [:]) async throws {
+        let root = try TemporaryFolder()
+        authority = try await TestAuthority(in: root)
+        let trust = trusts ? #""caFile": "\#(authority.certificate)", "# : ""
+        let more = hosts.enumerated().map { #""more\#($0)": {"host": "\#($1)", "intercept": true}, "# }.joined()
+        let layover = try await RunningLayover.start(
+            """
+            {"tls": {\(trust)"folder": "authority"},
+             "policies": {"default": {"retryOn": ["connectivity", "503"],
+                                      "delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
+             "routes": {\(more)"seen": {"host": "localhost", "intercept": true}}}
+            """, environment: environment)
+        scene = Scene(layover: layover, root: root, port: try ReservedPort())
+    }
+
+    var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
+
+    func curl(_ path: String, _ more: String...) -> Command {
+        var command = scene.layover.client("curl", "--silent", "--show-error", "--cacert", ownAuthority, scene.secureURL(path))
+        command.arguments += more
+        return command
+    }
+
+    /// What `tunnel_client.py` prints.
+    struct TunnelClient: Sendable, Codable {
+        var version: String
+        var `protocol`: String?
+        var names: [String]
+        var status: Int?
+        var body: String?
+        var end: String?
+    }
+
+    /// A client that speaks TLS through CONNECT, by default to `localhost` at the origin's port.
+    ///
+    /// - Parameter authority: Whose certificates it trusts. Nil: Layover's.
+    func tunnelClient(_ words: [String], to target: String? = nil, authority: String? = nil) async throws -> TunnelClient {
+        let fixed = [
+            "-B", Fixtures.path("tunnel_client.py"), "--proxy", "\(scene.layover.proxyPort)", "--ca", authority ?? ownAuthority,
+            "--connect", target ?? "localhost:\(scene.port.number)",
+        ]
+        let result = try await Command("/usr/bin/python3", fixed + words).succeed(within: .seconds(30))
+        return try JSONDecoder().decode(TunnelClient.self, from: Data(result.output.utf8))
+    }
+}
