@@ -44,9 +44,6 @@ SMART = {(BUSY, HTTP): POST, (BROKEN, HTTP): POST, (BUSY, INTERCEPTED): POST, (B
 TUNNELS = "asks for a tunnel to an http origin too"
 TUNNELLER = {(BUSY, HTTP): TUNNELS, (BROKEN, HTTP): TUNNELS}
 
-NO_VARIABLE = "reads no variable; `layover ca trust` reaches it"
-PHP = {(fault, INTERCEPTED): NO_VARIABLE for fault in (OUTAGE, BUSY, BROKEN)}
-
 PYTHON_SAVE = "open('got', 'wb').write(body)"
 
 
@@ -147,7 +144,7 @@ CLIENTS = [
     Client(
         "PHP curl", "php -r '$c = curl_init(getenv(\"BASE\") . \"/file.bin\"); curl_setopt($c, CURLOPT_RETURNTRANSFER, true); "
         "curl_setopt($c, CURLOPT_FAILONERROR, true); $b = curl_exec($c); if ($b === false) exit(1); file_put_contents(\"got\", $b);'",
-        needs=("php",), cannot=PHP),
+        needs=("php",)),
     Client("Go net/http", "$CLASSES/fetch $BASE/file.bin got", needs=("go",)),
     Client(
         "go modules", "GOPATH=$PWD/g GOCACHE=$PWD/c GOPROXY=$BASE/go GONOSUMDB=* GONOSUMCHECK=1 GOFLAGS=-modcacherw GOSUMDB=off GOTOOLCHAIN=local "

@@ -40,6 +40,8 @@ package struct AuthorityVariables: Sendable {
         let bundle = result.first { $0.name == "CURL_CA_BUNDLE" }?.value ?? ""
         result.append(("WGETRC", try writeWgetSettings(over: before, system: system)))
         if before.nonempty("APT_CONFIG") == nil { result.append(("APT_CONFIG", try writeAptSettings(bundle))) }
+        let php = PHPSettings(files: files)
+        result.append((PHPSettings.name, try php.write(bundle: bundle, before: before.nonempty(PHPSettings.name))))
         let store = try JavaRoots(files: files, environment: before).write(with: authority, system: system)
         let noProxy = before.nonempty("no_proxy") ?? before.nonempty("NO_PROXY")
         if let options = JavaOptions(proxyURL: proxyURL, noProxy: noProxy, trustStore: store) {
@@ -106,6 +108,9 @@ package struct AuthorityVariables: Sendable {
         var changes: [(name: String, value: String?)] = names.compactMap { name in
             guard let path = environment[name], case .was(let value) = GeneratedFiles.former(of: path) else { return nil }
             return (name, value)
+        }
+        if let value = environment[PHPSettings.name], case .was(let former) = PHPSettings.former(of: value) {
+            changes.append((PHPSettings.name, former))
         }
         let options = environment[JavaOptions.name]
         let former = JavaOptions.without(options)

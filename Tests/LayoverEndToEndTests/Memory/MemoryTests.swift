@@ -48,6 +48,41 @@ struct MemoryTests {
         #expect(memcheck.log.contains("ERROR SUMMARY: 0 errors"), "\(memcheck.errors)")
     }
 
+    /// TLS that ends in Layover, with HTTP/2 and HTTP/1.1 inside.
+    @Test(.timeLimit(.minutes(5))) func memcheckFindsNothingInInterception() async throws {
+        struct Result: Decodable {
+            var good: Int
+            var all: Int
+        }
+
+        let memcheck = try await Memcheck()
+        let root = try TemporaryFolder()
+        let authority = try await TestAuthority(in: root)
+        let layover = try await memcheck.start(
+            """
+            {"tls": {"caFile": "\(authority.certificate)", "folder": "authority"}, "routes": {"seen": {"host": "localhost", "intercept": true}}}
+            """, within: .seconds(120))
+        let port = try ReservedPort()
+        let origin = try await RunningOrigin.start(in: root, port: port, identity: authority.identity)
+        let own = layover.folder.file("authority/ca.pem").path
+        let client = Command("node", [Fixtures.path("http2_client.mjs"), "\(layover.proxyPort)", "\(port.number)", own, "bodies"])
+        // Cancelled in the middle, and its bytes are counted by nobody.
+        let cancelled = layover.client(
+            "curl", "--silent", "--http1.1", "--cacert", own, "--max-time", "1", "--limit-rate", "100K", "--output", "/dev/null",
+            "https://localhost:\(port.number)/large/9000000")
+        async let other = cancelled.run(within: .seconds(120))
+        let output = try await client.succeed(within: .seconds(600)).output
+        #expect(try await other.status == 28)
+        let result = try JSONDecoder().decode(Result.self, from: Data(output.utf8))
+        #expect(result.good == result.all, "\(output)")
+        // A client that rejects the certificate.
+        _ = try await layover.client("curl", "--silent", "https://localhost:\(port.number)/").run(within: .seconds(60))
+        let ended = await layover.stop(within: .seconds(120))
+        #expect(ended.status == 0, "\(ended)\n\(memcheck.errors)")
+        #expect(memcheck.log.contains("ERROR SUMMARY: 0 errors"), "\(memcheck.errors)")
+        withExtendedLifetime(origin) {}
+    }
+
     private func expectNoBreach(_ load: MixedLoad, on layover: RunningLayover, within limit: Duration? = nil) async throws {
         print("mixed load: MIXED_SEED=\(load.seed), \(load.seconds) s")
         let report = try await load.run(on: layover, within: limit)

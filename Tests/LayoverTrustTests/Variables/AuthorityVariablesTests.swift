@@ -96,6 +96,7 @@ struct AuthorityVariablesTests {
         let wgetrc = try scene.home.write("tries = 3\n", to: "wgetrc")
         let before = scene.empty.merging([
             "SSL_CERT_FILE": other, "NODE_EXTRA_CA_CERTS": other, "WGETRC": wgetrc, "JAVA_TOOL_OPTIONS": "-Xmx1g", "PIP_CERT": "/absent.pem",
+            "PHP_INI_SCAN_DIR": "/etc/mine:/etc/other",
         ]) { $1 }
         let exports = try scene.exports(before)
         #expect(exports["CURL_CA_BUNDLE"] != nil)
@@ -117,6 +118,20 @@ struct AuthorityVariablesTests {
         #expect(second == first)
         #expect(!scene.certificates(second["SSL_CERT_FILE"]).contains(scene.authority.der))
         #expect(scene.certificates(second["NODE_EXTRA_CA_CERTS"]).count == 1)
+    }
+
+    @Test(arguments: [nil, "/etc/mine"]) func settingsOfPHPComeBehindThoseOfBefore(folders: String?) async throws {
+        let scene = try await Scene()
+        let before = folders.map { ["PHP_INI_SCAN_DIR": $0] } ?? [:]
+        let exports = try scene.exports(before)
+        let value = try #require(exports["PHP_INI_SCAN_DIR"])
+        #expect(value.hasPrefix((folders ?? "") + ":/"))
+        let folder = value.split(separator: ":").last.map(String.init) ?? ""
+        let settings = try #require(BoundedFile.text(folder + "/layover.ini"))
+        let bundle = try #require(exports["CURL_CA_BUNDLE"])
+        #expect(settings.contains("curl.cainfo = \"\(bundle)\"\n"))
+        #expect(settings.contains("openssl.cafile = \"\(bundle)\"\n"))
+        #expect(try scene.exports(before.merging(exports) { $1 })["PHP_INI_SCAN_DIR"] == value)
     }
 
     @Test func settingsOfWgetStayAndItsAuthorityToo() async throws {
