@@ -45,6 +45,17 @@ struct RerouteTests {
         #expect(bench.wait(.seconds(1)).first == .end(long, .expired))
     }
 
+    @Test mutating func holdOfABrokenResponseStillCountsFromItsLastBreakAfterAReload() {
+        let id = bench.parked(.reset, delay: .seconds(100), policy: .fixture { $0.holdMax = .seconds(300) })
+        #expect(bench.wait(.seconds(100)) == [.start(id, .dueTime)])
+        _ = bench.wait(.seconds(100))
+        _ = bench.fail(id, .reset, delay: .seconds(9999), resume: ResumeProgress(done: 10, total: 100, times: 1))
+        #expect(bench.wait(.seconds(200)) == [])
+        #expect(bench.reroute(id, policy: .fixture { $0.holdMax = .seconds(250) }) == [])
+        #expect(bench.wait(.seconds(49)) == [])
+        #expect(bench.wait(.seconds(1)).first == .end(id, .expired))
+    }
+
     @Test mutating func entryExpiredUnderTheNewPolicyEndsAtOnce() {
         let id = bench.parked(.reset, delay: .seconds(9999))
         _ = bench.wait(.seconds(100))

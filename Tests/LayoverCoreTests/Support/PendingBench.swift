@@ -80,14 +80,16 @@ struct PendingBench {
     mutating func fail(
         _ id: EntryID, _ failure: Failure = .refused, delay: Duration = .seconds(1),
         asks: UndecidedReason? = nil, rule: Verdict.ParkingRule = .retryOn, automaticLeft: Int? = nil,
-        retryAfter: Duration? = nil
+        retryAfter: Duration? = nil, resume: ResumeProgress? = nil
     ) -> [PendingAction] {
         let count = (set.entry(id, now: now)?.attemptCount ?? 0) + 1
+        var tally = tally(id, count, automaticLeft: automaticLeft)
+        tally.resume = resume
         return kept(
             set.attemptFailed(
                 id, failure,
                 .init(delay: delay, shutsGate: failure.shutsGate, asks: asks, rule: rule, retryAfter: retryAfter),
-                tally(id, count, automaticLeft: automaticLeft), now: now, using: &generator))
+                tally, now: now, using: &generator))
     }
 
     /// A status that is retried.

@@ -23,9 +23,14 @@ extension Referee {
         guard entry.state != .attempting, entry.ticket == nil else { return }
         // What a response brings on counts as an end of the wait.
         let movedAt = entry.resume == nil ? nil : simulation.truth(of: entry)?.download.movedAt
-        let waited = simulation.time.now() - max(entry.parkedAt, movedAt ?? entry.parkedAt)
+        let since = max(entry.parkedAt, movedAt ?? entry.parkedAt)
+        let waited = simulation.time.now() - since
         if waited > entry.policy.holdMax {
             breach("holdMaxIsKept", "\(name(entry)) has waited \(waited)")
+        }
+        // Nor is it given less.
+        if entry.isHeldByClient, entry.expiresAt < min(since + entry.policy.holdMax, entry.parkedAt + entry.policy.lifetime) {
+            breach("holdMaxIsKept", "\(name(entry)) waits since \(waited), and is to end in \(entry.expiresAt - simulation.time.now())")
         }
     }
 
