@@ -89,7 +89,7 @@ package struct ResumableResponse: Sendable, Hashable {
         if let encoding = head.contentEncoding, encoding.lowercased() != contentEncoding { return .refuse(.encoding) }
         guard head.contentRangeCount == 1, let range = head.contentRange.flatMap(ContentRange.init) else { return .refuse(.range) }
         guard range.total == nil || range.total == total, range.last < total else { return .refuse(.changed) }
-        // mutant: rest-from-elsewhere
+        // mutant: rest-from-elsewhere, rest-too-exact
         guard range.first <= done, range.last >= done else { return .refuse(.range) }
         if let length = head.contentLength, length != range.last - range.first + 1 { return .refuse(.length) }
         // mutant: rest-repeated, rest-from-elsewhere.2

@@ -1,3 +1,5 @@
+@testable import LayoverCore
+
 /// Responses that break off and go on.
 extension Referee {
     /// Bytes of a response that says of which version it is have come to its client.
@@ -16,6 +18,34 @@ extension Referee {
         }
         if start != download.doneCount { breach("nothingIsAskedForTwice", "\(attempt.name): from \(start), \(download.doneCount) came") }
         attempt.truth.download.restCount += 1
+    }
+
+    /// An attempt asks for all of a response.
+    func asksForAll(_ attempt: SimulatedAttempt) {
+        let download = attempt.truth.download
+        guard attempt.isOfTicket, download.isBroken else { return }
+        breach("whatCanGoOnGoesOn", "\(attempt.name) asks for all, \(download.doneCount) bytes came")
+    }
+
+    /// A response that broke off and can go on reaches its client whole, unless something ends it that may.
+    func whatCanGoOnGoesOn(_ truth: RequestTruth, _ client: SimulatedClient) {
+        guard client.sawTruncation, truth.download.isBroken, !truth.mayHaveOtherReaders else { return }
+        if let end = endOfDownload(truth) { return simulation.count("downloads cut off: \(end)") }
+        breach("whatCanGoOnGoesOn", "c\(client.number) is cut off in r\(truth.number), \(truth.download.doneCount) bytes came")
+    }
+
+    /// Why its client may be cut off; nil: it must not be.
+    private func endOfDownload(_ truth: RequestTruth) -> String? {
+        if truth.asksToPass { return "passed" }
+        if truth.isCancelAsked || truth.isSettled { return "ended by a person" }
+        if simulation.isDraining { return "stopped" }
+        if truth.download.isEndedByOrigin { return "ended by its origin" }
+        if let limit = truth.automaticMin, truth.automaticCount >= limit { return "no attempts left" }
+        guard let parkedAt = truth.firstParkedAt else { return fullAt == simulation.time.now() ? "no room" : nil }
+        let now = simulation.time.now()
+        if let life = truth.lifetimeMin, now - parkedAt >= life { return "lived too long" }
+        if let hold = truth.holdMin, now - max(parkedAt, truth.download.movedAt ?? parkedAt) >= hold { return "waited too long" }
+        return nil
     }
 
     /// After 64 KiB of progress the attempts are counted from one again.

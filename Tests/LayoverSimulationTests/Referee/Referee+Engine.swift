@@ -72,6 +72,10 @@ extension Referee {
                         waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount)
                 )
             })
+        for entry in pending.entries.values {
+            guard let truth = simulation.truth(of: entry), truth.firstParkedAt == nil else { continue }
+            truth.firstParkedAt = entry.parkedAt
+        }
         gates = pending.schedule.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
         shutAt = shutAt.filter { gates[$0.key]?.isShut == true }
         for (origin, gate) in gates where gate.isShut && shutAt[origin] == nil { shutAt[origin] = simulation.time.now() }
@@ -126,6 +130,9 @@ extension Referee {
             || admitted.count(where: \.isHeldByClient) > pending.limits.heldClientCountMax
         {
             breach("limitsAreKept", "\(pending.count) entries")
+        }
+        if pending.count >= pending.limits.entryCountMax || pending.heldCount >= pending.limits.heldClientCountMax {
+            fullAt = simulation.time.now()
         }
     }
 

@@ -176,6 +176,7 @@ extension Referee {
             truth.isSent
         else { return }
         simulation.count("broken answers")
+        whatCanGoOnGoesOn(truth, client)
         // Who is stopped leaves what was pipelined and not begun (RFC 9112 section 9.3.2).
         let first = truth.original ?? truth
         // A repetition has its own exchange, and the attempts of the first one say nothing about it: it was not begun where the answer

@@ -44,6 +44,8 @@ final class Referee {
     /// Entries that a person holds back, over attempts that a person asks for.
     var heldBack: Set<EntryID> = []
 
+    /// When the set had no room last.
+    var fullAt: Timestamp?
     /// When the disk did not take the mark of an attempt, if it has taken nothing since.
     var markRefusedAt: Timestamp?
 
@@ -125,6 +127,8 @@ final class Referee {
     func note(_ policy: Policy, _ truth: RequestTruth) {
         if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }
         truth.holdMax = max(truth.holdMax, policy.holdMax)
+        truth.holdMin = min(truth.holdMin ?? policy.holdMax, policy.holdMax)
+        truth.lifetimeMin = min(truth.lifetimeMin ?? policy.lifetime, policy.lifetime)
         if let limit = policy.automaticAttemptsMax { truth.automaticMin = min(truth.automaticMin ?? limit, limit) }
         if let limit = policy.automaticAttemptsMax, let before = truth.automaticMax {
             truth.automaticMax = max(before, limit)

@@ -48,5 +48,14 @@ enum Fate {
         var sendsInterim = false
         /// What libcurl counts when it sends a request once more on its own.
         var sendings = 1
+
+        /// Whether it ends a response that broke off, where it comes to the request for the rest.
+        var isNotTheRest: Bool {
+            switch status {
+            case 200: !rest.isGood
+            case 408, 425, 429, 500...599: retryAfter ?? 0 > 3600
+            default: true
+            }
+        }
     }
 }

@@ -27,6 +27,11 @@ extension SimulatedAttempt {
         if reply.status == 429 { truth.sendings.removeAll { $0 == attempt.number } }
         let hasBody = truth.method != "HEAD" && ![204, 304].contains(reply.status)
         let response = response(reply)
+        if restStart != nil {
+            truth.download.restWasAskedFor(isEnd: reply.isNotTheRest)
+            // Nobody has read of it yet, so that all of it can be asked for.
+            if isOfTicket, reply.isNotTheRest { truth.download.forgetBreak() }
+        }
         let count = response.places.count
         var fields = ["X-Request: \(truth.number)", "X-Attempt: \(attempt.number)"]
         if let retryAfter = reply.retryAfter { fields.append("Retry-After: \(retryAfter)") }
@@ -47,6 +52,7 @@ extension SimulatedAttempt {
     private func response(_ reply: Fate.Reply) -> Response {
         var response = Response(status: reply.status, isChunked: reply.isChunked, places: 0..<reply.bodyByteCount)
         guard reply.status == 200, truth.method == "GET" else { return response }
+        if restStart == nil { simulation.referee.asksForAll(self) }
         if let start = restStart, let known = truth.download.representation { return rest(of: known, from: start, reply) }
         guard reply.isTagged else {
             truth.download.beginWithoutTag()

@@ -298,6 +298,7 @@ final class SimulatedAttempt {
         if evidence == .neverSent, attempt.hasBegunSending.load(ordering: .relaxed) {
             simulation.breach("theWorldIsConsistent", name)
         }
+        if !hasHead, !isCancelled { truth.download.restWasAskedFor(isEnd: kind == .tlsCertificateError || isNameUnknown) }
         simulation.referee.failed(self, evidence)
         simulation.attemptFailed(self, evidence)
         deliver([

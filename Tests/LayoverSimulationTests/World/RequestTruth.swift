@@ -86,6 +86,11 @@ final class RequestTruth {
     var hasBrokenAnswer = false
     /// The longest that any rule in force for it let it wait.
     var holdMax = Duration.zero
+    /// The shortest that any rule in force for it let it wait.
+    var holdMin: Duration?
+    /// The shortest that any rule in force for it let it live.
+    var lifetimeMin: Duration?
+    /// When its entry was first seen in the set; nil: it never was.
     var firstParkedAt: Timestamp?
     /// Whether its response breaks off again and again.
     var isDownload = false
@@ -129,6 +134,9 @@ final class RequestTruth {
         }
         return routes.standardPolicy
     }
+
+    /// Whether its response may go to others too, or to a ticket: then it does not go on.
+    var mayHaveOtherReaders: Bool { hasKey || order.prefer != nil || order.isDeferred || policyName == "deferring" }
 
     func giveBackForces() {
         if unusedForceCount > 0 { forceCount = 1 }

@@ -110,6 +110,7 @@ extension Simulation {
         count("deaths")
         for lane in lanes { lane.worker.die() }
         for client in clients { client.processDied() }
+        for request in requests.values { request.download.forgetBreak() }
         clients = []
         probeCount += 1
         bury()
