@@ -8,6 +8,7 @@
     /cut             reads the request and closes the connection without a word
     /large/N         N bytes of a fixed pattern
     /stalled/N       promises N bytes, sends 64 KiB, logs `stalled`, and sends no more
+    /parts/N         the same with an ETag, and answers a Range up to the end likewise: another 64 KiB; the last ones complete it
     /sink            reads a body with small reads and a small buffer, answers its length and hash
     /git/…           git over http, by `git http-backend`
     anything else    a file below --root; with ?max-age=N it says that it stays fresh so many seconds
@@ -55,7 +56,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self):
         self.arrived_at = time.clock_gettime(time.CLOCK_MONOTONIC)
         path = urllib.parse.urlsplit(self.path).path
-        for prefix, action in (("/large/", self.large), ("/stalled/", self.stalled)):
+        for prefix, action in (("/large/", self.large), ("/stalled/", self.stalled), ("/parts/", self.parts)):
             if path.startswith(prefix):
                 self.read_body()
                 return action(int(path[len(prefix):]))
@@ -143,6 +144,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         # Until the other side goes away, which is what the tests that come here do.
         self.connection.recv(1)
         self.close_connection = True
+
+    def parts(self, count):
+        asked = self.headers.get("Range", "")
+        first = int(asked[len("bytes="):-1]) if asked else 0
+        self.send_response(206 if asked else 200)
+        self.send_header("ETag", '"v1"')
+        self.send_header("Content-Length", str(count - first))
+        if asked:
+            self.send_header("Content-Range", f"bytes {first}-{count - 1}/{count}")
+        self.end_headers()
+        self.wfile.write(BLOCK[: count - first])
+        if count - first > len(BLOCK):
+            self.record("stalled")
+            self.connection.recv(1)
+            self.close_connection = True
 
     def file(self, path):
         name = os.path.normpath(os.path.join(self.server.root, urllib.parse.unquote(path).lstrip("/")))

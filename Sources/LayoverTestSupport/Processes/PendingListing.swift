@@ -8,6 +8,13 @@ package struct PendingListing: Sendable, Codable {
             package var message: String
         }
 
+        /// How far a response is that broke off.
+        package struct Resume: Sendable, Codable {
+            package var done: Int
+            package var total: Int
+            package var times: Int
+        }
+
         package var id: String
         package var ticket: String?
         package var state: String
@@ -20,6 +27,7 @@ package struct PendingListing: Sendable, Codable {
         package var attempts: Int
         package var bodyReplayable: Bool
         package var lastFailure: LastFailure?
+        package var resume: Resume?
     }
 
     package var data: [Entry]

@@ -7,7 +7,7 @@ package final class RunningLayover: Sendable {
     package let admin: AdminClient
     package let process: RunningProcess
     package let folder: TemporaryFolder
-    private let namespace: String?
+    package let namespace: String?
 
     private init(ports: Ports, process: RunningProcess, folder: TemporaryFolder, namespace: String?) {
         proxyPort = ports.proxy
