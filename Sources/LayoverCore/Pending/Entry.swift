@@ -110,8 +110,6 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var ticket: TicketFacts?
     /// What depends on others, as it stood when someone looked. Only for what people are shown.
     @Boxed var outlook: Outlook? = nil
-    /// When its response broke off last behind bytes that had not come before; nil: it never did.
-    @Boxed private(set) var movedAt: Timestamp? = nil
     /// The outage it waits in.
     package internal(set) var incident: IncidentID?
 
@@ -273,7 +271,7 @@ extension Entry {
 
     /// More of the response has come, and it broke off once more: `holdMax` counts only while nothing moves.
     mutating func waitsAnew(at now: Timestamp) {
-        movedAt = now
+        responseMovedAt = now
         guard !hasOwnDeadline else { return }
         expiresAt = max(expiresAt, min(now + policy.holdMax, lifetimeEnd))
     }
@@ -308,7 +306,7 @@ extension Entry {
         let rules = policy.policy
         let isStored = if case .store = holder { true } else { false }
         let lifeEnd = parkedAt + rules.lifetime
-        let end = hasOwnDeadline ? expiresAt : isStored ? lifeEnd : min((movedAt ?? parkedAt) + rules.holdMax, lifeEnd)
+        let end = hasOwnDeadline ? expiresAt : isStored ? lifeEnd : min((responseMovedAt ?? parkedAt) + rules.holdMax, lifeEnd)
         // How long what was accepted may live was promised with it.
         expiresAt = isStored ? max(end, expiresAt) : end
     }

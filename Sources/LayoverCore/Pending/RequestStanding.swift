@@ -23,8 +23,8 @@ package struct RequestStanding: Sendable, Hashable {
     @Boxed package var supersededBy: EntryID?
     /// Who said that the origin has it; nil unless it was delivered by the word of a person.
     @Boxed package var settledBy: Settlement?
-    /// How far its response is that broke off; nil where none did.
-    @Boxed package var resume: ResumeProgress?
+    /// Its response that broke off; nil where none did.
+    @Boxed private var brokenResponse: BrokenResponse?
     /// The newest command for it.
     @Boxed package var lastCommand: CommandRecord?
     // Together with what takes a byte: apart, it would take eight more.
@@ -53,8 +53,28 @@ package struct RequestStanding: Sendable, Hashable {
         _lastFailure = Boxed(wrappedValue: nil)
         _supersededBy = Boxed(wrappedValue: nil)
         _settledBy = Boxed(wrappedValue: nil)
-        _resume = Boxed(wrappedValue: nil)
+        _brokenResponse = Boxed(wrappedValue: nil)
         _lastCommand = Boxed(wrappedValue: nil)
+    }
+}
+
+extension RequestStanding {
+    /// What is known of a response that broke off. Few requests have one.
+    private struct BrokenResponse: Sendable, Hashable {
+        var progress: ResumeProgress
+        var movedAt: Timestamp?
+    }
+
+    /// How far its response is that broke off; nil where none did.
+    package var resume: ResumeProgress? {
+        get { brokenResponse?.progress }
+        set { brokenResponse = newValue.map { BrokenResponse(progress: $0, movedAt: brokenResponse?.movedAt) } }
+    }
+
+    /// When its response broke off last behind bytes that had not come before; nil: not since it joined.
+    package var responseMovedAt: Timestamp? {
+        get { brokenResponse?.movedAt }
+        set { brokenResponse?.movedAt = newValue }
     }
 }
 
@@ -91,6 +111,7 @@ extension StandingRequest {
     package var supersededBy: EntryID? { get { standing.supersededBy } set { standing.supersededBy = newValue } }
     package var settledBy: Settlement? { get { standing.settledBy } set { standing.settledBy = newValue } }
     package var resume: ResumeProgress? { get { standing.resume } set { standing.resume = newValue } }
+    var responseMovedAt: Timestamp? { get { standing.responseMovedAt } set { standing.responseMovedAt = newValue } }
     package var lastCommand: CommandRecord? { get { standing.lastCommand } set { standing.lastCommand = newValue } }
     package var isHeldBack: Bool { get { standing.isHeldBack } set { standing.isHeldBack = newValue } }
     package var isForced: Bool { get { standing.isForced } set { standing.isForced = newValue } }

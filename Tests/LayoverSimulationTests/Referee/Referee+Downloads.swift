@@ -40,7 +40,8 @@ extension Referee {
         if truth.isCancelAsked || truth.isSettled { return "ended by a person" }
         if simulation.isDraining { return "stopped" }
         if truth.download.isEndedByOrigin { return "ended by its origin" }
-        if let limit = truth.automaticMin, truth.automaticCount >= limit { return "no attempts left" }
+        // Those count that were given up in vain: whether the proxy knew so before they failed the seed says.
+        if let limit = truth.automaticMin, truth.madeCount >= limit { return "no attempts left" }
         guard let parkedAt = truth.firstParkedAt else { return fullAt == simulation.time.now() ? "no room" : nil }
         let now = simulation.time.now()
         if let life = truth.lifetimeMin, now - parkedAt >= life { return "lived too long" }
