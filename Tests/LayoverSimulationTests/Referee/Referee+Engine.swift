@@ -131,7 +131,8 @@ extension Referee {
         {
             breach("limitsAreKept", "\(pending.count) entries")
         }
-        if pending.count >= pending.limits.entryCountMax || pending.heldCount >= pending.limits.heldClientCountMax {
+        // Tickets that are not on disk yet count, too.
+        if pending.count + pending.admission.acceptingCount >= pending.limits.entryCountMax || pending.heldCount >= pending.limits.heldClientCountMax {
             fullAt = simulation.time.now()
         }
     }
