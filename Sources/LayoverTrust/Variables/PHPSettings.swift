@@ -2,8 +2,8 @@ import Foundation
 import LayoverCrypto
 import LayoverText
 
-/// PHP reads no variable for its authorities, but one for folders with settings: `PHP_INI_SCAN_DIR`, whose parts are separated by colons and of
-/// which an empty one is the folder that it was built with (PHP manual, "The configuration file").
+/// PHP reads no variable for its authorities, but one for folders with settings: `PHP_INI_SCAN_DIR`. Its parts are separated by colons, and
+/// an empty one is the folder that PHP was built with (PHP manual, "The configuration file").
 struct PHPSettings {
     static let name = "PHP_INI_SCAN_DIR"
     private static let mark = "; Made by layover and made anew at need: changes are lost."
@@ -16,7 +16,8 @@ struct PHPSettings {
     /// - Parameter before: What it named.
     func write(bundle: String, before: String?) throws(TrustError) -> String {
         // One folder for each bundle, so that programs that are running go on to find theirs.
-        let digest = (try? SHA256.digest(of: Array(bundle.utf8))).map { Hexadecimal.text(of: $0.prefix(4)) } ?? "0"
+        let digest =
+            (try? SHA256.digest(of: Array(bundle.utf8))).map { Hexadecimal.text(of: $0.prefix(4)) } ?? "0"
         let folder = "\(files.folder)/php-\(digest)"
         let quoted = bundle.replacing("\"", with: "\\\"")
         let text = "\(Self.mark)\ncurl.cainfo = \"\(quoted)\"\nopenssl.cafile = \"\(quoted)\"\n"
