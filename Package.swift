@@ -164,7 +164,10 @@ let package = Package(
             ]),
         .testTarget(name: "LayoverReplayTests", dependencies: ["LayoverReplay", "LayoverHTTP", "LayoverTestSupport", nioCore]),
         .testTarget(
-            name: "LayoverProxyTests", dependencies: ["LayoverProxy", "LayoverPasswords", "LayoverCache", "LayoverTestSupport", nioEmbedded, nioHTTP2, nioHPACK]),
+            name: "LayoverProxyTests",
+            dependencies: [
+                "LayoverProxy", "LayoverPasswords", "LayoverCache", "LayoverTLS", "LayoverTestSupport", nioEmbedded, nioHTTP2, nioHPACK,
+            ]),
         // Optimized, because it lives through thousands of seeds.
         .testTarget(
             name: "LayoverSimulationTests",

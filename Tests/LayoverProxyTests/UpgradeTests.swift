@@ -197,7 +197,7 @@ struct UpgradeTests {
     }
 
     @Test(arguments: [
-        ("http://o.test/", "Upgrade: h2c"), ("http://o.test/", "Upgrade: websocket, h2c"), ("https://o.test/", "Upgrade: websocket"),
+        ("http://o.test/", "Upgrade: h2c"), ("http://o.test/", "Upgrade: websocket, h2c"), ("https://o.test/", "Upgrade: h2c"),
     ])
     func otherUpgradesAreNotForwarded(target: String, field: String) async throws {
         try await withProxy(script: { $0.respond(200, ["Content-Length: 0"]) }) { proxy in

@@ -84,7 +84,7 @@ struct ServingTests {
             })
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         let client = try TLSClientSession(
-            TLSClientContext(trustFile: rig.caFile), host: "shop.example", port: 443, isAddress: false, cache: TLSSessionCache())
+            TLSClientContext(trustFile: rig.caFile), host: "shop.example", port: 443, cache: TLSSessionCache())
         while !client.isEstablished {
             try client.handshake()
             var bytes = ByteBuffer()

@@ -12,9 +12,7 @@ extension DirectConnection {
         adopt(attempt)
         securedBy = deadline
         do throws(TLSError) {
-            let isAddress = (try? SocketAddress(ipAddress: peer.host, port: peer.port)) != nil
-            let tls = try TLSClientSession(
-                context, host: peer.host, port: peer.port, isAddress: isAddress, cache: worker.tlsSessions)
+            let tls = try TLSClientSession(context, host: peer.host, port: peer.port, cache: worker.tlsSessions)
             self.tls = tls
             try tls.handshake()
             sendOutgoing()

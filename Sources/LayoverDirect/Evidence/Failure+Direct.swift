@@ -38,18 +38,9 @@ extension Failure {
     }
 
     private static func notSecured(_ error: TLSError) -> (FailureKind, String) {
-        switch error.kind {
-        case .certificate: (.tlsCertificateError, "The origin's certificate is not accepted (\(error.reason)).")
-        case .alert(Self.noApplicationProtocol):
-            (.tlsAlertReceived, "The origin ended the TLS handshake (\(error.description)). \(Failure.hintAtHTTP2)")
-        case .alert: (.tlsAlertReceived, "The origin ended the TLS handshake (\(error.description)).")
-        case .violation, .closed, .timeout: (.tlsProtocolError, "The TLS handshake failed (\(error.reason)).")
-        case .unusable: (.proxyInternalError, "TLS cannot be used (\(error.reason)).")
-        }
+        let (kind, message) = error.handshakeFailure()
+        return (kind, error.isNoCommonProtocol ? "\(message) \(Failure.hintAtHTTP2)" : message)
     }
-
-    /// no_application_protocol (RFC 7301 section 3.2).
-    private static let noApplicationProtocol = 120
 
     private static func lost(_ error: (any Error)?, _ progress: DirectProgress) -> (FailureKind, String) {
         // The peer is dead: TCP_USER_TIMEOUT (tcp(7)).

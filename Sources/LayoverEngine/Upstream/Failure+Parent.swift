@@ -19,6 +19,38 @@ extension Failure {
         return failure
     }
 
+    /// The same failure, where the parent proxy answered CONNECT with a status that is no success.
+    package func refusedByParent(_ status: Int) -> Failure {
+        var failure = self
+        switch status {
+        case 407: return .parentCredentialsRefused(remoteAddress: remoteAddress)
+        // It tried, or would at another time.
+        case 408, 429, 500...599:
+            failure.kind = .destinationUnavailable
+            failure.message = "The parent proxy could not connect to the origin (status \(status))."
+        default:
+            failure.kind = .parentProxyDenied
+            failure.message = "The parent proxy refused the connection to the origin (status \(status))."
+        }
+        return failure
+    }
+
+    /// The same failure, where the parent proxy never answered CONNECT.
+    package var timedOutAtParent: Failure {
+        var failure = self
+        failure.kind = .connectionTimeout
+        failure.message = "The parent proxy did not open the connection to the origin in time."
+        return failure
+    }
+
+    /// The same failure, where the parent proxy closed the connection instead of an answer to CONNECT.
+    package var closedByParent: Failure {
+        var failure = self
+        failure.kind = .connectionTerminated
+        failure.message = "The parent proxy closed the connection before it was open to the origin."
+        return failure
+    }
+
     /// Nothing of the request has reached its origin.
     package static func parentCredentialsRefused(remoteAddress: String?) -> Failure {
         Failure(

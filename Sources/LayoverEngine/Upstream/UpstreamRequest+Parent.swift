@@ -9,19 +9,22 @@ package enum ParentUse: Sendable, Hashable {
     case forward
     /// The proxy opens a connection to the origin: CONNECT (RFC 9110 section 9.3.6), or SOCKS.
     case tunnel
+    /// The proxy is only connected to. TLS with it, and CONNECT, are up to the receiver of the socket.
+    case reach
 }
 
 extension UpstreamRequest {
     /// What a proxy can forward it forwards: many let no CONNECT through but to ports of TLS. A dial goes by the scheme of its origin, so
-    /// that a connection for a plain request ends at the proxy.
+    /// that a connection for a plain request ends at the proxy. The socket of a connection with TLS of libcurl could not be handed over.
     package var parentUse: ParentUse {
         guard let parent else { return .none }
-        return parent.speaksHTTP && origin.scheme == .http && purpose != .upgrade ? .forward : .tunnel
+        if parent.speaksHTTP, origin.scheme == .http, purpose != .upgrade { return .forward }
+        return parent.isSecure && purpose != .transfer ? .reach : .tunnel
     }
 
     /// The first receiver of the request, whose connections may carry it: the origin, or the parent proxy that forwards it.
     package var peer: Origin {
-        guard let parent, parentUse == .forward else { return origin }
+        guard let parent, parentUse == .forward || parentUse == .reach else { return origin }
         return parent.hop
     }
 

@@ -48,11 +48,12 @@ package struct ResponseDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - isHeadRequest: Whether the request's method is HEAD: no body follows.
+    ///   - isConnect: Whether the request's method is CONNECT: no body follows a success (RFC 9110 section 9.3.6).
     ///   - allowsUpgrade: Whether a 101 may come; otherwise nobody asked for it: an error.
-    package mutating func reset(isHeadRequest: Bool, allowsUpgrade: Bool = false) {
+    package mutating func reset(isHeadRequest: Bool, isConnect: Bool = false, allowsUpgrade: Bool = false) {
         state = .head
         lines.reset()
-        assembler.reset(isHeadRequest: isHeadRequest, allowsUpgrade: allowsUpgrade)
+        assembler.reset(isHeadRequest: isHeadRequest, isConnect: isConnect, allowsUpgrade: allowsUpgrade)
     }
 
     /// Whether the final head is still to come.

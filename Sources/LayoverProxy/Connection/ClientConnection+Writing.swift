@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverTLS
 import NIOCore
 #if canImport(Glibc)
 import Glibc
@@ -168,8 +169,9 @@ extension ClientConnection {
 }
 
 extension ChannelHandlerContext {
-    /// From now on closing is a reset (SO_LINGER in socket(7)).
+    /// From now on closing is a reset (SO_LINGER in socket(7)), and no close_notify of TLS comes before it.
     func closesByReset() {
+        triggerUserOutboundEvent(TLSOutputCut(), promise: nil)
         _ = (channel as? any SocketOptionProvider)?.setSoLinger(.init(l_onoff: 1, l_linger: 0))
     }
 }

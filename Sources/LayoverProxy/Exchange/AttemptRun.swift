@@ -8,10 +8,14 @@ import Synchronization
 final class AttemptRun {
     private let loop: ProxyLoop
     private(set) var attempt: UpstreamAttempt?
+    /// Not nil while the connection that was dialled for the attempt is made ready.
+    var opening: FarOpening?
     /// Not nil where the attempt has its own connection and asks there for another protocol.
     var handshake: UpgradeHandshake?
     /// When it began, in seconds since 1970.
     private(set) var startedAt = 0
+    /// When the connection must stand that is dialled for it. Of transfers their worker knows.
+    private(set) var readyBy = NIODeadline.distantFuture
     /// The record on disk that it begins to send; nil where none is needed.
     private(set) var startRecord: StartRecord?
     /// Makes the attempts of a ticket. Nil: the loop's own worker does.
@@ -48,6 +52,7 @@ final class AttemptRun {
         self.attempt = attempt
         if isShown { show() }
         if isTimed { startedAt = loop.wallSeconds }
+        if attempt.request.purpose != .transfer { readyBy = loop.eventLoop.now + TimeAmount(attempt.request.timeouts.connect) }
         worker?.start(attempt)
     }
 
@@ -93,6 +98,7 @@ final class AttemptRun {
     /// The attempt has come to its end.
     func end() {
         attempt = nil
+        opening = nil
         handshake = nil
         if isShown {
             isShown = false
@@ -119,7 +125,9 @@ final class AttemptRun {
 
     /// Aborts the attempt, whose last event the exchange is still to get.
     func abort() {
-        if let handshake {
+        if let opening {
+            opening.cancel()
+        } else if let handshake {
             handshake.cancel()
         } else if let attempt {
             worker?.cancel(attempt)
@@ -127,7 +135,7 @@ final class AttemptRun {
     }
 
     func cancelIfConnecting() {
-        if let attempt { worker?.cancelIfConnecting(attempt) }
+        if let opening { opening.cancel() } else if let attempt { worker?.cancelIfConnecting(attempt) }
     }
 
     /// An event of an attempt that is over for the exchange. What it proves is recorded, where that is wanted.

@@ -65,7 +65,7 @@ final class RequestPlanner {
         if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
         let wish = try wish(of: head)
         let policy = try policy(wish, route: route)
-        let isUpgrade = Self.isRelayed(upgradeOf: head, to: address.origin)
+        let isUpgrade = Self.isRelayed(upgradeOf: head)
         // A tunnel cannot be collected later.
         let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
         let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
@@ -95,10 +95,10 @@ final class RequestPlanner {
         return .forward(plan)
     }
 
-    /// Whether the connection may become a tunnel: a WebSocket (RFC 6455 section 4.1) to an origin without TLS. Other
-    /// protocols are not offered to the origin, which then answers in this one (RFC 9110 section 7.8).
-    private static func isRelayed(upgradeOf head: RequestHead, to origin: Origin) -> Bool {
-        guard head.upgradeRequested, head.method == .get, head.framing == .none, origin.scheme == .http else { return false }
+    /// Whether the connection may become a tunnel: a WebSocket (RFC 6455 section 4.1). Other protocols are not offered to the origin,
+    /// which then answers in this one (RFC 9110 section 7.8).
+    private static func isRelayed(upgradeOf head: RequestHead) -> Bool {
+        guard head.upgradeRequested, head.method == .get, head.framing == .none else { return false }
         let values = head.fields.values(.upgrade)
         return values.count == 1 && head.fields.equalsIgnoringCase(values[0], "websocket")
     }

@@ -27,6 +27,9 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private(set) var interceptions: Interceptions?
     /// With which clients that speak TLS to the proxy are served; nil: they speak without.
     private(set) var identity: TLSServerContext?
+    /// How TLS is spoken with origins and parent proxies at the other end of tunnels and upgrades.
+    private(set) var clientTLS: TLSClientContext?
+    let tlsSessions = TLSSessionCache()
     /// Where clients reach the listener; nil: at a Unix socket.
     private(set) var listensAt: OwnAddress?
     private var passwordChecks: PasswordChecks?
@@ -97,6 +100,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// Speaks TLS with new connections from now on, by this certificate.
     package func use(_ identity: TLSServerContext) -> EventLoopFuture<Void> {
         eventLoop.submit { self.identity = identity }
+    }
+
+    /// Speaks TLS with origins by these settings, where an upgrade is relayed to one. Before the first connection.
+    package func use(_ settings: TLSClientContext) -> EventLoopFuture<Void> {
+        eventLoop.submit { self.clientTLS = settings }
     }
 
     /// Says where the listener is. Before the first connection.

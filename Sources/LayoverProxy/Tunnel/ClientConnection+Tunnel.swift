@@ -1,36 +1,20 @@
-import LayoverEngine
 import LayoverHTTP
 import NIOCore
 
 extension ClientConnection {
-    /// Turns this connection into one half of a tunnel.
-    ///
-    /// - Parameter done: Told whether it stands; after that nothing is promised.
-    func becomeTunnel(to socket: DialledSocket, head: ByteBuffer, done: @escaping (Bool) -> Void) {
-        phase = .handingOver
-        decoder.endOfMessages()
-        let far = TunnelRelay()
-        socket.openChannel(on: loop.eventLoop, handler: far) { result in
-            switch result {
-            case .success(let channel): done(self.becomeTunnel(to: far, channel, head: head))
-            case .failure:
-                self.closeNow()
-                done(false)
-            }
-        }
-    }
-
-    /// Swaps the handlers. From here on the bytes pass by without us.
+    /// Turns this connection into one half of a tunnel: swaps the handlers. From here on the bytes pass by without us.
     ///
     /// - Parameters:
     ///   - far: The other half, which is in the pipeline of its channel already.
     ///   - head: What the client is sent first.
     /// - Returns: Whether it stands. If not, both connections are closed.
     func becomeTunnel(to far: TunnelRelay, _ channel: any Channel, head: ByteBuffer) -> Bool {
-        guard phase == .handingOver, let context else {
+        guard let context else {
             channel.close(promise: nil)
             return false
         }
+        phase = .handingOver
+        decoder.endOfMessages()
         let loop = self.loop
         let access = takeAccess()
         let near = TunnelRelay { near in

@@ -2,23 +2,32 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import NIOCore
-import Synchronization
 
 /// The response to CONNECT and to an upgrade: the connection becomes a tunnel.
 extension ClientResponse {
-    /// The connection that CONNECT or an upgrade asked for stands.
+    /// The connection that CONNECT or an upgrade asked for was dialled.
     func open(_ socket: DialledSocket, of exchange: Exchange) {
-        let isUpgrade = exchange.request.purpose == .upgrade
-        guard exchange.phase == .attempting, let connection, let attempt = exchange.attempt else {
+        guard exchange.phase == .attempting, connection != nil, let attempt = exchange.attempt else {
             socket.close()
             exchange.run.end()
             return exchange.ended(as: .cancelled)
         }
-        if isUpgrade {
-            attempt.hasBegunSending.store(true, ordering: .releasing)
+        let opening = FarOpening(of: exchange, attempt, loop: loop) { channel, rest in self.stands(channel, rest, of: exchange) }
+        exchange.run.opening = opening
+        opening.begin(on: socket)
+    }
+
+    /// - Parameter rest: What the other side has sent already.
+    private func stands(_ channel: any Channel, _ rest: ByteBuffer, of exchange: Exchange) {
+        guard exchange.phase == .attempting, let connection, let attempt = exchange.attempt else {
+            channel.close(promise: nil)
+            exchange.run.end()
+            return exchange.ended(as: .cancelled)
+        }
+        if exchange.request.purpose == .upgrade {
             let handshake = UpgradeHandshake(of: exchange, attempt, loop: loop)
             exchange.run.handshake = handshake
-            return handshake.begin(on: socket)
+            return handshake.begin(on: channel, rest)
         }
         exchange.run.endFresh()
         defer { exchange.run.end() }
@@ -32,9 +41,10 @@ extension ClientResponse {
             writeStatus(of: exchange, into: &head)
             head.writeStaticString("\r\n")
         }
-        connection.becomeTunnel(to: socket, head: head) { isStanding in
-            exchange.ended(as: isStanding ? .delivered : .failed)
-        }
+        head.writeImmutableBuffer(rest)
+        let far = TunnelRelay()
+        let isStanding = (try? channel.pipeline.syncOperations.addHandler(far)) != nil
+        exchange.ended(as: isStanding && connection.becomeTunnel(to: far, channel, head: head) ? .delivered : .failed)
     }
 
     /// The origin has agreed to another protocol: from here on the connection is a tunnel.
@@ -55,8 +65,6 @@ extension ClientResponse {
         var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
         out.writeImmutableBuffer(rest)
-        connection.phase = .handingOver
-        connection.decoder.endOfMessages()
         exchange.ended(as: connection.becomeTunnel(to: far, channel, head: out) ? .delivered : .failed)
     }
 }

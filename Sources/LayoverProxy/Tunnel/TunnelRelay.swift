@@ -1,11 +1,13 @@
+import LayoverTLS
 import NIOCore
 
 /// One half of a tunnel: passes bytes on to its partner, no faster than the partner takes them.
 ///
 /// Both halves run on the same event loop. When one side stops sending, the other is told so by closing
 /// its output only: half-closed connections go on working. A reset is passed on as one, behind the bytes that came before it: an end in
-/// its place would make a message that was cut off look complete (RFC 9112 section 8). A tunnel through which nothing has passed for
-/// `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would stay for ever.
+/// its place would make a message that was cut off look complete (RFC 9112 section 8). Likewise an end of TLS without a close_notify.
+/// A tunnel through which nothing has passed for `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would
+/// stay for ever.
 /// Confined to its loop.
 final class TunnelRelay: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -81,6 +83,7 @@ final class TunnelRelay: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? TLSInputEnd == .connection { partner?.context?.triggerUserOutboundEvent(TLSOutputCut(), promise: nil) }
         guard case ChannelEvent.inputClosed = event else {
             return context.fireUserInboundEventTriggered(event)
         }

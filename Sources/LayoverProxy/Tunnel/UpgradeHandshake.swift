@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverTLS
 import NIOCore
 import Synchronization
 
@@ -24,6 +25,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether the request has been handed to the kernel.
     private var isSent = false
     private var timeout: Scheduled<Void>?
+    /// Whether the connection's TLS ended without a close_notify: what ends with the connection may be cut off then.
+    private var isCut = false
 
     init(of exchange: Exchange, _ attempt: UpstreamAttempt, loop: ProxyLoop) {
         self.exchange = exchange
@@ -34,9 +37,21 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Sends the request. What comes of it the exchange is told.
-    func begin(on socket: DialledSocket) {
-        socket.openChannel(on: loop.eventLoop, handler: self) { self.opened($0) }
+    ///
+    /// - Parameter rest: What the origin has sent already.
+    func begin(on channel: any Channel, _ rest: ByteBuffer) {
+        self.channel = channel
+        do {
+            try channel.pipeline.syncOperations.addHandler(self)
+        } catch {
+            return fail(.connectionTerminated)
+        }
+        guard rest.readableBytes == 0 else { return fail(.httpProtocolError, "The origin sent bytes before the request.") }
+        isSent = true
+        attempt.hasBegunSending.store(true, ordering: .releasing)
         startTimeout(attempt.request.timeouts.firstByte)
+        channel.writeAndFlush(requestHead, promise: nil)
+        readMore()
     }
 
     /// - Parameter limit: Longest wait for the next bytes; nil: none.
@@ -46,19 +61,6 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         guard let limit else { return }
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.fail(.connectionReadTimeout) }
-    }
-
-    private func opened(_ result: Result<any Channel, any Error>) {
-        switch result {
-        case .success(let channel):
-            guard exchange != nil else { return channel.close(promise: nil) }
-            self.channel = channel
-            isSent = true
-            channel.writeAndFlush(requestHead, promise: nil)
-            readMore()
-        case .failure:
-            fail(.connectionTerminated)
-        }
     }
 
     private var requestHead: ByteBuffer {
@@ -111,6 +113,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? TLSInputEnd == .connection { isCut = true }
         if case ChannelEvent.inputClosed = event { closed() }
         context.fireUserInboundEventTriggered(event)
     }
@@ -128,7 +131,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private func closed() {
         guard exchange != nil else { return }
-        if decoder.endsWithConnection {
+        if decoder.endsWithConnection, !isCut {
             tell(.end(trailers: nil))
             return end()
         }

@@ -1,4 +1,5 @@
 import COpenSSL
+import NIOCore
 
 /// One TLS connection to a server.
 package final class TLSClientSession: TLSSession {
@@ -7,9 +8,9 @@ package final class TLSClientSession: TLSSession {
     private let server: String
 
     /// - Parameters:
-    ///   - host: Name or address that the certificate must be for.
-    ///   - isAddress: Whether it is an IP address, which is never sent as a server name (RFC 6066 section 3).
-    package init(_ context: TLSClientContext, host: String, port: Int, isAddress: Bool, cache: TLSSessionCache) throws(TLSError) {
+    ///   - host: Name or address that the certificate must be for. An address is never sent as a server name (RFC 6066 section 3).
+    ///   - cache: The sessions of this thread.
+    package init(_ context: TLSClientContext, host: String, port: Int, cache: TLSSessionCache) throws(TLSError) {
         // A trailing dot marks a name as complete; certificates do not have it.
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         (self.context, self.cache) = (context, cache)
@@ -17,7 +18,7 @@ package final class TLSClientSession: TLSSession {
         try super.init(context: context.pointer)
         SSL_set_connect_state(tls)
         let isPrepared: Bool
-        if isAddress {
+        if (try? SocketAddress(ipAddress: host, port: port)) != nil {
             isPrepared = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1
         } else {
             isPrepared = layover_tls_set_server_name(tls, name) == 1 && SSL_set1_host(tls, name) == 1

@@ -24,8 +24,6 @@ enum AbortCause: Sendable {
     case notMarked
     /// libcurl wanted to send again after a complete response (417 to an Expect).
     case answeredAlready
-    /// A parent proxy with TLS, whose socket cannot be handed over.
-    case parentCannotTunnel
     /// The response breaks the rules of HTTP/1.
     case malformedResponse(FailureKind, reason: StaticString)
 }

@@ -51,8 +51,6 @@ extension Failure {
         case .notMarked:
             (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
         case .answeredAlready: (.httpProtocolError, "The response ended before it was complete.")
-        case .parentCannotTunnel:
-            (.parentProxyMisconfigured, "CONNECT and WebSocket cannot go through an https:// parent proxy in this version.")
         case .malformedResponse(let kind, let reason): (kind, "\(reason)")
         }
     }

@@ -9,13 +9,13 @@ import LayoverEngine
 
 extension Failure {
     static func behindParent(_ failure: Failure, _ row: CurlCode, isOurs: Bool, _ progress: TransferProgress) -> Failure {
-        guard progress.sendingCount == 0, failure.kind != .parentProxyMisconfigured else { return failure }
-        if progress.parentUse == .forward || !progress.isConnected { return failure.ofParent }
+        guard progress.sendingCount == 0 else { return failure }
+        if progress.parentUse != .tunnel || !progress.isConnected { return failure.ofParent }
         guard !isOurs else { return failure }
         var failure = failure
         failure.phase = .connecting
         if progress.connectStatus > 0, progress.connectStatus / 100 != 2 {
-            return refused(progress.connectStatus, failure)
+            return failure.refusedByParent(progress.connectStatus)
         }
         if row.number == 97 { return refusedBySocks(progress.proxyError, failure) }
         // The tunnel stands: TLS with the origin, or what is ours.
@@ -28,31 +28,10 @@ extension Failure {
         case 35, 60, 83, 91:
             failure.phase = .securing
             return failure.ofParent
-        case 28:
-            failure.kind = .connectionTimeout
-            failure.message = "The parent proxy did not open the connection to the origin in time."
-        case 52, 55, 56:
-            failure.kind = .connectionTerminated
-            failure.message = "The parent proxy closed the connection before it was open to the origin."
-        default: break
+        case 28: return failure.timedOutAtParent
+        case 52, 55, 56: return failure.closedByParent
+        default: return failure
         }
-        return failure
-    }
-
-    /// The response to CONNECT was no success.
-    private static func refused(_ status: Int, _ failure: Failure) -> Failure {
-        var failure = failure
-        switch status {
-        case 407: return .parentCredentialsRefused(remoteAddress: failure.remoteAddress)
-        // It tried, or would at another time.
-        case 408, 429, 500...599:
-            failure.kind = .destinationUnavailable
-            failure.message = "The parent proxy could not connect to the origin (status \(status))."
-        default:
-            failure.kind = .parentProxyDenied
-            failure.message = "The parent proxy refused the connection to the origin (status \(status))."
-        }
-        return failure
     }
 
     /// RFC 1928 section 6; the numbers are those of `CURLPX_…` (curl/curl.h).
@@ -73,8 +52,7 @@ extension Failure {
             (failure.kind, what) = (.parentProxyMisconfigured, "The parent proxy cannot do what is asked of it by SOCKS 5.")
         case CURLPX_REPLY_GENERAL_SERVER_FAILURE, CURLPX_REPLY_UNASSIGNED:
             (failure.kind, what) = (.destinationUnavailable, "The parent proxy could not connect to the origin.")
-        default:
-            (failure.kind, what) = (.connectionTerminated, "The parent proxy closed the connection before it was open to the origin.")
+        default: return failure.closedByParent
         }
         failure.message = what
         return failure

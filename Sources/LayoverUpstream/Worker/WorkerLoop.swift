@@ -170,10 +170,6 @@ final class WorkerLoop {
         liveCount += 1
         transfer.begin(attempt, slot: slot, serial: nextSerial)
         guard attempt.request.isAcceptable else { return finish(transfer, code: CURLE_URL_MALFORMAT) }
-        // Its socket carries TLS of libcurl, and so nothing of ours could follow on it.
-        if transfer.isDial, attempt.request.parent?.isSecure == true, attempt.request.parentUse == .tunnel {
-            return abort(transfer, for: .parentCannotTunnel)
-        }
         launch(transfer)
     }
 

@@ -51,14 +51,16 @@ struct ProxyParts: Sendable {
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
         options.prepareTLS = { OwnAuthorities.refuse(in: $0) }
+        let libcurl = try LibcurlUpstream(options: options)
+        let tls = try TLSClientContext(trustFile: libcurl.trustFile)
         let upstream = RehearsedUpstream(
-            try Self.makeUpstream(settings.proxy.upstream, options), board: engine.rehearsalBoard, clock: clock)
+            settings.proxy.upstream == .direct ? Self.direct(libcurl, tls, options) : libcurl, board: engine.rehearsalBoard, clock: clock)
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: settings.proxy.threads ?? System.coreCount)
         passwordChecks = try PasswordChecks()
         loops = try await Self.makeLoops(
             settings, engine: engine, group: group, spool: spool, addressGuard: addressGuard,
-            upstream: upstream, passwordChecks: passwordChecks, logger: logger)
+            upstream: upstream, tls: tls, passwordChecks: passwordChecks, logger: logger)
         self.spool = spool
         self.store = store
         self.storeOpening = storeOpening
@@ -68,11 +70,9 @@ struct ProxyParts: Sendable {
         self.upstream = upstream
     }
 
-    private static func makeUpstream(_ choice: ProxySettings.Upstream, _ options: UpstreamOptions) throws -> any Upstream {
-        let libcurl = try LibcurlUpstream(options: options)
-        guard choice == .direct else { return libcurl }
+    private static func direct(_ libcurl: LibcurlUpstream, _ tls: TLSClientContext, _ options: UpstreamOptions) -> any Upstream {
         var direct = DirectOptions(addressGuard: options.addressGuard)
-        direct.tls = try TLSClientContext(trustFile: libcurl.trustFile)
+        direct.tls = tls
         return DirectUpstream(dialler: libcurl, options: direct)
     }
 
@@ -85,7 +85,7 @@ struct ProxyParts: Sendable {
 
     private static func makeLoops(
         _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, spool: BodySpool,
-        addressGuard: OwnAddressGuard, upstream: any Upstream, passwordChecks: PasswordChecks, logger: Logger
+        addressGuard: OwnAddressGuard, upstream: any Upstream, tls: TLSClientContext, passwordChecks: PasswordChecks, logger: Logger
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
         var rules = ProxyRules(settings, installation: installation)
@@ -98,6 +98,7 @@ struct ProxyParts: Sendable {
                 addressGuard: addressGuard, connectionLimit: limit, logger: logger)
             try await eventLoop.submit { try loop.start(with: upstream) }.get()
             try await loop.use(passwordChecks).get()
+            try await loop.use(tls).get()
             if let format = AccessLog.Format(settings.log.access) {
                 try await loop.logAccess(as: format) { lines, count in
                     LogLines.standardOutput.write(Array(lines.readableBytesView), lineCount: count)

@@ -65,13 +65,8 @@ extension EndToEnd {
             try await layover.curl("--fail", bench.plain("/echo?1")).succeed()
             try await layover.curl("--fail", bench.plain("/echo?2")).succeed()
             let tunnel = layover.curl("--fail", "--proxytunnel", bench.plain("/echo?3"))
-            if scheme == "https" {
-                let result = try await tunnel.run()
-                #expect(result.status != 0)
-            } else {
-                try await tunnel.succeed()
-            }
-            #expect(origin.records.map(\.target) == ["/echo?1", "/echo?2"] + (scheme == "https" ? [] : ["/echo?3"]))
+            try await tunnel.succeed()
+            #expect(origin.records.map(\.target) == ["/echo?1", "/echo?2", "/echo?3"])
             let name = "origin.behind:\(bench.scene.port.number)"
             let asked = parent.records.map { "\($0.method) \($0.target)" }
             #expect(asked.contains(scheme == "socks5h" ? "SOCKS \(name)" : "GET http://\(name)/echo?1"))
@@ -106,6 +101,45 @@ extension EndToEnd {
             #expect(result.output.hasPrefix("HTTP/1.1 502"))
             #expect(result.output.contains(status == "403" ? "parent_proxy_denied" : "parent_proxy_misconfigured"))
             #expect(parent.records.count == 1)
+        }
+
+        /// A tunnel through a parent with TLS is asked for by Layover itself, not by libcurl.
+        @Test(arguments: [
+            ("403", "parent_proxy_denied"), ("407", "parent_proxy_misconfigured"), ("503", "destination_unavailable"),
+            ("cut", "connection_terminated"), ("hang", "connection_timeout"),
+        ])
+        func whatASecureParentSaysToATunnelIsTold(answer: String, kind: String) async throws {
+            let root = try TemporaryFolder()
+            let authority = try await TestAuthority(in: root)
+            let parent = try await RunningParentProxy.start("https", answer: answer, identity: authority.identity)
+            let layover = try await RunningLayover.start(
+                """
+                {"policies": {"default": {"mode": "pass"}}, "timeouts": {"connect": "1s"}, "tls": {"caFile": "\(authority.certificate)"},
+                 "upstreamProxy": {"url": "https://localhost:\(parent.port)"}}
+                """)
+            let result = try await layover.exchange("CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n")
+            #expect(result.text.contains("\"kind\":\"\(kind)\""), "\(result.text)")
+            #expect(result.text.contains(#""evidence":"neverSent""#))
+            #expect(parent.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
+        }
+
+        @Test func aTunnelWaitsForItsSecureParent() async throws {
+            let (root, port) = (try TemporaryFolder(), try ReservedPort())
+            let authority = try await TestAuthority(in: root)
+            let layover = try await RunningLayover.start(
+                """
+                {"policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
+                 "tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "https://localhost:\(port.number)"}}
+                """)
+            let scene = Scene(layover: layover, root: root, port: try ReservedPort())
+            let origin = try await scene.startOrigin()
+            let client = try layover.curl("--fail", "--proxytunnel", "http://origin.behind:\(scene.port.number)/echo").start()
+            try await layover.waitForPending("the tunnel waits") { !$0.data.isEmpty }
+            #expect(try await layover.call("GET", "/v1/incidents").text.contains("parent_proxy_unreachable"))
+            let parent = try await RunningParentProxy.start("https", port: port, identity: authority.identity)
+            #expect(await client.result().status == 0)
+            #expect(origin.records.map(\.target) == ["/echo"])
+            withExtendedLifetime(parent) {}
         }
 
         @Test func a407ForAPlainRequestIsNotPassedOn() async throws {

@@ -1,5 +1,6 @@
 import Glibc
 import LayoverEngine
+import LayoverTLS
 import LayoverTestSupport
 import NIOCore
 import NIOPosix
@@ -32,7 +33,9 @@ final class FarEnd {
     /// What a `dialled` event carries.
     func dialled() -> DialledSocket { DialledSocket(descriptor: theirs, remoteAddress: "192.0.2.1:443") }
 
-    func client(readsByItself: Bool = true) async throws -> RawClient {
-        try await RawClient.adopt(ours, readsByItself: readsByItself)
+    func client(
+        readsByItself: Bool = true, tls: (@Sendable (any EventLoop) -> TLSChannelHandler)? = nil
+    ) async throws -> RawClient {
+        try await RawClient.adopt(ours, readsByItself: readsByItself, tls: tls)
     }
 }

@@ -1,10 +1,15 @@
+import LayoverTLS
 import LayoverTestSupport
 import NIOCore
 import NIOPosix
 
 /// A client that chooses every byte itself.
 final class RawClient: Sendable {
-    enum Ending: Sendable { case closed, reset }
+    enum Ending: Sendable {
+        case closed, reset
+        /// TLS ended without a close_notify.
+        case cut
+    }
 
     struct Received: Sendable {
         var bytes: [UInt8] = []
@@ -20,7 +25,10 @@ final class RawClient: Sendable {
         self.received = received
     }
 
-    static func connect(port: Int, readsByItself: Bool = true, receiveBuffer: CInt? = nil) async throws -> RawClient {
+    /// - Parameter tls: What speaks TLS. Nil: nothing does.
+    static func connect(
+        port: Int, readsByItself: Bool = true, receiveBuffer: CInt? = nil, tls: (@Sendable (any EventLoop) -> TLSChannelHandler)? = nil
+    ) async throws -> RawClient {
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelOption(.autoRead, value: readsByItself)
@@ -31,6 +39,7 @@ final class RawClient: Sendable {
         let channel = try await bootstrap
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls(channel.eventLoop)) }
                     try channel.pipeline.syncOperations.addHandler(Receiving(into: received))
                 }
             }
@@ -39,13 +48,16 @@ final class RawClient: Sendable {
     }
 
     /// Takes over a connected descriptor.
-    static func adopt(_ descriptor: CInt, readsByItself: Bool = true) async throws -> RawClient {
+    static func adopt(
+        _ descriptor: CInt, readsByItself: Bool = true, tls: (@Sendable (any EventLoop) -> TLSChannelHandler)? = nil
+    ) async throws -> RawClient {
         let received = Watched(Received())
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelOption(.autoRead, value: readsByItself)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls(channel.eventLoop)) }
                     try channel.pipeline.syncOperations.addHandler(Receiving(into: received))
                 }
             }
@@ -69,9 +81,16 @@ final class RawClient: Sendable {
 
     func close() { channel.close(promise: nil) }
 
+    /// FIN, without a close_notify of TLS.
+    func cutOutput() async throws {
+        channel.triggerUserOutboundEvent(TLSOutputCut(), promise: nil)
+        try await closeOutput()
+    }
+
     /// RST.
     func reset() async throws {
         let channel = self.channel
+        channel.triggerUserOutboundEvent(TLSOutputCut(), promise: nil)
         try await channel.eventLoop.flatSubmit {
             (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
                 ?? channel.eventLoop.makeSucceededVoidFuture()
@@ -132,6 +151,7 @@ private final class Receiving: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? TLSInputEnd == .connection { end(.cut) }
         if case ChannelEvent.inputClosed = event { end(.closed) }
     }
 

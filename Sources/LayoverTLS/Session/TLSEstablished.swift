@@ -8,10 +8,16 @@ package struct TLSEstablished: Sendable, Hashable {
     package var isResumed: Bool
 }
 
-/// How a client ended its sending side.
+/// User inbound event: the peer has ended its sending side, in this way. `ChannelEvent.inputClosed` follows.
 package enum TLSInputEnd: Sendable, Hashable {
     /// It said so (close_notify): everything has arrived.
     case closeNotify
     /// The connection ended without it. Whether a message is cut off must be known by its length (RFC 9112 section 9.8).
     case connection
+}
+
+/// User outbound event: what is sent ends without a close_notify from now on, because it is not complete. A channel without TLS
+/// does not know it.
+package struct TLSOutputCut: Sendable, Hashable {
+    package init() {}
 }

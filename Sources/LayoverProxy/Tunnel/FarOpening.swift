@@ -1,0 +1,222 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import LayoverTLS
+import NIOCore
+
+/// Makes of a dialled socket the connection that a tunnel or an upgrade goes over.
+///
+/// A dial brings a bare connection: to the origin, or to a parent proxy that speaks TLS. The steps are what is left to do on it before
+/// the first byte for the origin may leave. Without any, the connection stands as it is. Each failure here is `neverSent`, and the
+/// exchange gets it as that of the attempt. It is the last handler of the channel until the connection stands. Confined to its loop.
+final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private enum Step {
+        case secureParent(ParentProxy)
+        /// The request to the parent proxy for a connection to the origin (RFC 9110 section 9.3.6).
+        case connect(ParentProxy)
+        case secureOrigin
+    }
+
+    /// Nil once it has come to an end.
+    private var exchange: Exchange?
+    private let attempt: UpstreamAttempt
+    private let loop: ProxyLoop
+    private let readyBy: NIODeadline
+    private let stands: (any Channel, ByteBuffer) -> Void
+    private var channel: (any Channel)?
+    private var remoteAddress: String?
+    /// Those to come.
+    private var steps: [Step]
+    /// The one under way.
+    private var step: Step?
+    private var timeout: Scheduled<Void>?
+    private var decoder: ResponseDecoder
+    /// What came behind the response of the parent proxy.
+    private var input = ByteBuffer()
+
+    /// - Parameter stands: Gets the connection and the bytes that came on it already.
+    init(of exchange: Exchange, _ attempt: UpstreamAttempt, loop: ProxyLoop, stands: @escaping (any Channel, ByteBuffer) -> Void) {
+        self.exchange = exchange
+        self.attempt = attempt
+        self.loop = loop
+        self.stands = stands
+        readyBy = exchange.run.readyBy
+        decoder = ResponseDecoder(limits: loop.rules.framing)
+        steps = Self.steps(for: attempt.request)
+    }
+
+    private static func steps(for request: UpstreamRequest) -> [Step] {
+        var steps: [Step] = []
+        if let parent = request.parent, request.parentUse == .reach { steps += [.secureParent(parent), .connect(parent)] }
+        if request.purpose == .upgrade, request.origin.scheme == .https { steps.append(.secureOrigin) }
+        return steps
+    }
+
+    func begin(on socket: DialledSocket) {
+        remoteAddress = socket.remoteAddress
+        socket.openChannel(on: loop.eventLoop, handler: self) { result in
+            switch result {
+            case .success(let channel):
+                guard self.exchange != nil else { return channel.close(promise: nil) }
+                self.channel = channel
+                self.proceed()
+            case .failure: self.lost()
+            }
+        }
+    }
+
+    /// The exchange does not want the connection any more. It is told once the call has returned.
+    func cancel() {
+        guard let exchange else { return }
+        let attempt = self.attempt
+        end()
+        let bound = NIOLoopBound(exchange, eventLoop: loop.eventLoop)
+        loop.eventLoop.execute { bound.value.receive(.failed(.abortedByProxy), of: attempt) }
+    }
+
+    // MARK: The steps
+
+    private func proceed() {
+        guard let exchange, let channel else { return }
+        guard !steps.isEmpty else {
+            self.exchange = nil
+            exchange.run.opening = nil
+            stands(channel, input)
+            return channel.pipeline.syncOperations.removeHandler(self, promise: nil)
+        }
+        let next = steps.removeFirst()
+        step = next
+        switch next {
+        case .secureParent(let parent): secure(parent.hop, channel)
+        case .connect(let parent): connect(through: parent, channel)
+        case .secureOrigin: secure(attempt.request.origin, channel)
+        }
+    }
+
+    private func secure(_ peer: Origin, _ channel: any Channel) {
+        guard let settings = loop.clientTLS else { return notSecured(TLSError(.unusable, "there are no settings for it")) }
+        let tls = TLSClientHandler(
+            settings, host: peer.host, port: peer.port, cache: loop.tlsSessions, first: input,
+            handshakeTimeMax: max(.zero, readyBy - loop.eventLoop.now))
+        input = ByteBuffer()
+        do {
+            try channel.pipeline.syncOperations.addHandler(tls, position: .before(self))
+        } catch {
+            lost()
+        }
+    }
+
+    private func connect(through parent: ParentProxy, _ channel: any Channel) {
+        let authority = attempt.request.origin.authority
+        var head = ByteBuffer(string: "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n")
+        if let authorization = parent.authorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
+        head.writeString("\r\n")
+        decoder.reset(isHeadRequest: false, isConnect: true)
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        timeout = loop.eventLoop.scheduleTask(deadline: readyBy) { bound.value.fail(bound.value.failure.timedOutAtParent) }
+        channel.writeAndFlush(head, promise: nil)
+        channel.read()
+    }
+
+    private func readResponse() {
+        do throws(FramingError) {
+            while let event = try decoder.next(&input) {
+                guard case .head(let head) = event, !head.isInterim else { continue }
+                guard head.status / 100 == 2 else { return fail(failure.refusedByParent(head.status)) }
+                timeout?.cancel()
+                return proceed()
+            }
+        } catch {
+            var failure = failure
+            failure.kind = .parentProxyMisconfigured
+            failure.message = "The parent proxy does not answer CONNECT by the rules of HTTP: \(error.reason)"
+            fail(failure)
+        }
+    }
+
+    // MARK: Channel events
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Until this handler has left the pipeline, the receiver of the connection stands behind it.
+        guard exchange != nil else { return context.fireChannelRead(data) }
+        var bytes = unwrapInboundIn(data)
+        input.writeBuffer(&bytes)
+        readResponse()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard exchange != nil else { return context.fireChannelReadComplete() }
+        if case .connect? = step { context.read() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard exchange != nil else { return context.fireUserInboundEventTriggered(event) }
+        if event is TLSEstablished {
+            proceed()
+        } else if case ChannelEvent.inputClosed = event {
+            lost()
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        lost()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard exchange != nil else { return context.fireErrorCaught(error) }
+        if let error = error as? TLSError { notSecured(error) } else { lost() }
+        context.close(promise: nil)
+    }
+
+    // MARK: The end
+
+    private func notSecured(_ error: TLSError) {
+        var failure = failure
+        if case .secureParent? = step {
+            (failure.kind, failure.message) = error.handshakeFailure(with: "parent proxy")
+            failure = failure.ofParent
+        } else {
+            (failure.kind, failure.message) = error.handshakeFailure()
+        }
+        fail(failure)
+    }
+
+    private func lost() {
+        switch step {
+        case .secureParent?, .secureOrigin?: notSecured(.closedInHandshake)
+        case .connect?: fail(failure.closedByParent)
+        case nil: fail(failure)
+        }
+    }
+
+    /// Where it stands: nothing was sent.
+    private var failure: Failure {
+        var failure = Failure(
+            phase: .connecting, kind: .connectionTerminated, evidence: .neverSent,
+            message: "The connection was closed as soon as it was open.", remoteAddress: remoteAddress)
+        switch step {
+        case .secureParent?, .secureOrigin?: failure.phase = .securing
+        case .connect?, nil: break
+        }
+        return failure
+    }
+
+    private func fail(_ failure: Failure) {
+        guard let exchange else { return }
+        end()
+        exchange.receive(.failed(failure), of: attempt)
+        exchange.client?.connection?.flushNow()
+    }
+
+    /// Tells nothing more, and lets go of the connection.
+    private func end() {
+        timeout?.cancel()
+        if exchange?.run.opening === self { exchange?.run.opening = nil }
+        exchange = nil
+        channel?.close(promise: nil)
+        channel = nil
+    }
+}

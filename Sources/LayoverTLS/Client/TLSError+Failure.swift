@@ -1,0 +1,19 @@
+package import LayoverCore
+
+extension TLSError {
+    /// What kind of failure it is where it ended the handshake with a server, and a sentence about it.
+    ///
+    /// - Parameter server: What the sentence calls the server.
+    package func handshakeFailure(with server: String = "origin") -> (kind: FailureKind, message: String) {
+        switch kind {
+        case .certificate: (.tlsCertificateError, "The \(server)'s certificate is not accepted (\(reason)).")
+        case .alert: (.tlsAlertReceived, "The \(server) ended the TLS handshake (\(description)).")
+        case .violation, .closed: (.tlsProtocolError, "The TLS handshake failed (\(reason)).")
+        case .timeout: (.connectionTimeout, "The TLS handshake timed out.")
+        case .unusable: (.proxyInternalError, "TLS cannot be used (\(reason)).")
+        }
+    }
+
+    /// Whether the server speaks none of the protocols that it was offered (RFC 7301 section 3.2).
+    package var isNoCommonProtocol: Bool { kind == .alert(120) }
+}
