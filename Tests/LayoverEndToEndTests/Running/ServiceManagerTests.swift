@@ -103,7 +103,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: [
-            (["0.0.0.0", "0", "listen"], "is reachable from other machines, so proxy.insecureOpen must be true"),
+            (["0.0.0.0", "0", "listen"], "is reachable from other machines, so proxy.users must have a user"),
             (["127.0.0.1", "0", "bind"], "the socket of the service manager is no stream socket that listens"),
         ])
         func socketThatMustNotBeUsedEndsTheStartWithOneLine(arguments: [String], says: String) async throws {
