@@ -207,6 +207,7 @@ class Case(unittest.TestCase):
         self.messages()
 
     def tearDown(self):
+        self.let_go()
         # What a test expects the browser to complain of, it reads itself.
         bad = [entry["message"] for entry in self.messages() if entry["level"] in ("SEVERE", "WARNING")]
         self.driver.get("about:blank")
@@ -261,19 +262,27 @@ class Case(unittest.TestCase):
     def see_rows(self, count):
         until(f"there are {count} rows", lambda: len(self.rows()) == count)
 
-    def click(self, selector):
-        """A click as by hand, once the control has been in its place for a while."""
+    def click(self, selector, key=None):
+        """A click as by hand, maybe with a key held down, once the control has been in its place for a while."""
         self.steady(selector)
 
         def press():
             # The driver looks for the element and clicks in two steps; in between it may be drawn anew.
             try:
-                self.one(selector).click()
+                if key is None:
+                    self.one(selector).click()
+                else:
+                    webdriver.ActionChains(self.driver).key_down(key).click(self.one(selector)).key_up(key).perform()
                 return True
             except (StaleElementReferenceException, ElementClickInterceptedException):
+                self.let_go()
                 return False
 
         until(f"{selector} is clicked", press)
+
+    def let_go(self):
+        """Releases keys and buttons: those of a chain that broke off stay down, also for the tests that follow."""
+        webdriver.ActionChains(self.driver).reset_actions()
 
     def steady(self, selector):
         place = "const e = document.querySelector(arguments[0]); if (!e) return null; const b = e.getBoundingClientRect(); return [b.x, b.y]"

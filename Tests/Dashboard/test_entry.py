@@ -224,8 +224,7 @@ class Entry(Case):
         self.see_rows(12)
         self.click(self.row(9) + " input")
         self.assertTrue(self.js("return document.getElementById('all').indeterminate"))
-        self.steady(self.row(11) + " input")
-        webdriver.ActionChains(self.driver).key_down(Keys.SHIFT).click(self.one(self.row(11) + " input")).key_up(Keys.SHIFT).perform()
+        self.click(self.row(11) + " input", key=Keys.SHIFT)
         ticked = "return [...document.querySelectorAll('#rows tr')].flatMap((r, i) => r.querySelector('input').checked ? [i + 1] : [])"
         self.assertEqual(self.js(ticked), [9, 10, 11])
         self.click("#all")
