@@ -1,6 +1,6 @@
+import CLinux
 import NIOCore
 import NIOPosix
-
 #if canImport(Glibc)
 import Glibc
 #endif
