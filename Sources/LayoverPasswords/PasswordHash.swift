@@ -36,7 +36,7 @@ package struct PasswordHash: Sendable, Hashable {
 
     /// Makes a hash with a new salt, by yescrypt with the cost that the system takes for its own users.
     ///
-    /// - Parameter password: 1 to 512 bytes without NUL.
+    /// - Parameter password: 1 to 511 bytes without NUL.
     package init(ofPassword password: [UInt8]) throws(PasswordError) {
         try Self.check(password)
         guard let setting = crypt_gensalt_ra("$y$", 0, nil, 0) else {
@@ -54,13 +54,13 @@ package struct PasswordHash: Sendable, Hashable {
         return ConstantTime.isEqual(Array(made.utf8), Array(text.utf8))
     }
 
-    /// Longest password, in bytes (`CRYPT_MAX_PASSPHRASE_SIZE`).
-    package static let passwordByteCountMax = Int(CRYPT_MAX_PASSPHRASE_SIZE)
+    /// Longest password, in bytes: libcrypt counts a NUL at its end (`CRYPT_MAX_PASSPHRASE_SIZE`).
+    package static let passwordByteCountMax = Int(CRYPT_MAX_PASSPHRASE_SIZE) - 1
 
     package static func check(_ password: [UInt8]) throws(PasswordError) {
         guard !password.isEmpty else { throw PasswordError("the password is empty") }
-        guard password.count < passwordByteCountMax else {
-            throw PasswordError("the password has more than \(passwordByteCountMax - 1) bytes")
+        guard password.count <= passwordByteCountMax else {
+            throw PasswordError("the password has more than \(passwordByteCountMax) bytes")
         }
         guard !password.contains(0) else { throw PasswordError("the password contains a NUL byte") }
     }

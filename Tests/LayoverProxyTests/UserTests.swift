@@ -161,7 +161,7 @@ struct UserTests {
         }
     }
 
-    /// Two checks run at a time; whoever gives the same credential as one of them waits for it.
+    /// Two checks run at a time. A client with the same credential as one of them waits for its result.
     @Test func checksBeyondTwoAreRefusedAndEqualOnesShareOne() async throws {
         // Each takes long enough for the others to come meanwhile.
         let hash = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))

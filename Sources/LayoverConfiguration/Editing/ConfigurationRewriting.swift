@@ -1,7 +1,7 @@
 import Foundation
 
-/// A configuration file that is being changed: nobody else changes it in this way meanwhile, and whoever reads it sees the old text or
-/// the new one.
+/// A change of a configuration file. The file is locked against other such changes until this object is released, and a reader sees
+/// the old text or the new one.
 package final class ConfigurationRewriting {
     /// Where the text is, behind symbolic links.
     package let path: String
@@ -55,8 +55,9 @@ package final class ConfigurationRewriting {
         defer { unlink(draft) }
         do {
             defer { close(file) }
-            try write(bytes, to: file)
-            // Who is not root may give it to nobody else; then it stays as it is.
+            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: false)
+            do { try handle.write(contentsOf: bytes) } catch { throw Self.failure(path, "cannot be written") }
+            // Only root may change the owner; without the right the old file stays.
             if facts.st_uid != geteuid() || facts.st_gid != getegid(),
                 fchown(file, facts.st_uid, facts.st_gid) != 0
             {
@@ -68,18 +69,6 @@ package final class ConfigurationRewriting {
         }
         try check(draft)
         guard rename(draft, path) == 0 else { throw Self.failure(path, "cannot be replaced") }
-    }
-
-    private func write(_ bytes: [UInt8], to file: CInt) throws(ConfigurationError) {
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Foundation.write(file, $0.baseAddress.map { $0 + written }, bytes.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure(path, "cannot be written") }
-            written += count
-        }
     }
 
     private static func failure(_ path: String, _ words: String) -> ConfigurationError {

@@ -2,6 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import LayoverTLS
+import Logging
 import NIOCore
 import NIOHTTP2
 
@@ -32,6 +33,7 @@ final class HTTP2Session: ChannelInboundHandler {
             eventLoop: loop.eventLoop,
             configuration: .init(maxIdleTime: loop.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil))
         let accept = NIOLoopBound(verdict, eventLoop: loop.eventLoop)
+        let bound = NIOLoopBound(loop, eventLoop: loop.eventLoop)
         let make = NIOLoopBound(makeConnection, eventLoop: loop.eventLoop)
         let streams = NIOHTTP2Handler(
             mode: .server, eventLoop: loop.eventLoop, connectionConfiguration: limits.connection, streamConfiguration: limits.stream,
@@ -39,7 +41,10 @@ final class HTTP2Session: ChannelInboundHandler {
         ) { channel in
             channel.eventLoop.makeCompletedFuture {
                 accept.value.accepted()
-                let transcoder = HTTP2StreamTranscoder()
+                let transcoder = HTTP2StreamTranscoder { reason in
+                    bound.value.metrics.refusedRequestCount.increment()
+                    bound.value.logger.info("a malformed request by HTTP/2 was refused", metadata: ["reason": "\(reason)"])
+                }
                 try channel.pipeline.syncOperations.addHandlers([transcoder, make.value(transcoder)])
             }
         }

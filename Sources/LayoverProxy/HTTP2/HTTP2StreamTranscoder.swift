@@ -24,6 +24,10 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     }
 
     private var request = Request.head
+    /// The last bytes of a request with `content-length`, until END_STREAM proves that there are no more: until then it may turn out to be
+    /// malformed, and must not be complete (RFC 9113 section 8.1.1).
+    private var heldBack: ByteBuffer?
+    private let malformed: (_ reason: String) -> Void
     /// Bytes of the response, in HTTP/1.1, that are not decoded yet.
     private var output = ByteBuffer()
     private var decoder: ResponseDecoder
@@ -47,7 +51,11 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         return limits
     }
 
-    init() { decoder = ResponseDecoder(limits: Self.limits) }
+    /// - Parameter malformed: Told why the stream is reset.
+    init(malformed: @escaping (_ reason: String) -> Void = { _ in }) {
+        self.malformed = malformed
+        decoder = ResponseDecoder(limits: Self.limits)
+    }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
@@ -68,6 +76,8 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
             }
         } catch {
             request = .failed
+            heldBack = nil
+            malformed(error.reason)
             reset(.protocolError)
         }
     }
@@ -83,7 +93,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
                 case .length(let count): .body(bytesLeft: count)
                 case .chunked: .body(bytesLeft: nil)
                 }
-            context.fireChannelRead(wrapInboundOut(head.bytes))
+            pass(head.bytes, context)
         case .body(let bytesLeft):
             guard endsStream else { throw .init("trailers do not end the stream") }
             try end(bytesLeft, trailers: fields, context)
@@ -97,7 +107,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
             if let bytesLeft {
                 guard bytes.readableBytes <= bytesLeft else { throw .init("the body is longer than content-length") }
                 request = .body(bytesLeft: bytesLeft - bytes.readableBytes)
-                context.fireChannelRead(wrapInboundOut(bytes))
+                pass(bytes, context)
             } else {
                 var chunk = ByteBuffer()
                 chunk.reserveCapacity(bytes.readableBytes + 16)
@@ -127,6 +137,13 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         // Trailers have no place behind a body of a known length (RFC 9110 section 6.5.1 allows to discard them).
         guard bytesLeft == 0 else { throw .init("the body is shorter than content-length") }
         request = .ended
+        if let heldBack { context.fireChannelRead(wrapInboundOut(heldBack)) }
+        heldBack = nil
+    }
+
+    /// Passes bytes on, unless they may be the last ones.
+    private func pass(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        if case .body(bytesLeft: 0) = request { heldBack = bytes } else { context.fireChannelRead(wrapInboundOut(bytes)) }
     }
 
     // MARK: The response

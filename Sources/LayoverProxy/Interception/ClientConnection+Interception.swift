@@ -123,6 +123,7 @@ extension ClientConnection {
             }
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
         } catch {
+            loop.connectionLimit.closed()
             context.close(promise: nil)
         }
     }

@@ -25,10 +25,9 @@ final class UserAccess {
 
     /// - Returns: Nil where there are no users, and every client is let in.
     init?(_ hashes: [String: PasswordHash], checks: PasswordChecks, metrics: LoopMetrics) {
+        let counts = metrics.countUsers(Array(hashes.keys))
         guard !hashes.isEmpty else { return nil }
-        self.hashes = hashes
-        self.checks = checks
-        counts = metrics.countUsers(Array(hashes.keys))
+        (self.hashes, self.checks, self.counts) = (hashes, checks, counts)
     }
 
     func verdict(on head: RequestHead) -> Verdict {

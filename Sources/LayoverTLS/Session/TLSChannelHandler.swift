@@ -4,7 +4,7 @@ package import NIOCore
 ///
 /// - Handshake: begins by itself when the channel is active, and reads by itself, also with `autoRead` off. Then comes the event
 ///   `TLSEstablished`.
-/// - Reading: nothing is decrypted before somebody has asked by `read()`. What one read of the channel brought is the most that is held.
+/// - Reading: nothing is decrypted before a call of `read()`. What one read of the channel brought is the most that is held.
 /// - Writing: plaintext is encrypted when it is flushed, and only as long as the channel is writable; what is larger waits here as it
 ///   is. So a writer that goes by the channel's `isWritable` is never ahead by more than that channel's limit and one piece.
 /// - End of input: `ChannelEvent.inputClosed`, once, for a close_notify or the end of the connection; the event `TLSInputEnd` before it
@@ -38,7 +38,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Bytes of the network that are not decrypted yet.
     private var ciphertext: ByteBuffer
     private var sending = PlaintextQueue()
-    /// Whether somebody asked for bytes and got none yet.
+    /// Whether `read()` was called and no bytes were passed on since.
     private var isReadWanted = false
     /// Whether bytes were passed on since the channel's read began.
     private var hasDelivered = false

@@ -14,7 +14,7 @@ enum PasswordInput {
     }
 
     private static func readLine() throws(CommandFailure) -> [UInt8] {
-        let byteCountMax = PasswordHash.passwordByteCountMax + 2
+        let byteCountMax = PasswordHash.passwordByteCountMax + 3
         guard let given = try? FileHandle.standardInput.read(upToCount: byteCountMax) else {
             throw CommandFailure(code: .usage, message: "write the password to standard input")
         }

@@ -150,7 +150,7 @@ extension EndToEnd {
             let origin = try await test.scene.startOrigin(test.authority.identity)
             let result = try test.result(Result.self, of: await client.result().output)
             #expect(result.after == 200)
-            #expect(origin.records.map(\.target) == ["/echo"], "those that were given up are not sent")
+            #expect(origin.records.map(\.target) == ["/echo"], "the reset requests are not sent")
         }
 
         @Test func slowReaderGetsEveryByteAndMemoryStaysBounded() async throws {

@@ -96,13 +96,25 @@ struct HTTP2StreamTranscoderTests {
     }
 
     /// A body that is not what was promised must never become a complete request.
-    @Test(arguments: [("4", "abc"), ("2", "abc"), ("0", "a")]) func bodyOfAnotherLengthResetsTheStream(length: String, body: String) throws {
+    @Test(arguments: [("4", ["abc"], "abc"), ("2", ["abc"], ""), ("2", ["ab", "c"], ""), ("3", ["a", "bc", "d"], "a")])
+    func bodyOfAnotherLengthResetsTheStream(length: String, frames: [String], passed: String) throws {
         let stream = try Stream()
         try stream.begin("POST", [("content-length", length)], endsStream: false)
-        try stream.receive(body, endsStream: true)
-        let text = try stream.requestText
-        #expect(!text.hasSuffix(String(body.prefix(Int(length) ?? 0))) || body.utf8.count < Int(length) ?? 0 || length == "0")
+        for frame in frames { try stream.receive(frame) }
+        try stream.receive("", endsStream: true)
+        #expect(try stream.requestText.hasSuffix("content-length: \(length)\r\n\r\n\(passed)"))
         #expect(try stream.frames == ["reset 1"])
+    }
+
+    @Test func requestThatAnnouncesNoBodyWaitsForTheEndOfTheStream() throws {
+        for (text, isMalformed) in [("", false), ("a", true)] {
+            let stream = try Stream()
+            try stream.begin("POST", [("content-length", "0")], endsStream: false)
+            #expect(try stream.requestText == "")
+            try stream.receive(text, endsStream: true)
+            #expect(try stream.requestText.isEmpty == isMalformed)
+            #expect(try stream.frames == (isMalformed ? ["reset 1"] : []))
+        }
     }
 
     @Test func malformedHeadReachesNobody() throws {

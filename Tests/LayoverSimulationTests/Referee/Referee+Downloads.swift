@@ -40,7 +40,7 @@ extension Referee {
         if truth.isCancelAsked || truth.isSettled { return "ended by a person" }
         if simulation.isDraining { return "stopped" }
         if truth.download.isEndedByOrigin { return "ended by its origin" }
-        // Those count that were given up in vain: whether the proxy knew so before they failed the seed says.
+        // Abandoned attempts count too: it depends on the seed whether the proxy learns of their failure before it abandons them.
         if let limit = truth.automaticMin, truth.madeCount >= limit { return "no attempts left" }
         guard let parkedAt = truth.firstParkedAt else { return fullAt == simulation.time.now() ? "no room" : nil }
         let now = simulation.time.now()
