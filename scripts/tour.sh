@@ -76,10 +76,10 @@ kill -9 "$server"
 show "curl -x $proxy $shop/ &"
 curl --silent --proxy "$proxy" "$shop/" > answer &
 client=$!
-is_parked() { layover pending | grep waiting; }
+is_parked() { layover pending > list && grep waiting list; }
 wait_for "the request is parked" is_parked
 show "layover pending"
-layover pending
+cat list
 
 say "The server is back. Someone says so, or its time is due."
 start_server
@@ -93,8 +93,9 @@ kill -9 "$server"
 show "curl -x $proxy -H 'Prefer: respond-async' -d 'two books' $shop/orders"
 ticket=$(curl --silent --proxy "$proxy" --header "Prefer: respond-async" --data "two books" --output /dev/null \
     --write-out '%header{location}' "$shop/orders")
-curl --silent "$ticket" | sed 's/,.*"state"/… "state"/; s/,"waitingFor.*//'
-echo
+is_waiting() { curl --silent "$ticket" > status && grep '"state":"waiting"' status; } # not amid an attempt
+wait_for "the order waits" is_waiting
+sed 's/,.*"state"/… "state"/; s/,"waitingFor.*//' status
 
 say "Layover is killed, with no chance to save anything, and starts again. The server comes back."
 kill -9 "$proxy_pid"
