@@ -10,6 +10,7 @@ finish() {
     rm -rf "$folder"
 }
 trap finish EXIT
+trap "exit 1" HUP INT TERM PIPE # an EXIT trap alone does not run after a signal
 cd "$folder"
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
 
