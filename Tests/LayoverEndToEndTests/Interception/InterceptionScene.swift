@@ -9,14 +9,15 @@ final class InterceptionScene {
     /// - Parameters:
     ///   - trusts: Whether the proxy trusts the authority of the origin.
     ///   - hosts: What else it intercepts.
-    init(trusts: Bool = true, hosts: [String] = [], environment: [String: String] = [:]) async throws {
+    ///   - users: `proxy.users`.
+    init(trusts: Bool = true, hosts: [String] = [], users: String = "{}", environment: [String: String] = [:]) async throws {
         let root = try TemporaryFolder()
         authority = try await TestAuthority(in: root)
         let trust = trusts ? #""caFile": "\#(authority.certificate)", "# : ""
         let more = hosts.enumerated().map { #""more\#($0)": {"host": "\#($1)", "intercept": true}, "# }.joined()
         let layover = try await RunningLayover.start(
             """
-            {"tls": {\(trust)"folder": "authority"},
+            {"tls": {\(trust)"folder": "authority"}, "proxy": {"users": \(users)},
              "policies": {"default": {"retryOn": ["connectivity", "503"],
                                       "delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
              "routes": {\(more)"seen": {"host": "localhost", "intercept": true}}}

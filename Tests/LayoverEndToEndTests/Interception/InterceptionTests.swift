@@ -24,6 +24,20 @@ extension EndToEnd {
             withExtendedLifetime(origin) {}
         }
 
+        /// The client names its user once, with CONNECT.
+        @Test func requestsInsideBelongToTheUserOfTheirTunnel() async throws {
+            let test = try await InterceptionScene(users: #"{"me": "$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."}"#)
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            #expect(try await test.curl("/echo").run().status != 0, "CONNECT is refused")
+            let layover = test.scene.layover
+            let result = try await test.curl(
+                "/echo", "--fail", "--proxy", "http://me:secret@127.0.0.1:\(layover.proxyPort)", test.scene.secureURL("/echo?2")
+            ).run()
+            #expect(result.status == 0, "\(result)")
+            #expect(origin.records.filter { $0.event == "request" }.map(\.target) == ["/echo", "/echo?2"])
+            #expect(try await layover.call("GET", "/metrics").text.contains(#"layover_user_requests_total{user="me"} 3"#))
+        }
+
         /// The client's own handshake succeeds; inside it is told.
         @Test func badCertificateOfTheOriginIsAnErrorInside() async throws {
             let test = try await InterceptionScene(trusts: false)
