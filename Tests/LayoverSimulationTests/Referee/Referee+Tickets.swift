@@ -66,8 +66,8 @@ extension Referee {
         guard let truth = simulation.truth(of: entry), let engine = simulation.engine else { return }
         truth.isSettled = true
         guard entry.ticket != nil, !entry.isBeingStored else {
-            // Its client may make the same request once more.
-            truth.isSettleTold = !truth.hasTwins && entry.ticket == nil
+            // Its client may make the same request once more, which is another entry.
+            if entry.ticket == nil { truth.settledEntry = entry.id }
             return
         }
         let id = entry.id
@@ -93,7 +93,10 @@ extension Referee {
     }
 
     func nothingSettledStartsAgain(_ attempt: SimulatedAttempt) {
-        if attempt.truth.isSettleTold { breach("nothingSettledStartsAgain", attempt.name) }
+        let entry = (attempt.attempt.receiver as? Exchange)?.entry
+        if attempt.truth.isSettleTold || entry.map({ $0 == attempt.truth.settledEntry }) == true {
+            breach("nothingSettledStartsAgain", attempt.name)
+        }
     }
 
     // MARK: What the disk takes

@@ -38,9 +38,10 @@ extension Referee {
             truth.goesAsAsked = true
             return
         }
-        // What a person asked for and the store did not let begin is made once more by itself.
+        // What a person asked for and the store did not let begin is made once more by itself, as an automatic attempt.
         if truth.isOwedAttempt {
             truth.isOwedAttempt = false
+            truth.madeCount += 1
             return
         }
         truth.goesAsAsked = false
@@ -112,12 +113,12 @@ extension Referee {
         if attempt.isForced { attempt.truth.unusedForceCount += 1 }
         guard isToBeRepeated(attempt) || attempt.wasNotMarked else { return }
         if attempt.isForced { attempt.truth.giveBackForces() }
+        if attempt.wasNotMarked, attempt.trigger.isAutomatic { attempt.truth.madeCount -= 1 }
         guard !attempt.truth.goesAsAsked else {
             attempt.truth.isOwedAttempt = attempt.wasNotMarked
             return
         }
         attempt.truth.automaticCount -= 1
-        if attempt.wasNotMarked { attempt.truth.madeCount -= 1 }
     }
 
     /// Whether the network changed while it was connecting: then it does not count, and is made once more.

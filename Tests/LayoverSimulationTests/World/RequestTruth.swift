@@ -42,6 +42,8 @@ final class RequestTruth {
     var isSettled = false
     /// Whether a person was told that it is settled.
     var isSettleTold = false
+    /// The entry, of no ticket, of which a person was told that it is settled.
+    var settledEntry: EntryID?
     /// Whether somebody was told that its ticket is cancelled, or dropped.
     var isCancelTold = false
     /// Whether an upstream has begun to answer it.
