@@ -19,12 +19,12 @@ help: ## List these commands
 run: release ## Install what is missing, build in release mode, start the proxy with config.json
 	.build/release/layover run --config $(CONFIG)
 
-test: ## Install what is missing, then build and pass every test, the end-to-end ones included
+test: ## Install what is missing, build and pass every test, build the release binary and play the tour with it
 	@scripts/setup.sh build test
 	scripts/check.py
 	swift build --build-tests
 	@scripts/test.sh $(TESTS)
-	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh; fi
+	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh && scripts/build-release.sh && scripts/tour.sh; fi
 
 sim: ## Run the simulation alone; SEED=n runs one seed once more and shows its end
 	swift build --build-tests

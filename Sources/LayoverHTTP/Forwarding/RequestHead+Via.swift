@@ -5,7 +5,7 @@ import NIOCore
 extension RequestHead {
     /// Appends one field `Via: <members as received>, <own>`.
     ///
-    /// - Parameter own: Our member, protocol version included: `1.1 layover-0a1b2c3d`.
+    /// - Parameter own: The pseudonym of our member: `layover-0a1b2c3d`.
     package func writeVia(into out: inout RequestFields, own: [UInt8]) {
         out.lines.writeStaticString("Via: ")
         if fields.contains(.via) {
@@ -16,6 +16,8 @@ extension RequestHead {
                 }
             }
         }
+        out.lines.writeStaticString(version.viaVersion)
+        out.lines.writeStaticString(" ")
         out.lines.writeBytes(own)
         out.lines.writeInteger(0 as UInt8)
     }

@@ -9,7 +9,7 @@ package enum TrailersWish {
     ///
     /// A client of HTTP/1.0 gets no chunks, and so no trailers.
     static func write(of head: RequestHead, into out: inout RequestFields, removedNames: [[UInt8]]) {
-        guard head.fields.contains(.te), head.minorVersion == 1, isStated(in: head.fields) else { return }
+        guard head.fields.contains(.te), head.version != .http10, isStated(in: head.fields) else { return }
         guard !removedNames.contains(where: { $0.map(ByteClass.lowercased) == Array("te".utf8) }) else { return }
         for (name, value) in fields { out.append(name, value) }
     }

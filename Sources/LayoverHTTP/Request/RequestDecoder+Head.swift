@@ -37,7 +37,7 @@ extension RequestDecoder {
         requestLine = nil
         lines.reset()
         let head = try slice.withReadableBytes { bytes throws(FramingError) in
-            try RequestHead(line: line, fields: fields, in: bytes)
+            try RequestHead(line: line, fields: fields, isHTTP2: isHTTP2, in: bytes)
         }
         isLast = !head.keepAlive
         switch head.framing {

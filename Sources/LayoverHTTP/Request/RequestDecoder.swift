@@ -42,6 +42,7 @@ package struct RequestDecoder: Sendable {
     }
 
     let limits: FramingLimits
+    let isHTTP2: Bool
     var state = State.betweenMessages
     /// One empty line before a request is forgiven (RFC 9112 section 2.2).
     var hasSkippedEmptyLine = false
@@ -53,8 +54,10 @@ package struct RequestDecoder: Sendable {
     /// Bytes of chunk extensions of this message.
     var chunkExtensionByteCount = 0
 
-    package init(limits: FramingLimits = .init()) {
+    /// - Parameter isHTTP2: Whether the requests came by HTTP/2, and were written as ones of HTTP/1.1.
+    package init(limits: FramingLimits = .init(), isHTTP2: Bool = false) {
         self.limits = limits
+        self.isHTTP2 = isHTTP2
     }
 
     /// Whether the connection is idle as far as we can tell: all requests so far are complete, and

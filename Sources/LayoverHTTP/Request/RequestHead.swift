@@ -31,8 +31,8 @@ package final class RequestHead: Sendable {
     /// mean an equal `targetAuthority`, so a caller can keep the one of the request before.
     package var authorityRange: Range<Int>? { line.target.authorityBytes?.range }
 
-    /// 0 or 1.
-    package var minorVersion: Int { Int(line.minorVersion) }
+    /// A request by HTTP/2 has been written as one of HTTP/1.1.
+    package let version: ProtocolVersion
 
     package let framing: BodyFraming
 
@@ -67,7 +67,7 @@ package final class RequestHead: Sendable {
     package var bytes: ByteBuffer { fields.bytes }
 
     init(
-        line: RequestLine, fields: FieldBlock, in bytes: UnsafeRawBufferPointer
+        line: RequestLine, fields: FieldBlock, isHTTP2: Bool, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
         var facts = RequestFacts()
         for field in fields.ranges { try facts.read(field, of: line.method, in: bytes) }
@@ -75,6 +75,7 @@ package final class RequestHead: Sendable {
         self.line = line
         framing = try facts.bodyFraming(of: line.method, minorVersion: line.minorVersion)
         let isCurrent = line.minorVersion == 1
+        version = isHTTP2 ? .http2 : isCurrent ? .http11 : .http10
         keepAlive = isCurrent && !facts.closes
         expectsContinue = isCurrent && facts.saysContinue && framing.hasBody
         hasUnknownExpectation = isCurrent && facts.hasUnknownExpectation

@@ -1,7 +1,9 @@
 import Glibc
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 import LayoverText
+import LayoverHTTP
 import NIOCore
 
 /// Writes the lines of the access log. Whatever came from outside is escaped: it cannot end a line or a value.
@@ -62,7 +64,7 @@ struct AccessFormat {
             out.writeStaticString(" ")
             writeQuoted(url, into: &out)
             out.writeStaticString(" ")
-            out.writeString(record.protocolName)
+            out.writeString(record.version.name)
         } else {
             out.writeStaticString("-")
         }
@@ -105,7 +107,7 @@ struct AccessFormat {
         out.writeStaticString("Z\"")
         let texts: [(StaticString, String?)] = [
             ("client", record.client), ("user", record.user), ("method", record.method), ("url", record.url),
-            ("protocol", record.method == nil ? nil : record.protocolName),
+            ("protocol", record.method == nil ? nil : record.version.name),
         ]
         for (name, text) in texts { write(name, text, into: &out) }
         out.writeStaticString(",\"status\":")

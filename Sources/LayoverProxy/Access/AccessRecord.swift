@@ -31,9 +31,7 @@ final class AccessRecord {
     let method: String?
     /// Without secrets.
     let url: String?
-    let minorVersion: Int
-    /// Whether it is a stream of HTTP/2.
-    var isStream = false
+    let version: ProtocolVersion
     let userAgent: String?
     let referer: String?
     let traceParent: TraceParent?
@@ -64,7 +62,7 @@ final class AccessRecord {
         self.client = client
         method = head.methodString
         url = Self.url(of: head, intercepted, scheme: isSecure ? "https" : "http", planner)
-        minorVersion = head.minorVersion
+        version = head.version
         userAgent = head.fields.string(.userAgent)
         referer = head.fields.values(of: "referer").first.map { MaskedURL.text(head.fields.string($0)) }
         traceParent = TraceParent(of: head)
@@ -75,11 +73,8 @@ final class AccessRecord {
         createdAt = now
         self.client = client
         (method, url, userAgent, referer, traceParent) = (nil, nil, nil, nil, nil)
-        minorVersion = 1
+        version = .http11
     }
-
-    /// What the client speaks.
-    var protocolName: String { isStream ? "HTTP/2" : minorVersion == 0 ? "HTTP/1.0" : "HTTP/1.1" }
 
     /// How long it waited: until its newest attempt began, or until now where there was none.
     func waited(until now: Timestamp) -> Duration {

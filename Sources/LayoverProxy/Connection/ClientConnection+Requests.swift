@@ -34,9 +34,10 @@ extension ClientConnection {
         isHeadTimed = false
         deadline = nil
         loop.metrics.requestCount.increment()
-        verdict?.accepted()
-        if let log = loop.accessLog { access = log.record(head, from: clientAddress, intercepted, isSecure: isSecure, loop.planner) }
-        access?.isStream = stream != nil
+        intercepted?.verdict.accepted()
+        if let log = loop.accessLog {
+            access = log.record(head, from: clientAddress, intercepted?.origin, isSecure: isSecure, loop.planner)
+        }
         if let users = loop.users { authenticate(head, by: users) } else { plan(head) }
     }
 
@@ -44,7 +45,8 @@ extension ClientConnection {
     func plan(_ head: RequestHead) {
         do throws(Refusal) {
             switch try loop.planner.plan(
-                head, isLoopback: isLoopback, cache: &addressCache, intercepted: intercepted, isSecure: isSecure, reachedAt: reachedAt)
+                head, isLoopback: isLoopback, cache: &addressCache, intercepted: intercepted?.origin, isSecure: isSecure,
+                reachedAt: reachedAt)
             {
             case .intercept(let plan):
                 peekBeforeTunnel(head, plan)

@@ -70,17 +70,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private(set) var isLoopback = false
     private(set) var clientAddress = "unknown"
     private var isCounted = false
-    /// The origin that the client has named by CONNECT, where its connection to it is intercepted and ends here. Nil: the client
-    /// takes us for a proxy.
-    let intercepted: Origin?
-    /// The name that the client of an intercepted connection asked for, where it is not that of CONNECT.
-    var serverName: String?
+    /// What is known of the client's connection to an origin that is intercepted and ends here. Nil: the client takes us for a proxy.
+    var intercepted: InterceptedConnection?
     /// Whether the handshake with the client of an intercepted connection, or of a listener with TLS, is complete.
     private var isSecured = false
-    /// Not nil inside an intercepted connection.
-    let verdict: CertificateVerdict?
-    /// What makes a connection of a stream of HTTP/2; nil: it is no stream.
-    let stream: HTTP2StreamTranscoder?
     /// A CONNECT that is intercepted, until the first bytes of the client are there.
     var peek: InterceptionPeek?
 
@@ -91,18 +84,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Whose tunnel it is, or whose the intercepted connection. Nil: nobody's, or the process's own.
     var user: UserCount?
 
-    init(
-        loop: ProxyLoop, intercepted: Origin? = nil, user: UserCount? = nil, isOwn: Bool = false, isSecure: Bool = false,
-        verdict: CertificateVerdict? = nil, stream: HTTP2StreamTranscoder? = nil
-    ) {
+    init(loop: ProxyLoop, intercepted: InterceptedConnection? = nil, isOwn: Bool = false, isSecure: Bool = false) {
         self.loop = loop
         self.intercepted = intercepted
-        self.user = user
         self.isOwn = isOwn
         self.isSecure = isSecure
-        self.verdict = verdict
-        self.stream = stream
-        decoder = RequestDecoder(limits: loop.rules.framing)
+        user = intercepted?.user
+        decoder = RequestDecoder(limits: loop.rules.framing, isHTTP2: intercepted?.stream != nil)
     }
 
     /// The loop goes by other rules from now on. What was cleared for the address before is looked at anew.
@@ -132,7 +120,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         loop.connections.opened(self)
         readClientAddress(context.channel.remoteAddress)
         // Of streams there are as many as their connection allows.
-        if stream == nil, !loop.connectionLimit.opened() { return refuseConnection() }
+        if intercepted?.stream == nil, !loop.connectionLimit.opened() { return refuseConnection() }
         if loop.isDraining { return closeNow() }
         deadline = loop.coarseNow + loop.timeouts.idle
         readMore()
@@ -144,7 +132,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         endPeek()
         finishAccess(.clientGone)
         loop.closed(self)
-        if stream == nil { loop.connectionLimit.closed() }
+        if intercepted?.stream == nil { loop.connectionLimit.closed() }
         exchange?.clientLeft()
         exchange = nil
     }
@@ -170,7 +158,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             // A client that trusts us has something to say.
-            if isSecured { verdict?.rejected(nil) }
+            if isSecured { intercepted?.verdict.rejected(nil) }
             inputClosed()
         } else if let established = event as? TLSEstablished {
             isSecured = true
@@ -186,7 +174,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A reset by the client, for the most part. NIO closes the channel by itself.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? TLSError { verdict?.rejected(error) }
+        if let error = error as? TLSError { intercepted?.verdict.rejected(error) }
         context.close(promise: nil)
     }
 
@@ -206,7 +194,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Whether the client has left all the same.
     var isAbandoned: Bool {
-        stream == nil && PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
+        intercepted?.stream == nil && PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
     }
 
     /// What stands before a path of ours, for this client: the public URL, or where it reached us.

@@ -16,7 +16,7 @@ struct ClientFacts {
     /// - Parameter isIntercepted: Whether all paths of the connection are those of an origin.
     init(_ head: RequestHead, isIntercepted: Bool = false, isConnected: Bool = false) {
         isHead = head.method == .head
-        isHTTP10 = head.minorVersion == 0
+        isHTTP10 = head.version == .http10
         // What a client sends behind a CONNECT is the tunnel's; after a refusal it must not be read as requests.
         keepAlive = head.keepAlive && head.method != .connect
         expectsContinue = head.expectsContinue

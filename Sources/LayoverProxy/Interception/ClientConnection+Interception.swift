@@ -85,7 +85,8 @@ extension ClientConnection {
             // In this order: the connection inside asks for its first bytes as soon as it is added.
             try pipeline.addHandler(tls)
             let verdict = CertificateVerdict(of: name, client: clientAddress, loop: loop)
-            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: origin, user: user, verdict: verdict))
+            let inside = InterceptedConnection(origin: origin, user: user, verdict: verdict)
+            try pipeline.addHandler(ClientConnection(loop: loop, intercepted: inside))
             pipeline.removeHandler(self, promise: nil)
         } catch {
             context.close(promise: nil)
@@ -97,29 +98,30 @@ extension ClientConnection {
     /// The handshake with the client is complete. The name that it asked for may be another one than that of CONNECT: requests go to the
     /// latter, and people are told.
     func secured(_ established: TLSEstablished) {
-        guard let intercepted, let verdict else { return }
+        guard var intercepted else { return }
         // Without a certificate there was nothing to reject.
-        if established.isResumed { verdict.accepted(isResumed: true) }
+        if established.isResumed { intercepted.verdict.accepted(isResumed: true) }
         if let name = established.serverName?.lowercased() {
             let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
-            if bare != intercepted.host { serverName = bare }
+            if bare != intercepted.origin.host { intercepted.serverName = bare }
         }
-        if established.applicationProtocol == "h2" { becomeSession(intercepted, verdict) }
+        self.intercepted = intercepted
+        if established.applicationProtocol == "h2" { becomeSession(intercepted) }
     }
 
     /// Puts HTTP/2 in its own place, which has a connection for each stream.
-    private func becomeSession(_ intercepted: Origin, _ verdict: CertificateVerdict) {
+    private func becomeSession(_ intercepted: InterceptedConnection) {
         guard let context, phase == .idle else { return }
         // The session counts for the limit of connections from now on.
         phase = .closed
         deadline = nil
         loop.closed(self)
-        let (loop, user, serverName) = (loop, user, serverName)
+        let loop = loop
         do {
-            try HTTP2Session.begin(on: context.channel, loop: loop, verdict: verdict) { transcoder in
-                let connection = ClientConnection(loop: loop, intercepted: intercepted, user: user, verdict: verdict, stream: transcoder)
-                connection.serverName = serverName
-                return connection
+            try HTTP2Session.begin(on: context.channel, loop: loop, verdict: intercepted.verdict) { transcoder in
+                var intercepted = intercepted
+                intercepted.stream = transcoder
+                return ClientConnection(loop: loop, intercepted: intercepted)
             }
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
         } catch {

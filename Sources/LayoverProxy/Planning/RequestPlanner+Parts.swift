@@ -31,7 +31,7 @@ extension RequestPlanner {
         of head: RequestHead, route: Route?, honoursPrefer: Bool = false, keepsUpgrade: Bool = false
     ) -> RequestFields {
         var out = RequestFields()
-        out.reserveCapacity(head.bytes.readableBytes + viaMember.count + 8)
+        out.reserveCapacity(head.bytes.readableBytes + viaToken.count + 12)
         var options = ForwardingOptions()
         if let route {
             let names = route.removeFields + route.setFields.map(\.name)
@@ -49,7 +49,7 @@ extension RequestPlanner {
             if field.isIdempotencyKey, head.fields.contains(.idempotencyKey) { continue }
             out.append(field.name, Self.filledIn(field))
         }
-        head.writeVia(into: &out, own: viaMember)
+        head.writeVia(into: &out, own: viaToken)
         return out
     }
 

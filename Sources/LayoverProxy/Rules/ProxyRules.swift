@@ -45,6 +45,6 @@ package struct ProxyRules: Sendable {
 
     var keepsTickets: Bool { noTickets == nil }
 
-    /// `1.1 <identity>`, as it stands in our own Via member.
+    /// `1.1 <identity>`, our own Via member of responses.
     var viaMember: [UInt8] { Array("1.1 \(viaIdentity)".utf8) }
 }

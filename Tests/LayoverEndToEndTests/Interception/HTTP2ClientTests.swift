@@ -103,6 +103,7 @@ extension EndToEnd {
             let result = try test.result(Result.self, of: output)
             #expect(result.echo.fields.contains(["cookie", "a=1; b=2"]))
             #expect(result.echo.fields.contains { $0[0].lowercased() == "te" && $0[1] == "trailers" })
+            #expect(result.echo.fields.contains { $0[0].lowercased() == "via" && $0[1].hasPrefix("2 layover-") })
             #expect(result.post.fields.contains { $0[0].lowercased() == "content-length" && $0[1] == "0" })
             #expect(output.contains(#""head":[200,0,"1000"]"#), "\(output)")
             #expect(result.foreign == 421)

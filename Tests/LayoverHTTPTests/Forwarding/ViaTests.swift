@@ -5,7 +5,7 @@ import Testing
 struct ViaTests {
     private func via(_ head: RequestHead) -> String {
         var out = RequestFields()
-        head.writeVia(into: &out, own: latin1("1.1 layover-0a"))
+        head.writeVia(into: &out, own: latin1("layover-0a"))
         return out.lines.visible
     }
 
@@ -14,6 +14,11 @@ struct ViaTests {
         #expect(
             try via(requestHead(fields: "Via: 1.0 a (x, y)", "via:", "VIA: 1.1 b"))
                 == "Via: 1.0 a (x, y), 1.1 b, 1.1 layover-0a|")
+    }
+
+    @Test func ownMemberSaysHowTheRequestWasReceived() throws {
+        #expect(try via(requestHead(fields: "X: 1", version: "1.0")) == "Via: 1.0 layover-0a|")
+        #expect(try via(requestHead("GET / HTTP/1.1\r\nHost: a\r\n\r\n", isHTTP2: true)) == "Via: 2 layover-0a|")
     }
 
     @Test(arguments: [

@@ -3,8 +3,8 @@ import NIOCore
 import Testing
 
 /// The head of one request.
-func requestHead(_ text: String) throws -> RequestHead {
-    var decoder = RequestDecoder()
+func requestHead(_ text: String, isHTTP2: Bool = false) throws -> RequestHead {
+    var decoder = RequestDecoder(isHTTP2: isHTTP2)
     var input = ByteBuffer(bytes: latin1(text))
     guard case .head(let head) = try decoder.next(&input) else { throw IncompleteInput() }
     return head

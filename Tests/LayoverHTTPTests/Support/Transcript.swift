@@ -72,7 +72,7 @@ extension Transcript.Message {
         self.head = Array(head.bytes.readableBytesView)
         method = head.methodString
         target = head.targetString
-        minorVersion = head.minorVersion
+        minorVersion = head.version == .http10 ? 0 : 1
         fields = Transcript.Field.all(head.fields)
         framing = head.framing
         keepAlive = head.keepAlive
