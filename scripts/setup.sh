@@ -10,7 +10,8 @@ build_packages="libcurl4-openssl-dev libssl-dev libsqlite3-dev zlib1g-dev libcry
 test_packages="curl git wget openssl libnss3-tools iproute2 nodejs node-undici python3 python3-pip python3-venv python3-requests strace faketime valgrind binutils"
 # The browser of the tests of the dashboard, and one for pages without scripts.
 test_packages="$test_packages chromium chromium-driver w3m"
-# squid-openssl is the Squid that can intercept TLS; it takes the place of squid.
+# Parent proxies. squid-openssl is the Squid that can intercept TLS; it takes the place of squid.
+test_packages="$test_packages squid-openssl tinyproxy"
 bench_packages="nginx squid-openssl haproxy tinyproxy wrk curl openssl python3 python3-venv"
 container_packages="buildah debootstrap"
 # What builds and tries the Debian package.

@@ -32,6 +32,8 @@ extension Schedule {
 
     /// Has entries that were put aside take their turn at their origins, as far as the parent proxy admits.
     mutating func dispatch(through hop: Origin, now: Timestamp) {
+        // One that was forgotten begins anew with its next entry.
+        guard origins.isKnown(hop) else { return }
         while hopAdmits(hop, now: now), let place = origins[hop].popNext() {
             guard entries.isCurrent(place), let entry = entries[place.id] else { continue }
             makeEligibleAgain(place.id, by: entry.eligibleBy ?? (origins.isShut(hop) ? .canary : .reachability))

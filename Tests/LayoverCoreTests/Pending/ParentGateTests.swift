@@ -43,6 +43,10 @@ import Testing
             return Self.started(pending.set.advance(to: pending.now))
         }
 
+        mutating func reroute(_ id: EntryID, to hop: Origin?) -> [EntryID] {
+            Self.started(pending.set.rerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, hop: hop, now: pending.now))
+        }
+
         var underWay: Int { pending.set.liveEntries.count { $0.state == .attempting } }
 
         private static func started(_ actions: [PendingAction]) -> [EntryID] {
@@ -110,8 +114,19 @@ import Testing
     @Test func aReloadWithoutTheParentSetsWhatWaitedFree() {
         var bench = Bench()
         let waiting = bench.park(Self.origins[0]).id
-        _ = bench.pending.set.rerouted(waiting, route: nil, policy: .fixture(), automaticLeft: nil, hop: nil, now: bench.pending.now)
+        #expect(bench.reroute(waiting, to: nil) == [waiting], "at once, whatever its delay is")
         #expect(bench.pending.entry(waiting)?.hop == nil)
-        #expect(bench.advance(.seconds(2)) == [waiting])
+    }
+
+    @Test func aReloadWithAnotherParentThatIsAwayKeepsWhatWaitsInItsOutage() {
+        var bench = Bench()
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let (waiting, elsewhere) = (bench.park(Self.origins[0]).id, bench.park(Self.origins[1], hop: other).id)
+        #expect(bench.reroute(waiting, to: other) == [], "its canary is not due")
+        let incidents = bench.pending.set.incidents(now: bench.pending.now)
+        #expect(incidents.map(\.scope) == [.parent(other)])
+        #expect(incidents.first?.waiting == 2)
+        let canary = bench.advance(.seconds(5))
+        #expect(canary == [elsewhere] || canary == [waiting], "one of them tests the way")
     }
 }

@@ -3,17 +3,23 @@
 
 /// After each fact that the engine takes.
 extension Referee {
-    func checkEngine() {
+    /// - Parameter isReloaded: Whether entries may have found another parent proxy.
+    func checkEngine(isReloaded: Bool = false) {
         guard simulation.breaches.isEmpty else { return }
         let pending = simulation.engine.assumeIsolated { $0.pending }
         for entry in pending.entries.values where seen[entry.id] == nil && entry.state == .attempting && !entry.isNeverSent {
             unbidden.insert(entry.id)
+        }
+        if isReloaded {
+            reloadedAt = simulation.time.now()
+            for entry in pending.entries.values { newWaysAreTried(entry) }
         }
         countsMatchTheEntries(pending)
         everyEntryEndsOnce(pending)
         let started = startedEntries(pending)
         for entry in started {
             windowsAreKept(entry, pending)
+            if !isReloaded { parentWindowsAreKept(entry, pending) }
             restingEntriesDoNotChange(entry)
             noExposedEntryIsSentToAPortal(entry, pending)
             nothingStartsWhileStopped(entry, pending)
@@ -21,12 +27,12 @@ extension Referee {
             lanesKeepOrder(entry, pending)
             noTicketStartsWhileStartRecordsFail(entry)
         }
-        windowsStartAtOne(pending)
+        if !isReloaded { windowsStartAtOne(pending) }
         shortHoldsHaveFrequentCanaries(pending)
         incidentsMatchTheirEntries(pending)
         checkPauses(started, pending)
         exchangesMatchTheirEntries(pending)
-        look(pending, started: started)
+        look(pending, started: started, isReloaded: isReloaded)
     }
 
     /// The entries of which the last fact started an attempt.
@@ -37,10 +43,11 @@ extension Referee {
         }
     }
 
-    private func look(_ pending: PendingSet, started: [Entry]) {
+    private func look(_ pending: PendingSet, started: [Entry], isReloaded: Bool) {
         for entry in started {
             simulation.count("replays")
             restored.remove(entry.id)
+            if !isReloaded { leftParents.remove(entry.id) }
             simulation.truth(of: entry)?.retryTold = nil
             if asked.remove(entry.id) != nil {
                 goingAsAsked.insert(entry.id)
@@ -69,7 +76,7 @@ extension Referee {
                     $0.id,
                     Seen(
                         state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
-                        waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount)
+                        waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount, triedHop: triedHop(of: $0))
                 )
             })
         for entry in pending.entries.values {
@@ -79,6 +86,20 @@ extension Referee {
         gates = pending.schedule.origins.states.mapValues { SeenGate(isShut: $0.gate.isShut, window: $0.gate.window) }
         shutAt = shutAt.filter { gates[$0.key]?.isShut == true }
         for (origin, gate) in gates where gate.isShut && shutAt[origin] == nil { shutAt[origin] = simulation.time.now() }
+    }
+
+    private func triedHop(of entry: Entry) -> Origin? {
+        guard let before = seen[entry.id], before.attemptCount == entry.attemptCount, entry.state != .attempting else { return entry.hop }
+        return before.triedHop
+    }
+
+    /// What waited for a parent proxy does not wait longer once a reload has named another way.
+    private func newWaysAreTried(_ entry: Entry) {
+        guard entry.state == .attempting || entry.lastFailure?.kind == .parentProxyUnreachable else { return }
+        leftParents.insert(entry.id)
+        guard let before = seen[entry.id], before.state == .waiting, entry.state == .waiting, before.triedHop != entry.hop else { return }
+        simulation.count("ways without their parent")
+        if entry.eligibleBy == nil, entry.isWokenByOrigin, !entry.isBlocked { breach("newWaysAreTried", name(entry)) }
     }
 
     /// Who is given up for having been tried so often was: what never came past our own store was no attempt.
@@ -107,11 +128,16 @@ extension Referee {
     private func countsMatchTheEntries(_ pending: PendingSet) {
         var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
         for entry in pending.entries.values {
-            live[entry.origin, default: 0] += 1
-            if entry.state == .attempting { underWay[entry.origin, default: 0] += 1 }
+            for gate in [entry.origin, entry.hop].compactMap({ $0 }) {
+                live[gate, default: 0] += 1
+                if entry.state == .attempting { underWay[gate, default: 0] += 1 }
+            }
             if entry.state.isFinal { breach("countsMatchTheEntries", "\(name(entry)) is in the set") }
         }
         for (origin, line) in pending.schedule.origins.states {
+            if !pending.isDraining, origin.scheme == .parent, line.entryCount == 0, line.underWay == 0, !line.gate.isShut {
+                breach("countsMatchTheEntries", "\(origin) has a line, and nobody goes through it")
+            }
             if line.entryCount != live[origin, default: 0] || line.underWay != underWay[origin, default: 0] {
                 breach(
                     "countsMatchTheEntries",
@@ -155,6 +181,17 @@ extension Referee {
         }
     }
 
+    /// A parent proxy lets one request at a time find out for all origins behind it.
+    private func parentWindowsAreKept(_ entry: Entry, _ pending: PendingSet) {
+        guard let hop = entry.hop, let line = pending.schedule.origins.states[hop], seen[entry.id] != nil else { return }
+        if line.gate.isShut, line.underWay > 1, entry.attempt?.isCanary == true {
+            breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay) through \(hop)")
+        }
+        if !line.gate.isShut, !line.gate.isFullyOpen, line.underWay > line.gate.window {
+            breach("windowsAreKept", "\(line.underWay) through \(hop), the window is \(line.gate.window)")
+        }
+    }
+
     private func windowsStartAtOne(_ pending: PendingSet) {
         for (origin, line) in pending.schedule.origins.states {
             guard let before = gates[origin] else { continue }
@@ -169,7 +206,9 @@ extension Referee {
 
     private func shortHoldsHaveFrequentCanaries(_ pending: PendingSet) {
         var counts: [Origin: Int] = [:]
-        for entry in pending.entries.values where entry.policy.isShortHold { counts[entry.origin, default: 0] += 1 }
+        for entry in pending.entries.values where entry.policy.isShortHold {
+            for gate in [entry.origin, entry.hop].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
+        }
         for (origin, line) in pending.schedule.origins.states {
             let count = counts[origin] ?? 0
             if line.shortHoldCount != count {
@@ -230,7 +269,7 @@ extension Referee {
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError, !wasAborted(entry),
-                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id)
+                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id), !leftParents.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
                 breach("incidentsMatchTheirEntries", "\(name(entry)) waits in no incident")

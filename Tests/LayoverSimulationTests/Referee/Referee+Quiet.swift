@@ -71,13 +71,18 @@ extension Referee {
     private func standingConnectionsOpenGates(_ pending: PendingSet) {
         for lane in simulation.lanes {
             for attempt in lane.worker.running.values
-            where !attempt.isCancelled && attempt.attempt.hasBegunSending.load(ordering: .relaxed) {
+            where !attempt.isCancelled && attempt.attempt.hasBegunSending.load(ordering: .relaxed) && attempt.startedAt > reloadedAt {
                 guard let exchange = attempt.attempt.receiver as? Exchange, exchange.attempt === attempt.attempt,
                     let id = exchange.entry, let entry = pending.entries[id], entry.attempt?.isCanary == true,
-                    let shutAt = shutAt[entry.origin], shutAt < attempt.startedAt,
-                    pending.schedule.origins.isShut(entry.origin)
+                    // A reload may have named another way meanwhile.
+                    entry.hop == attempt.attempt.request.parent?.hop
                 else { continue }
-                breach("standingConnectionsOpenGates", "\(attempt.name) is connected to \(entry.origin)")
+                // A parent proxy that takes a request of HTTP has not yet reached the origin.
+                let reached = attempt.attempt.request.parent.map(\.hop).map { entry.origin.scheme == .http ? [$0] : [entry.origin, $0] } ?? [entry.origin]
+                for gate in reached where pending.schedule.origins.isShut(gate) {
+                    guard let shutAt = shutAt[gate], shutAt < attempt.startedAt else { continue }
+                    breach("standingConnectionsOpenGates", "\(attempt.name) is connected to \(gate)")
+                }
             }
         }
     }

@@ -176,7 +176,7 @@ extension Referee {
     private func isOfNoUse(_ failure: Failure, _ truth: RequestTruth) -> Bool {
         switch failure.kind {
         case .proxyInternalError, .proxyInternalResponse: truth.isAborted
-        case .tlsCertificateError, .httpResponseIncomplete: true
+        case .tlsCertificateError, .httpResponseIncomplete, .parentProxyDenied: true
         case .dnsError where failure.isNameUnknown: true
         default: truth.hasBeenLimited
         }

@@ -16,6 +16,8 @@ final class Referee {
         var dueAt: Timestamp
         var waitsForStatus: Bool
         var attemptCount: Int
+        /// The parent proxy of the newest attempt.
+        var triedHop: Origin?
     }
 
     /// A gate as it stood at the last look.
@@ -28,6 +30,9 @@ final class Referee {
     var gates: [Origin: SeenGate] = [:]
     /// Pauses as they stood at the last look, by origin and policy.
     var pauses: [Origin: [String: StatusPacing.Pause]] = [:]
+    /// Entries that waited for a parent proxy when a reload may have named another, until their next attempt.
+    var leftParents: Set<EntryID> = []
+    var reloadedAt = Timestamp(nanoseconds: -1)
     /// Since when gates are shut.
     var shutAt: [Origin: Timestamp] = [:]
     var gone: Set<EntryID> = []

@@ -4,6 +4,10 @@ import LayoverCore
 enum Fate {
     /// It fails before its connection stands.
     case neverConnects(FailureKind, FailurePhase, after: Duration, isNameUnknown: Bool)
+    /// Its parent proxy could not connect to the origin, and says so.
+    case isRefused(after: Duration)
+    /// Its parent proxy does not let it go to the origin.
+    case isDenied(after: Duration)
     /// The connection stands and nothing of the request leaves.
     case breaksBeforeSending(after: Duration)
     /// So many bytes of the body are taken, then it breaks. The upstream may have acted on them.
@@ -15,6 +19,8 @@ enum Fate {
     var word: String {
         switch self {
         case .neverConnects(let kind, _, let wait, _): "never connects: \(kind.rawValue) after \(wait)"
+        case .isRefused: "is not reached by the parent proxy"
+        case .isDenied: "the parent proxy denies"
         case .breaksBeforeSending: "breaks before sending"
         case .breaksAfterSending(let kind, _, _, let isStale):
             "breaks: \(kind.rawValue)\(isStale ? ", stale" : "")"

@@ -15,6 +15,8 @@ final class SimulatedAttempt {
     let trigger: AttemptTrigger
     let startedAt: Timestamp
     private(set) var fate: Fate
+    /// Whether its parent proxy is as far as it comes.
+    private var endsAtParent = false
     private(set) var isCancelled = false
     private(set) var isOver = false
     var hasHead = false
@@ -60,6 +62,12 @@ final class SimulatedAttempt {
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
                 &+ UInt64(truth.startCount))
         fate = worker.simulation.fate(of: truth, using: &generator)
+        if let parent = attempt.request.parent {
+            worker.simulation.count("attempts by a parent proxy")
+            let parentFate = worker.simulation.fate(at: parent, of: truth)
+            endsAtParent = parentFate != nil
+            fate = parentFate ?? worker.simulation.fateBehindParent(fate, of: truth)
+        }
         isTooLate = truth.isCancelTold
         isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
     }
@@ -80,6 +88,12 @@ final class SimulatedAttempt {
             later(min(wait, attempt.request.timeouts.connect)) {
                 $0.fail(kind, phase, .neverSent, isNameUnknown: isNameUnknown)
             }
+        case .isRefused(let wait):
+            later(min(wait, attempt.request.timeouts.connect)) { me in
+                me.fail(me.failure(.connectionTerminated, .connecting, .neverSent).refusedByParent(503))
+            }
+        case .isDenied(let wait):
+            later(wait) { me in me.fail(me.failure(.connectionTerminated, .connecting, .neverSent).refusedByParent(403)) }
         case .breaksBeforeSending(let wait):
             later(wait) { me in me.marked { $0.fail(.connectionTerminated, .sending, .neverSent) } }
         case .breaksAfterSending(let kind, let count, let wait, let isStale):
@@ -294,20 +308,31 @@ final class SimulatedAttempt {
     func fail(
         _ kind: FailureKind, _ phase: FailurePhase, _ evidence: Evidence, isNameUnknown: Bool = false
     ) {
+        let failure = failure(kind, phase, evidence, isNameUnknown: isNameUnknown)
+        fail(endsAtParent && !isCancelled ? failure.ofParent : failure)
+    }
+
+    private func failure(_ kind: FailureKind, _ phase: FailurePhase, _ evidence: Evidence, isNameUnknown: Bool = false) -> Failure {
+        Failure(
+            phase: phase, kind: kind, evidence: evidence, message: "The simulation says \(kind.rawValue).",
+            reusedConnection: isReusingConnection, isNameUnknown: isNameUnknown)
+    }
+
+    private func fail(_ failure: Failure) {
+        let evidence = failure.evidence
         guard !isOver else { return }
         if evidence == .neverSent, attempt.hasBegunSending.load(ordering: .relaxed) {
             simulation.breach("theWorldIsConsistent", name)
         }
-        if !hasHead, !isCancelled { truth.download.restWasAskedFor(isEnd: kind == .tlsCertificateError || isNameUnknown) }
+        if !hasHead, !isCancelled { truth.download.restWasAskedFor(isEnd: Self.isFinal(failure)) }
         simulation.referee.failed(self, evidence)
         simulation.attemptFailed(self, evidence)
-        deliver([
-            .failed(
-                Failure(
-                    phase: phase, kind: kind, evidence: evidence,
-                    message: "The simulation says \(kind.rawValue).",
-                    reusedConnection: isReusingConnection, isNameUnknown: isNameUnknown))
-        ])
+        deliver([.failed(failure)])
+    }
+
+    /// Whether it says that there is no way, now or later.
+    private static func isFinal(_ failure: Failure) -> Bool {
+        failure.kind == .tlsCertificateError || failure.kind == .parentProxyDenied || failure.isNameUnknown
     }
 
     func deliver(_ events: [UpstreamEvent]) {

@@ -108,7 +108,8 @@ extension RouteTable {
                 var route = route
                 route.policy.repeatable = false
                 return route
-            })
+            },
+            parents: parents)
     }
 }
 

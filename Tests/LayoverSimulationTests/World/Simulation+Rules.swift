@@ -31,7 +31,7 @@ extension Simulation {
             route.methods = chance(50) ? ["POST", "PUT"] : nil
             routes.append(route)
         }
-        return RouteTable(policies: policies, routes: routes)
+        return RouteTable(policies: policies, routes: routes, parents: randomParents())
     }
 
     private func randomPolicy(_ name: String) -> Policy {
@@ -91,7 +91,7 @@ extension Simulation {
             referee.noteRules(of: lane)
         }
         if keepsTickets { engine.assumeIsolated { $0.adopt(routes) } }
-        referee.checkEngine()
+        referee.checkEngine(isReloaded: true)
     }
 
     /// Several people have the configuration read anew at the same moment, as they do through the admin API.
@@ -122,7 +122,7 @@ extension Simulation {
         }
         if reloadsUnderWay > 0 { breach("everyReloadEnds", "\(reloadsUnderWay) of \(count) are under way") }
         referee.loopsFollowTheLastReload()
-        referee.checkEngine()
+        referee.checkEngine(isReloaded: true)
     }
 
     /// What `Reloader` does when it is its turn: reads, and hands what it has read to one after the other.

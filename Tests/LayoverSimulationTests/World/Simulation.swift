@@ -26,6 +26,8 @@ final class Simulation {
     var generator: SeededGenerator
     /// For what goes wrong at the worst moment.
     var misfortune: SeededGenerator
+    /// For parent proxies.
+    var parentage: SeededGenerator
     let time = VirtualTime()
     var engineLoop: EngineLoop!
     var engine: Engine!
@@ -44,6 +46,9 @@ final class Simulation {
     // The world.
     let origins: [Origin]
     var moods: [Origin: OriginMood] = [:]
+    /// Whether there are parent proxies, and how they are doing.
+    let hasParents: Bool
+    var parentMoods: [Origin: ParentMood] = [:]
     var network = SimulatedNetwork()
     var clients: [SimulatedClient] = []
     var requests: [Int: RequestTruth] = [:]
@@ -84,6 +89,8 @@ final class Simulation {
         self.seed = seed
         generator = SeededGenerator(seed: seed)
         misfortune = SeededGenerator(seed: seed &* 48_271 &+ 11)
+        parentage = SeededGenerator(seed: seed &* 69_621 &+ 3)
+        hasParents = Int.random(in: 0..<3, using: &parentage) == 0
         trace = Trace(isOn: isTraced)
         var limits = PendingLimits()
         limits.entryCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 5 : 40
@@ -240,7 +247,9 @@ final class Simulation {
         switch Int.random(in: 0..<100, using: &generator) {
         case ..<24: try addClient()
         case ..<56: try advance(by: randomWait())
-        case ..<64: changeMood()
+        case ..<64:
+            changeMood()
+            changeParentMood()
         case ..<73: changeNetwork()
         case ..<88: command()
         case ..<94: clientActs()

@@ -36,8 +36,22 @@ struct IncidentMembership {
 
     /// It waits for its parent proxy no more.
     func leaveParent(_ schedule: inout Schedule) {
-        guard let incident = schedule.entries[id]?.incident, case .parent? = schedule.incidents[incident]?.scope else { return }
+        guard isInOutageOfParent(schedule) else { return }
         leave(&schedule)
+    }
+
+    /// It goes by another parent proxy, or by none: it waits in the outage of that one, if it has one. What is out of attempts stays in
+    /// the outage that left it without them.
+    func changeParent(_ schedule: inout Schedule) {
+        guard let entry = schedule.entries[id], entry.state != .undecided else { return }
+        leaveParent(&schedule)
+        guard entry.lastFailure?.kind == .parentProxyUnreachable, let hop = entry.hop, schedule.origins.isShut(hop) else { return }
+        join(.outage, &schedule)
+    }
+
+    private func isInOutageOfParent(_ schedule: Schedule) -> Bool {
+        guard let incident = schedule.entries[id]?.incident, case .parent? = schedule.incidents[incident]?.scope else { return false }
+        return true
     }
 
     /// An attempt has failed.

@@ -18,7 +18,13 @@ struct NewRoute {
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
         if entry.state == .waiting {
             // The pauses and the budget of another policy do not keep it.
-            if let trigger = entry.eligibleBy { schedule.makeEligibleAgain(id, by: trigger) } else { schedule.place(id, now: now) }
+            if let trigger = entry.eligibleBy {
+                schedule.makeEligibleAgain(id, by: trigger)
+            } else if leavesUnreachableParent(entry, schedule) {
+                schedule.makeEligible(id, by: .reachability)
+            } else {
+                schedule.place(id, now: now)
+            }
             schedule.toDispatch.insert(entry.origin)
         }
         // So is whether its lane waits for it while it is undecided.
@@ -30,6 +36,11 @@ struct NewRoute {
         schedule.stopIfRisky(id, now: now)
     }
 
+    /// Whether it waited for a parent proxy that it does not need any more: there is another way now.
+    private func leavesUnreachableParent(_ entry: Entry, _ schedule: Schedule) -> Bool {
+        entry.hop != hop && entry.lastFailure?.kind == .parentProxyUnreachable && schedule.entries[entry.id]?.isWokenByOrigin == true
+    }
+
     /// What is under way counts where it is from now on.
     private func takeHop(of entry: Entry, _ schedule: inout Schedule) {
         schedule.leaveHop(entry.hop, entry.policy)
@@ -39,6 +50,6 @@ struct NewRoute {
             if let hop { schedule.origins[hop].started(entry) }
         }
         schedule.entries[entry.id]?.hop = hop
-        if entry.hop != hop { IncidentMembership(id: entry.id, now: now).leaveParent(&schedule) }
+        if entry.hop != hop { IncidentMembership(id: entry.id, now: now).changeParent(&schedule) }
     }
 }
