@@ -3,7 +3,6 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import LayoverText
-import LayoverHTTP
 import NIOCore
 
 /// Writes the lines of the access log. Whatever came from outside is escaped: it cannot end a line or a value.

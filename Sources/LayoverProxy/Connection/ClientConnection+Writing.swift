@@ -52,7 +52,7 @@ extension ClientConnection {
 
     /// Bytes that were written and that the kernel has not taken yet.
     var writtenByteCountLeft: Int {
-        if let stream = intercepted?.stream { return stream.unsentByteCount }
+        if let stream { return stream.unsentByteCount }
         return (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 

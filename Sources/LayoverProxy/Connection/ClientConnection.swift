@@ -72,6 +72,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private var isCounted = false
     /// What is known of the client's connection to an origin that is intercepted and ends here. Nil: the client takes us for a proxy.
     var intercepted: InterceptedConnection?
+    /// What makes a connection of a stream of HTTP/2; nil: it is no stream.
+    var stream: HTTP2StreamTranscoder? { intercepted?.stream }
     /// Whether the handshake with the client of an intercepted connection, or of a listener with TLS, is complete.
     private var isSecured = false
     /// A CONNECT that is intercepted, until the first bytes of the client are there.
@@ -120,7 +122,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         loop.connections.opened(self)
         readClientAddress(context.channel.remoteAddress)
         // Of streams there are as many as their connection allows.
-        if intercepted?.stream == nil, !loop.connectionLimit.opened() { return refuseConnection() }
+        if stream == nil, !loop.connectionLimit.opened() { return refuseConnection() }
         if loop.isDraining { return closeNow() }
         deadline = loop.coarseNow + loop.timeouts.idle
         readMore()
@@ -132,7 +134,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         endPeek()
         finishAccess(.clientGone)
         loop.closed(self)
-        if intercepted?.stream == nil { loop.connectionLimit.closed() }
+        if stream == nil { loop.connectionLimit.closed() }
         exchange?.clientLeft()
         exchange = nil
     }
@@ -194,7 +196,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Whether the client has left all the same.
     var isAbandoned: Bool {
-        intercepted?.stream == nil && PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
+        stream == nil && PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
     }
 
     /// What stands before a path of ours, for this client: the public URL, or where it reached us.

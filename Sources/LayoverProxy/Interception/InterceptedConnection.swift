@@ -5,7 +5,7 @@ import LayoverEngine
 struct InterceptedConnection {
     /// Where CONNECT was to go, and all requests go.
     let origin: Origin
-    /// Whose CONNECT it was; nil: nobody's.
+    /// The user that CONNECT named; nil: it named none.
     let user: UserCount?
     /// What the client thinks of our certificate.
     let verdict: CertificateVerdict

@@ -124,7 +124,8 @@ extension RequestPlanner {
     /// `Max-Forwards: 0`: we are the final recipient (RFC 9110 section 7.6.2).
     func answerAsLastHop(_ head: RequestHead) -> OwnResponse {
         guard head.method == .trace else { return Self.options }
-        var echo = "TRACE \(shown(head.targetString)) \(head.version.name)\r\n"
+        // As it is read: a request by HTTP/2 was written as one of HTTP/1.1.
+        var echo = "TRACE \(shown(head.targetString)) HTTP/1.\(head.version == .http10 ? 0 : 1)\r\n"
         for range in head.fields.ranges where !Self.secret.contains(range.known) {
             echo += "\(head.fields.string(range.name)): \(head.fields.string(range.value))\r\n"
         }

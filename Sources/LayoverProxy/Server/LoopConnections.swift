@@ -30,13 +30,13 @@ final class LoopConnections {
         newestNumber += 1
         connection.number = newestNumber
         open[connection.number] = connection
-        if connection.intercepted?.stream == nil { metrics.connectionCount.increment() } else { streamCount += 1 }
+        if connection.stream == nil { metrics.connectionCount.increment() } else { streamCount += 1 }
         countOpen()
     }
 
     func closed(_ connection: ClientConnection) {
         guard open.removeValue(forKey: connection.number) != nil else { return }
-        if connection.intercepted?.stream != nil { streamCount -= 1 }
+        if connection.stream != nil { streamCount -= 1 }
         countOpen()
     }
 

@@ -36,7 +36,7 @@ struct IncidentMembership {
 
     /// It waits for its parent proxy no more.
     func leaveParent(_ schedule: inout Schedule) {
-        guard isInOutageOfParent(schedule) else { return }
+        guard let incident = schedule.entries[id]?.incident, case .parent? = schedule.incidents[incident]?.scope else { return }
         leave(&schedule)
     }
 
@@ -47,11 +47,6 @@ struct IncidentMembership {
         leaveParent(&schedule)
         guard entry.lastFailure?.kind == .parentProxyUnreachable, let hop = entry.hop, schedule.origins.isShut(hop) else { return }
         join(.outage, &schedule)
-    }
-
-    private func isInOutageOfParent(_ schedule: Schedule) -> Bool {
-        guard let incident = schedule.entries[id]?.incident, case .parent? = schedule.incidents[incident]?.scope else { return false }
-        return true
     }
 
     /// An attempt has failed.
