@@ -50,7 +50,7 @@ extension EndToEnd {
             try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://127.0.0.1:\#(gone.number)"}"#), to: "config.json")
             let layover = try await RunningLayover.start(in: folder)
             let origin = try await RunningOrigin.start(in: root, port: port)
-            let client = try layover.curl("--fail", "--data", "order", "http://origin.behind:\(port.number)/echo?order").start()
+            let client = try layover.curl("--fail", "--max-time", "20", "--data", "order", "http://origin.behind:\(port.number)/echo?order").start()
             try await layover.waitForPending("it waits for its parent") { $0.data.first?.waitingFor == "origin" }
 
             let parent = try await RunningParentProxy.start(credentials: "me:secret")
