@@ -227,8 +227,10 @@ def main():
     # A small receive buffer, so that reading slowly is felt by the sender at once.
     server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     server.server_activate()
+    listens_at = time.monotonic()
     server.root = os.path.abspath(options.root)
     server.log = open(options.log, "a")
+    write_record(server.log, "listening", method="-", target="-", at=listens_at)
     if options.certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(options.certificate, options.key)

@@ -104,7 +104,7 @@ extension Schema {
             .duration(from: .milliseconds(100), to: .days(1)), "Time between two probes."),
         key(
             "reachability.debounce", \.reachability.debounce, .duration(from: .zero, to: .seconds(60)),
-            "How long network changes are collected before they take effect."),
+            "How long network changes are collected before they take effect; a way where none was does so at once as well."),
     ]
 
     static let upstreamKeys: [Key<Settings>] = [

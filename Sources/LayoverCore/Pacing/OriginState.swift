@@ -227,6 +227,8 @@ struct OriginState: Sendable {
 /// The origins that entries wait for, or whose gate is shut.
 struct Origins: Sendable {
     private(set) var states: [Origin: OriginState] = [:]
+    /// Origins on this machine that entries wait for behind a shut gate.
+    private(set) var awaitedOnThisMachine: Set<Origin> = []
     private let windowMax: Int
     private let rememberedCountMax: Int
 
@@ -264,8 +266,15 @@ struct Origins: Sendable {
         return first?.origin
     }
 
+    private mutating func noteAwaited(_ origin: Origin) {
+        guard origin.isLoopback else { return }
+        let isAwaited = states[origin].map { $0.gate.isShut && $0.entryCount > 0 } ?? false
+        if isAwaited { awaitedOnThisMachine.insert(origin) } else { awaitedOnThisMachine.remove(origin) }
+    }
+
     /// What the loops are to know of an origin, if that is new; one that is well and without entries is forgotten.
     mutating func notice(of origin: Origin) -> OriginNotice? {
+        noteAwaited(origin)
         guard let state = states[origin] else { return nil }
         let isWorthRemembering = state.entryCount > 0 || states.count <= rememberedCountMax
         let paused = isWorthRemembering ? state.pausedPolicies : []

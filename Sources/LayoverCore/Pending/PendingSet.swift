@@ -46,6 +46,8 @@ package struct PendingSet: Sendable {
     /// When `advance(to:)` wants to be called next; nil while nothing is due.
     package var nextWakeAt: Timestamp? { schedule.timers.nextAt }
     package var shutOrigins: [Origin] { schedule.origins.shut }
+    /// Origins on this machine to which something would go if they listened: for `ListenerWatch`.
+    package var awaitedOnThisMachine: Set<Origin> { schedule.isAtRest ? [] : schedule.origins.awaitedOnThisMachine }
     package var originViews: [OriginView] { schedule.originViews }
     package var laneViews: [LaneView] { schedule.laneViews }
     package var incidentCount: Int { schedule.incidents.count }
@@ -172,6 +174,15 @@ package struct PendingSet: Sendable {
     /// Something says that ways may be open which were not: the network changed, or an admin said so.
     package mutating func reachable(now: Timestamp) -> [PendingAction] {
         gather(now: now) { WakeUp(now: now).apply(to: &$0.schedule) }
+    }
+
+    /// Something says that an origin may be back: its canary need not wait any longer.
+    package mutating func originMayBeReachable(_ origin: Origin, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { set in
+            guard set.schedule.origins.isShut(origin) else { return }
+            set.schedule.origins[origin].gate.mayBeReachable(now: now)
+            set.schedule.toDispatch.insert(origin)
+        }
     }
 
     /// A captive portal began or ceased to answer for every origin.

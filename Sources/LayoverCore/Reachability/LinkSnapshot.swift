@@ -65,6 +65,15 @@ package struct LinkSnapshot: Sendable, Hashable {
         self.defaultRoutes = Set(routes).sorted { $0.order < $1.order }
     }
 
+    /// How far a request could get.
+    enum Extent: Int, Comparable {
+        case nowhere, neighbours, everywhere
+
+        static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
+    var extent: Extent { isUsable ? (hasDefaultRoute ? .everywhere : .neighbours) : .nowhere }
+
     /// Whether anything could leave this machine at all. A link without a default route counts: the
     /// origin may be a neighbour.
     package var isUsable: Bool { !links.isEmpty }

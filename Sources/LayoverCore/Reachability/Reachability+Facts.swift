@@ -38,7 +38,10 @@ extension Reachability {
         guard snapshot != before else { return [] }
         newest = snapshot
         openWindow(now: now)
-        return []
+        guard let judged, snapshot.extent > judged.extent, flapCount < Self.flapCountFree else { return [] }
+        // There is a way that was not there. It is judged once more at the end of the window.
+        self.judged = snapshot
+        return changed(wakes: !isBehindPortal, now: now)
     }
 
     private mutating func openWindow(now: Timestamp) {

@@ -7,6 +7,8 @@
 ///    More changes in the window do not lengthen it. At its end the newest snapshot is judged, once:
 ///    anything usable, or nothing known, drops connections and names and wakes; nothing usable only
 ///    drops them.
+///    A way where none was (a link that is usable, a default route) does so at once as well, so that nothing waits for the window;
+///    what comes too early for its network is woken again at the end.
 /// 2. A link that went and came back within the window wakes too: attempts may have failed in between.
 /// 3. While a captive portal was the last to answer the probe, a change wakes no entry until the probe was
 ///    made anew: a portal would answer what waits. A probe that gets no response holds nothing back.
@@ -15,8 +17,8 @@
 /// 6. Traffic is evidence too. `originFall` origins in a row that cannot be reached, with no response from any
 ///    other between them, put the network in doubt; the first response of any origin (`rise` is one) ends that, and
 ///    wakes. Origins on this machine say nothing about the network.
-/// 7. A link that flaps does not cause storms: from the fourth change in half a minute on, the window doubles
-///    with each, up to `flapWindowMax`.
+/// 7. A link that flaps does not cause storms: from the fourth change in half a minute on, nothing takes effect before the
+///    end of the window, which doubles with each, up to `flapWindowMax`.
 package struct Reachability: Sendable {
     /// Origins in a row that cannot be reached before the network is in doubt. Default: 3.
     static let originFall = 3

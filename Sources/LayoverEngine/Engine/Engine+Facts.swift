@@ -172,6 +172,22 @@ extension Engine {
         }
     }
 
+    /// Asks, if it is time, which origins on this machine listen again.
+    func lookForListeners(now: Timestamp) {
+        guard let listenerTable, let dueAt = listenerWatch.nextLookAt, dueAt <= now else { return }
+        var sockets: [Origin: Set<UInt64>] = [:]
+        for origin in listenerWatch.origins {
+            guard let found = listenerTable.listeners(on: origin.port) else {
+                // A system that does not tell once never does.
+                self.listenerTable = nil
+                listenerWatch = ListenerWatch()
+                return
+            }
+            sockets[origin] = found
+        }
+        for origin in listenerWatch.looked(sockets, now: now) { perform(pending.originMayBeReachable(origin, now: now)) }
+    }
+
     private func retryAfter(for id: EntryID) -> Duration? {
         guard let entry = pending.entry(id, now: clock.now()) else { return nil }
         return pending.retryAfter(for: entry, now: clock.now())

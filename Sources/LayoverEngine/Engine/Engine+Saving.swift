@@ -19,6 +19,7 @@ extension Engine {
             let (pending, now) = (pending, clock.now())
             abortWaiters.end { pending.entry($0, now: now)?.state != .attempting }
         }
+        if listenerTable != nil { listenerWatch.watch(pending.awaitedOnThisMachine, now: clock.now()) }
         armTimer()
     }
 

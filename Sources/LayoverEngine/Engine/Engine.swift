@@ -24,6 +24,9 @@ package actor Engine {
     var loops: [any ExchangeLoop] = []
     var events: EventLog
     var prober: (any Prober)?
+    /// Nil: which sockets listen is not known.
+    var listenerTable: (any ListenerTable)?
+    var listenerWatch = ListenerWatch()
     /// Counts probes, so that the result of a cancelled one can be recognized.
     var probeNumber = 0
     var probe: Task<Void, Never>?
@@ -115,6 +118,9 @@ package actor Engine {
         armTimer()
     }
 
+    /// Has servers on this machine found as soon as they listen again.
+    package func setListenerTable(_ table: any ListenerTable) { listenerTable = table }
+
     /// Takes a fact, from any thread. Facts of one thread are worked on in their order.
     package nonisolated func post(_ fact: ExchangeFact) {
         eventLoop.execute { self.assumeIsolated { $0.handle(fact) } }
@@ -140,7 +146,7 @@ package actor Engine {
 
     /// Sets the one timer to the next thing that is due in any machine.
     func armTimer() {
-        let next = [pending.nextWakeAt, reachability.nextWakeAt, rehearsals.nextEndAt].compactMap { $0 }.min()
+        let next = [pending.nextWakeAt, reachability.nextWakeAt, listenerWatch.nextLookAt, rehearsals.nextEndAt].compactMap { $0 }.min()
         guard next != timerAt else { return }
         timer?.cancel()
         timer = nil
@@ -161,6 +167,7 @@ package actor Engine {
         timerAt = nil
         let now = clock.now()
         perform(reachability.advance(to: now))
+        lookForListeners(now: now)
         perform(pending.advance(to: now))
         endRehearsals(now: now)
         finishFact()

@@ -49,8 +49,15 @@ package final class RunningOrigin: Sendable {
         return RunningOrigin(port: number, process: process, log: log)
     }
 
-    /// What it wrote down so far, in order.
-    package var records: [Record] {
+    /// What it wrote down of requests so far, in order.
+    package var records: [Record] { allRecords.filter { $0.event != Self.listening } }
+
+    /// Seconds of CLOCK_MONOTONIC at which it began to listen.
+    package var listensAt: Double? { allRecords.first { $0.event == Self.listening }?.at }
+
+    private static let listening = "listening"
+
+    private var allRecords: [Record] {
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Record.self, from: Data($0.utf8)) }
     }

@@ -65,6 +65,7 @@ struct Application {
         parts.authority.distrust(for: settings, logger: parts.logger)
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
         try await parts.startProbing()
+        await parts.watchListeners()
         let address = proxyAddress(server)
         let instanceFolder = InstanceFolder.claim(instanceFolders)
         let instancePorts = InstancePortFile(folder: instanceFolder.path)

@@ -135,6 +135,9 @@ struct ProxyParts: Sendable {
         }
     }
 
+    /// Has servers on this machine found as soon as they listen again.
+    func watchListeners() async { await engine.setListenerTable(KernelListeners()) }
+
     /// Starts probes, if the configuration has a URL for them.
     func startProbing() async throws {
         let probe = settings.reachability.probe

@@ -44,6 +44,21 @@ struct FlapTests {
         #expect(drops <= wakesMax)
     }
 
+    @Test mutating func aWayBackCountsAtOnceForTheFirstChangesOnly() {
+        let atOnce = (0..<4).map { _ in
+            _ = bench.learn(.links(ReachabilityBench.nothing))
+            _ = bench.wait(bench.wakesIn ?? .zero)
+            let isWoken = bench.learn(.links(ReachabilityBench.home)).contains(.wake)
+            _ = bench.wait(bench.wakesIn ?? .zero)
+            return isWoken
+        }
+        #expect(atOnce == [true, false, false, false])
+        _ = bench.learn(.links(ReachabilityBench.nothing))
+        _ = bench.wait(bench.wakesIn ?? .zero)
+        _ = bench.wait(.seconds(31))
+        #expect(bench.learn(.links(ReachabilityBench.home)).contains(.wake))
+    }
+
     @Test mutating func betterEvidenceCountsAtOnce() {
         for _ in 0..<8 { _ = window() }
         #expect(bench.learn(.hinted).contains(.wake))

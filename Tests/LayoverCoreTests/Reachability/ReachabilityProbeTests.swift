@@ -119,6 +119,15 @@ struct ReachabilityProbeTests {
         #expect(bench.machine.view.networkChangedAt == bench.now)
     }
 
+    /// The link went and came back in front of the same portal.
+    @Test mutating func behindAPortalAWayBackWaitsForTheProbeToo() {
+        begin(.portal(status: 302))
+        #expect(bench.settle(ReachabilityBench.nothing) == [.changed, .networkChanged])
+        #expect(bench.learn(.links(ReachabilityBench.home)) == [.changed, .networkChanged, .probe])
+        #expect(bench.wait(.milliseconds(500)) == [.changed, .networkChanged, .probe])
+        #expect(bench.learn(.probed(.expected)).contains(.wake))
+    }
+
     @Test mutating func loginAtAPortalWakesEntriesWithoutALinkChange() {
         begin(.portal(status: 302))
         _ = bench.wait(.seconds(10))

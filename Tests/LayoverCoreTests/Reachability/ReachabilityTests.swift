@@ -79,7 +79,32 @@ struct ReachabilityTests {
         #expect(bench.machine.isNetworkAway)
         #expect(bench.machine.view.networkChangedAt == bench.now)
         #expect(bench.machine.view.since == bench.now)
-        #expect(bench.settle(ReachabilityBench.home) == Self.woken)
+    }
+
+    private static let ways: [(before: LinkSnapshot, after: LinkSnapshot)] = [
+        (ReachabilityBench.nothing, ReachabilityBench.home), (ReachabilityBench.nothing, ReachabilityBench.cable),
+        (ReachabilityBench.cable, ReachabilityBench.home),
+    ]
+
+    @Test(arguments: ways)
+    mutating func aWayWhereNoneWasWakesAtOnceAndAtTheEndOfItsWindow(before: LinkSnapshot, after: LinkSnapshot) {
+        _ = bench.settle(before)
+        #expect(bench.learn(.links(after)) == Self.woken)
+        #expect(bench.machine.view.links == after)
+        #expect(bench.machine.view.networkChangedAt == bench.now)
+        #expect(bench.wakesIn == .milliseconds(500))
+        #expect(bench.wait(.milliseconds(499)) == [])
+        #expect(bench.wait(.milliseconds(1)) == Self.woken)
+        #expect(bench.wait(.seconds(10)) == [])
+    }
+
+    /// As by DHCP: the address first, then the default route.
+    @Test mutating func eachStepOfAWayBackWakesAtOnce() {
+        _ = bench.settle(ReachabilityBench.nothing)
+        #expect(bench.learn(.links(ReachabilityBench.cable)) == Self.woken)
+        #expect(bench.wait(.milliseconds(200)) == [])
+        #expect(bench.learn(.links(ReachabilityBench.office)) == Self.woken)
+        #expect(bench.wakesIn == .milliseconds(300))
         #expect(bench.state == .online)
     }
 

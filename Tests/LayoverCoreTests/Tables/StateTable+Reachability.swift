@@ -7,7 +7,7 @@ extension StateTable {
             name: "Reachability",
             introduction: """
                 Mode `auto` (unless the column says otherwise), with a probe; changes of links as they stand at \
-                the end of their window. What the monitor tells the engine stands after the arrow, in its order: `changed` (tell \
+                the end of their window (a way where none was does the same at once, so all of it stands there twice). What the monitor tells the engine stands after the arrow, in its order: `changed` (tell \
                 people), `networkChanged` (drop connections and names), `wake` (ways may be open), `probe`.
                 """,
             states: ReachabilityTrial.places.map(\.name), events: ReachabilityTrial.events.map(\.name)

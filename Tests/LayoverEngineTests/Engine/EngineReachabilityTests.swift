@@ -14,6 +14,64 @@ struct EngineReachabilityTests {
         #expect(exchange.next() == [.start(.reachability)])
     }
 
+    /// A table of sockets that a test fills.
+    private struct Listeners: ListenerTable {
+        let sockets = Watched<Set<UInt64>?>([])
+        func listeners(on port: Int) -> Set<UInt64>? { port == 9000 ? sockets.value : [1] }
+    }
+
+    private static let local = Origin(scheme: .http, host: "localhost", port: 9000)
+
+    @Test func aServerOnThisMachineIsTriedAsSoonAsItListens() async {
+        let (bench, listeners) = (await EngineBench(), Listeners())
+        await bench.engine.setListenerTable(listeners)
+        let exchange = bench.exchange()
+        await bench.park(exchange, to: Self.local)
+        await bench.advance(by: .zero)
+        await bench.advance(by: .milliseconds(50))
+        #expect(exchange.next() == [])
+        listeners.sockets.update { $0 = [7] }
+        await bench.advance(by: .milliseconds(50))
+        #expect(exchange.next() == [.start(.canary)])
+    }
+
+    @Test func onlyOriginsOnThisMachineAreLookedFor() async {
+        let (bench, listeners) = (await EngineBench(), Listeners())
+        await bench.engine.setListenerTable(listeners)
+        let exchange = bench.exchange()
+        await bench.park(exchange, to: Origin(scheme: .http, host: "far.example", port: 9000))
+        await bench.advance(by: .milliseconds(50))
+        listeners.sockets.update { $0 = [7] }
+        await bench.advance(by: .milliseconds(50))
+        #expect(exchange.next() == [])
+    }
+
+    @Test func whereTheSystemDoesNotTellTheDelayIsTheWait() async {
+        let (bench, listeners) = (await EngineBench(), Listeners())
+        listeners.sockets.update { $0 = nil }
+        await bench.engine.setListenerTable(listeners)
+        let exchange = bench.exchange()
+        await bench.park(exchange, to: Self.local)
+        for _ in 0..<10 { await bench.advance(by: .milliseconds(50)) }
+        listeners.sockets.update { $0 = [7] }
+        await bench.advance(by: .milliseconds(400))
+        #expect(exchange.next() == [])
+        await bench.advance(by: .milliseconds(100))
+        #expect(exchange.next() == [.start(.canary)])
+    }
+
+    @Test func inModeOfflineNothingIsTried() async {
+        let (bench, listeners) = (await EngineBench(), Listeners())
+        await bench.engine.setListenerTable(listeners)
+        let exchange = bench.exchange()
+        await bench.park(exchange, to: Self.local)
+        _ = await bench.engine.setMode(.offline, reason: nil)
+        await bench.advance(by: .milliseconds(50))
+        listeners.sockets.update { $0 = [7] }
+        await bench.advance(by: .milliseconds(50))
+        #expect(exchange.next() == [])
+    }
+
     @Test func connectingReplayIsRestartedAfterAResume() async {
         let bench = await EngineBench()
         let exchange = bench.exchange()

@@ -20,6 +20,8 @@ extension Simulation {
             eventLoop: engineLoop, clock: time, limits: limits,
             reachability: Reachability(hasProbe: hasProbe, now: time.now()), store: store,
             generator: SeededGenerator(seed: seed &+ 1 &+ UInt64(life) &* 7_368_787), logger: Self.logger)
+        let listeners = SimulatedListeners(look: Unchecked { [unowned self] port in self.listeners(on: port) })
+        engine.assumeIsolated { $0.setListenerTable(listeners) }
         lanes = []
         for number in 0..<laneCount { try addLane(number) }
         guard let store else { return }

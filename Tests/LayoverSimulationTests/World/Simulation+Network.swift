@@ -36,6 +36,7 @@ extension Simulation {
         guard let origin = origins.randomElement(using: &generator) else { return }
         let mood = chance(40) ? OriginMood.up : OriginMood.allCases.randomElement(using: &generator) ?? .up
         moods[origin] = mood
+        noteStart(of: origin)
         trace { "\(origin) is \(mood.rawValue)" }
     }
 

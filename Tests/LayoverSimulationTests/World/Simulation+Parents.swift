@@ -27,6 +27,7 @@ extension Simulation {
         guard hasParents, Bool.random(using: &parentage), let parent = Self.parents.randomElement(using: &parentage) else { return }
         let mood = Int.random(in: 0..<10, using: &parentage) < 4 ? .up : ParentMood.allCases.randomElement(using: &parentage) ?? .up
         parentMoods[parent.hop] = mood
+        noteStart(of: parent.hop)
         trace { "\(parent) is \(mood.rawValue)" }
     }
 

@@ -63,6 +63,9 @@ final class Simulation {
     var isRecovering = false
     var isDraining = false
 
+    /// How often servers were started.
+    var startCounts: [Origin: UInt64] = [:]
+
     // What outlives the process, and what each life of it begins with.
     let disk = MemoryDisk()
     let keepsTickets: Bool

@@ -1,0 +1,30 @@
+import LayoverCore
+@testable import LayoverTestSupport
+
+@testable import LayoverEngine
+
+/// What the kernel of the simulated machine says of servers on it.
+struct SimulatedListeners: ListenerTable {
+    let look: Unchecked<(Int) -> Set<UInt64>?>
+
+    func listeners(on port: Int) -> Set<UInt64>? { look.value(port) }
+}
+
+extension Simulation {
+    /// The sockets that listen at a port. Each start of a server makes another.
+    func listeners(on port: Int) -> Set<UInt64>? {
+        count("looks for listeners")
+        guard !isRecovering, let origin = origins.first(where: { $0.isLoopback && $0.port == port }) else {
+            return parentListeners(on: port)
+        }
+        return moods[origin] == .refusing ? [] : [startCounts[origin] ?? 0]
+    }
+
+    private func parentListeners(on port: Int) -> Set<UInt64> {
+        guard let hop = Self.parents.map(\.hop).first(where: { $0.isLoopback && $0.port == port }) else { return [0] }
+        return parentMoods[hop] == .refusing ? [] : [startCounts[hop] ?? 0]
+    }
+
+    /// A server that refused connections is started, or begins anew.
+    func noteStart(of origin: Origin) { startCounts[origin, default: 0] += 1 }
+}
