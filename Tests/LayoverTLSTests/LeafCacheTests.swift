@@ -111,8 +111,11 @@ struct LeafCacheTests {
         let waiting = rig.leaves.context(for: "shop.example", on: rig.loop)
         let other = try CertificateAuthority.make(now: rig.clock.value)
         rig.leaves.use(other)
+        let later = rig.leaves.context(for: "shop.example", on: rig.loop)
         gate.signal()
-        _ = try await waiting.get()
         #expect(try await rig.leaf("shop.example").isSigned(by: other.certificate))
+        let kept = try await rig.leaves.context(for: "shop.example", on: rig.loop).get()
+        #expect(try await waiting.get() === kept)
+        #expect(try await later.get() === kept)
     }
 }

@@ -3,10 +3,10 @@ extension ExchangeMachine {
     /// What follows the response to the request for the rest, or bytes of it that cannot be right.
     package enum ContinuationStep: Sendable, Hashable {
         case goOn
-        case park(Failure, Verdict.Parking)
-        /// It is all of the response: what came before is of no use any more.
+        /// It is a response of its own: what came before is of no use any more.
         case replace
-        case breakOff(Failure)
+        /// The attempt came to nothing.
+        case failed(FailureStep)
     }
 
     /// What follows bytes of it.
@@ -30,11 +30,18 @@ extension ExchangeMachine {
                 forgetPart()
                 return .replace
             }
-            return refused(refusal, status: head.status, in: circumstances, using: &generator)
+            return .failed(refused(refusal, in: circumstances, using: &generator))
         case .askAgain?, nil:
             var failure = Failure.answered(head.status)
             failure.evidence = .maybeApplied
-            return waits(failure, head, in: circumstances, using: &generator)
+            let verdict = rules.verdictOnContinuation(
+                failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
+            // It is not asked for again, so the last response counts, as it does where none had begun.
+            if recipient != .client, !verdict.sendsAgain {
+                forgetPart()
+                return .replace
+            }
+            return .failed(follows(verdict, failure, head, in: circumstances))
         }
     }
 
@@ -45,16 +52,14 @@ extension ExchangeMachine {
 
     /// What came is not the rest: a client is cut off. The store and the cache ask for all of it, at the next attempt.
     package mutating func refused(
-        _ refusal: ContinuationRefusal, status: Int? = nil, in circumstances: Circumstances,
-        using generator: inout some RandomNumberGenerator
-    ) -> ContinuationStep {
+        _ refusal: ContinuationRefusal, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
+    ) -> FailureStep {
         let failure = Failure(phase: .receiving, kind: .httpResponseIncomplete, evidence: .maybeApplied, message: refusal.message)
-        guard recipient != .client else {
-            _ = breakOff(failure, at: circumstances.now)
-            return .breakOff(failure)
-        }
+        guard recipient != .client else { return breakOff(failure, at: circumstances.now) }
         forgetPart()
-        return waits(failure, ResumeFacts(status: status ?? 206), in: circumstances, using: &generator)
+        let verdict = rules.verdictOnContinuation(
+            failure, sending: circumstances.request, retryAfter: nil, using: &generator)
+        return follows(verdict, failure, nil, in: circumstances)
     }
 
     /// All of the response will be asked for.
@@ -63,18 +68,23 @@ extension ExchangeMachine {
         resumable = nil
     }
 
-    private mutating func waits(
-        _ failure: Failure, _ head: ResumeFacts, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
-    ) -> ContinuationStep {
-        let verdict = rules.verdictOnContinuation(
-            failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
-        guard case .park(var parking) = verdict else {
-            _ = breakOff(failure, at: circumstances.now)
-            return .breakOff(failure)
-        }
+    /// - Parameter head: The response that asks to come later; nil where there is none.
+    private mutating func follows(
+        _ verdict: Verdict, _ failure: Failure, _ head: ResumeFacts?, in circumstances: Circumstances
+    ) -> FailureStep {
         lastFailure = failure
-        parking.retryAfter = rules.pause(after: ResponseSummary(status: head.status, retryAfter: head.retryAfter))
-        record(.park(parking), failure: failure, status: head.status, at: circumstances.now)
-        return .park(failure, parking)
+        switch verdict {
+        case .park(var parking):
+            parking.retryAfter = head.flatMap { rules.pause(after: ResponseSummary(status: $0.status, retryAfter: $0.retryAfter)) }
+            record(.park(parking), failure: failure, status: head?.status, at: circumstances.now)
+            return .park(failure, parking)
+        case .standIn(let response) where recipient != .client:
+            record(verdict, failure: failure, at: circumstances.now)
+            return .standIn(response, failure)
+        case .fail(let reason) where recipient != .client:
+            record(verdict, failure: failure, at: circumstances.now)
+            return .fail(failure, reason)
+        case .againOnNewConnection, .deliver, .standIn, .fail: return breakOff(failure, at: circumstances.now)
+        }
     }
 }

@@ -40,7 +40,7 @@ extension Exchange {
         return request.body?.summary == .brokenOff ? .bodyUnreadable : nil
     }
 
-    private func follow(_ step: ExchangeMachine.FailureStep) {
+    func follow(_ step: ExchangeMachine.FailureStep) {
         if case .breakOff(let failure) = step { return recipient.breakOff(failure, of: self) }
         if case .finish = step { return recipient.finish(trailers: nil, of: self) }
         discardUnlessResumed()

@@ -32,19 +32,13 @@ extension Exchange {
         case .replace:
             recipient.discard()
             received(head, sendings: 1)
-        case .park, .breakOff: endAttempt(step)
+        case .failed(let step): endAttempt(step)
         }
     }
 
-    private func endAttempt(_ step: ExchangeMachine.ContinuationStep) {
+    private func endAttempt(_ step: ExchangeMachine.FailureStep) {
         run.cancel()
-        switch step {
-        case .park(let failure, let parking):
-            discardUnlessResumed()
-            park(failure, parking)
-        case .breakOff(let failure): recipient.breakOff(failure, of: self)
-        case .goOn, .replace: break
-        }
+        follow(step)
     }
 
     /// What has come of a response is of use only to one that goes on.

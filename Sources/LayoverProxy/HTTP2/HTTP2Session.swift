@@ -78,6 +78,7 @@ final class HTTP2Session: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // One stream's, which it hears of itself.
         if error is NIOHTTP2Errors.StreamError { return }
+        if let error = error as? TLSError { verdict.rejected(error) }
         context.close(promise: nil)
     }
 

@@ -115,27 +115,35 @@ package final class LeafCertificates: Sendable {
                 let context = try TLSServerContext(
                     chain: [leaf], key: key, identity: Array(authority.certificate.keyIdentifier.prefix(8)) + Self.digest(of: name),
                     offersHTTP2: offersHTTP2)
-                for promise in keep(context, for: name, validity: validity, authority: authority) { promise.succeed(context) }
+                switch keep(context, for: name, validity: validity, authority: authority) {
+                case .kept(let waiting): for promise in waiting { promise.succeed(context) }
+                case .outdated(let other): sign(name, by: other, now: now)
+                }
             } catch {
                 for promise in state.withLock({ $0.pending.removeValue(forKey: name) ?? [] }) { promise.fail(error) }
             }
         }
     }
 
-    /// - Returns: Who waited for it.
+    /// What becomes of a certificate that was made.
+    private enum Landing {
+        /// It is given to those who waited for it.
+        case kept([EventLoopPromise<TLSServerContext>])
+        /// Another authority signs by now.
+        case outdated(CertificateAuthority)
+    }
+
     private func keep(
         _ context: TLSServerContext, for name: LeafName, validity: ClosedRange<Int>, authority: CertificateAuthority
-    ) -> [EventLoopPromise<TLSServerContext>] {
+    ) -> Landing {
         state.withLock { state in
-            // One of an authority that was replaced meanwhile serves those who asked before.
-            if state.authority === authority {
-                state.useCount += 1
-                state.kept[name] = Kept(context: context, validity: validity, use: state.useCount)
-                if state.kept.count > Self.nameCountMax, let oldest = state.kept.min(by: { $0.value.use < $1.value.use })?.key {
-                    state.kept[oldest] = nil
-                }
+            guard state.authority === authority else { return .outdated(state.authority) }
+            state.useCount += 1
+            state.kept[name] = Kept(context: context, validity: validity, use: state.useCount)
+            if state.kept.count > Self.nameCountMax, let oldest = state.kept.min(by: { $0.value.use < $1.value.use })?.key {
+                state.kept[oldest] = nil
             }
-            return state.pending.removeValue(forKey: name) ?? []
+            return .kept(state.pending.removeValue(forKey: name) ?? [])
         }
     }
 

@@ -23,11 +23,11 @@ package enum BoundedFile {
         return names.sorted().prefix(fileCountMax).flatMap { contents("\(path)/\($0)").map(PEM.certificates) ?? [] }
     }
 
-    /// Writes it unless it is there with these very bytes; readers see the old file or the new one.
+    /// Writes it; readers see the old file or the new one. A file with these very bytes is left as it is, but for its time.
     ///
     /// - Throws: A `TrustError` that names the file.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o644) throws(TrustError) {
-        if contents(path) == bytes { return }
+        if contents(path) == bytes, utimes(path, nil) == 0 { return }
         let draft = "\(path).\(getpid()).new"
         unlink(draft)
         let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, mode)

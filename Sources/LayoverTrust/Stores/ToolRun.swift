@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Runs a program of the system to its end: certutil, keytool, update-ca-certificates.
 enum ToolRun {
@@ -38,10 +39,17 @@ enum ToolRun {
         let identifier = process.processIdentifier
         let end = DispatchWorkItem { kill(identifier, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + timeMax, execute: end)
+        // Both at once: a tool whose pipe is full waits for its reader.
+        let complaints = Mutex("")
+        let reading = DispatchGroup()
+        DispatchQueue.global().async(group: reading) {
+            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            complaints.withLock { $0 = text }
+        }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaints = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        reading.wait()
         process.waitUntilExit()
         end.cancel()
-        return Result(status: process.terminationStatus, output: text, errors: complaints)
+        return Result(status: process.terminationStatus, output: text, errors: complaints.withLock { $0 })
     }
 }

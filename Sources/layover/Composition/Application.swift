@@ -62,7 +62,7 @@ struct Application {
         await notifier.begin()
         try await parts.restore()
         await parts.useCache(for: settings)
-        parts.authority.distrust(for: settings, logger: parts.logger)
+        parts.authority.distrust(for: settings)
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
         try await parts.startProbing()
         await parts.watchListeners()

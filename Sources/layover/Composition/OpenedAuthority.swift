@@ -19,26 +19,19 @@ final class OpenedAuthority: Sendable {
     /// Of the authority that signs; nil: none does.
     var fingerprint: String? { certificates.withLock { $0?.authority.fingerprint } }
 
-    /// Never accepts from a server what an authority of an earlier run signed. Before the first connection.
-    func distrust(for settings: Settings, logger: Logger) {
-        let folder = settings.authorityFolder
-        do throws(CertificateError) {
-            let now = Int(Date().timeIntervalSince1970)
-            guard let authority = try CertificateAuthority.load(folder: folder.isEmpty ? "." : folder, now: now) else { return }
-            OwnAuthorities.distrust(authority)
-        } catch {
-            logger.warning("cannot read the certificate authority", metadata: ["error": "\(error)"])
-        }
-    }
+    /// Never accepts from a server what the authority in the folder signed, whoever made it and when. Before the first connection.
+    func distrust(for settings: Settings) { OwnAuthorities.distrust(folder: Self.folder(of: settings)) }
+
+    private static func folder(of settings: Settings) -> String { settings.authorityFolder.isEmpty ? "." : settings.authorityFolder }
 
     /// Gives the loops certificates if a route intercepts. Without them nothing is intercepted, and an error says why.
     func prepare(for settings: Settings, loops: [ProxyLoop], logger: Logger) async {
+        distrust(for: settings)
         guard settings.routes.hasInterceptions else { return }
-        let folder = settings.authorityFolder
+        let folder = Self.folder(of: settings)
         if let certificates = certificates.withLock({ $0 }) { return renew(certificates, in: folder, logger: logger) }
         do throws(CertificateError) {
-            let authority = try CertificateAuthority.loadOrMake(
-                folder: folder.isEmpty ? "." : folder, now: Int(Date().timeIntervalSince1970))
+            let authority = try CertificateAuthority.loadOrMake(folder: folder, now: Int(Date().timeIntervalSince1970))
             OwnAuthorities.distrust(authority)
             let made = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: true)
             certificates.withLock { $0 = made }
@@ -56,10 +49,8 @@ final class OpenedAuthority: Sendable {
     /// Signs by the authority that is in the folder now, if it is another one.
     private func renew(_ certificates: LeafCertificates, in folder: String, logger: Logger) {
         do throws(CertificateError) {
-            let now = Int(Date().timeIntervalSince1970)
-            guard let authority = try CertificateAuthority.load(folder: folder.isEmpty ? "." : folder, now: now),
-                authority.fingerprint != certificates.authority.fingerprint
-            else { return }
+            let authority = try CertificateAuthority.loadOrMake(folder: folder, now: Int(Date().timeIntervalSince1970))
+            guard authority.fingerprint != certificates.authority.fingerprint else { return }
             OwnAuthorities.distrust(authority)
             certificates.use(authority)
             interceptions?.authorityChanged()

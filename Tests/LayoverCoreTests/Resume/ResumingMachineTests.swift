@@ -95,10 +95,11 @@ import Testing
         case .tooLong:
             _ = machine.continued(by: Self.rest(from: 100), in: circumstances, using: &generator)
             #expect(machine.continuationCame(Self.total) == .refused(.tooLong))
-            step = machine.refused(.tooLong, in: circumstances, using: &generator)
+            step = .failed(machine.refused(.tooLong, in: circumstances, using: &generator))
         }
         switch (recipient, continuation, step) {
-        case (.client, _, .breakOff(let failure)), (.store, _, .park(let failure, _)), (.cache, _, .park(let failure, _)):
+        case (.client, _, .failed(.breakOff(let failure))), (.store, _, .failed(.park(let failure, _))),
+            (.cache, _, .failed(.park(let failure, _))):
             #expect(failure.kind == .httpResponseIncomplete)
             #expect(recipient == .client || continuation != .replaced)
         case (.store, .replaced, .replace), (.cache, .replaced, .replace): break
@@ -114,5 +115,75 @@ import Testing
         let step = machine.attemptFailed(.reset, in: circumstances, using: &generator)
         if case .fail(_, .exhausted) = step { return }
         Issue.record("\(step)")
+    }
+
+    /// An origin that is there but not well when the last attempt is made: its response counts, and never the part that came.
+    @Test(arguments: [StandInChoice.none, .standIn], [nil, Duration.seconds(7200)])
+    mutating func lastResponseOfABusyOriginReplacesThePart(standIn: StandInChoice, retryAfter: Duration?) throws {
+        var machine = try Self.machine(for: .store, done: 100) { policy in
+            policy.automaticAttemptsMax = retryAfter == nil ? 2 : nil
+            if standIn == .standIn { policy.onExhausted = .standIn(.init(status: 200, fields: [], body: "")) }
+        }
+        breakAndBegin(&machine)
+        var head = ResumeFacts(status: 503)
+        head.retryAfter = retryAfter
+        #expect(machine.continued(by: head, in: circumstances, using: &generator) == .replace)
+        #expect(machine.resumable == nil)
+    }
+
+    enum StandInChoice { case none, standIn }
+
+    /// What is not the rest, at the last attempt: the ticket ends as its policy says, and is not delivered.
+    @Test(arguments: [404, 416])
+    mutating func ticketEndsAsExhaustedWhereTheLastResponseIsNotTheRest(status: Int) throws {
+        var machine = try Self.machine(for: .store, done: 100) { $0.automaticAttemptsMax = 2 }
+        breakAndBegin(&machine)
+        let step = machine.continued(by: ResumeFacts(status: status), in: circumstances, using: &generator)
+        guard case .failed(.fail(let failure, .exhausted)) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(failure.kind == .httpResponseIncomplete)
+        machine = try Self.machine(for: .store, done: 100) { policy in
+            policy.automaticAttemptsMax = 2
+            policy.onExhausted = .standIn(.init(status: 200, fields: [], body: ""))
+        }
+        breakAndBegin(&machine)
+        let other = machine.continued(by: ResumeFacts(status: status), in: circumstances, using: &generator)
+        guard case .failed(.standIn) = other else {
+            Issue.record("\(other)")
+            return
+        }
+    }
+
+    /// A status that asks to come later is waited for, at least as long as it says; what is longer than the policy allows ends it.
+    @Test(arguments: [408, 425, 429, 500, 503])
+    mutating func statusInsteadOfTheRestIsWaitedFor(status: Int) throws {
+        for (seconds, expected) in [(nil, 5), (3, 5), (7, 7), (3600, 3600), (3601, nil)] as [(Int?, Int?)] {
+            var machine = try Self.machine(for: .client, done: 100) { $0.delay = DelaySchedule(.constant(.seconds(5)), jitter: .none) }
+            breakAndBegin(&machine)
+            var head = ResumeFacts(status: status)
+            head.retryAfter = seconds.map { .seconds($0) }
+            let step = machine.continued(by: head, in: circumstances, using: &generator)
+            switch (step, expected) {
+            case (.failed(.park(_, let parking)), let expected?): #expect(parking.delay == .seconds(expected))
+            case (.failed(.breakOff), nil): break
+            default: Issue.record("\(status), \(seconds ?? -1): \(step)")
+            }
+            #expect(machine.resumable != nil)
+        }
+    }
+
+    /// The connection broke when the last byte had come.
+    @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
+    mutating func responseThatBreaksBehindItsLastByteIsWhole(recipient: ExchangeMachine.Recipient) throws {
+        var machine = try Self.machine(for: recipient, done: Self.total)
+        #expect(machine.attemptFailed(.reset, in: circumstances, using: &generator) == .finish)
+        machine = try Self.machine(for: recipient, done: Self.total - 1)
+        guard case .park = machine.attemptFailed(.reset, in: circumstances, using: &generator) else {
+            Issue.record("a byte is missing")
+            return
+        }
+        #expect(machine.resumable?.range == "bytes=\(Self.total - 1)-")
     }
 }

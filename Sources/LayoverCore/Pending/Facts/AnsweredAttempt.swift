@@ -10,6 +10,8 @@ struct AnsweredAttempt {
         if case .attempting(var attempt) = entry.fullState {
             attempt.isAnswered = true
             schedule.entries[id]?.fullState = .attempting(attempt)
+            // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
+            if entry.ticket == nil { schedule.actions.append(.report(.changed, id)) }
         }
         schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
         // It waits no longer, however long its response or its tunnel goes on.
