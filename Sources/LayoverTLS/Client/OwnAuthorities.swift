@@ -20,7 +20,8 @@ package enum OwnAuthorities {
         var modified = timespec()
 
         static func == (lhs: Self, rhs: Self) -> Bool {
-            (lhs.inode, lhs.size, lhs.modified.tv_sec, lhs.modified.tv_nsec) == (rhs.inode, rhs.size, rhs.modified.tv_sec, rhs.modified.tv_nsec)
+            (lhs.inode, lhs.size) == (rhs.inode, rhs.size)
+                && (lhs.modified.tv_sec, lhs.modified.tv_nsec) == (rhs.modified.tv_sec, rhs.modified.tv_nsec)
         }
     }
 
