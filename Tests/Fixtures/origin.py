@@ -56,7 +56,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self):
         self.arrived_at = time.clock_gettime(time.CLOCK_MONOTONIC)
         path = urllib.parse.urlsplit(self.path).path
-        for prefix, action in (("/large/", self.large), ("/stalled/", self.stalled), ("/parts/", self.parts)):
+        for prefix, action in (
+                ("/large/", self.large), ("/stalled/", self.stalled), ("/parts/", self.parts), ("/busy/", self.busy),
+                ("/broken/", self.broken)):
             if path.startswith(prefix):
                 self.read_body()
                 return action(int(path[len(prefix):]))
@@ -160,6 +162,35 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.connection.recv(1)
             self.close_connection = True
 
+    def is_one_of_the_first(self, count):
+        """Whether fewer requests for this path have come before."""
+        with LOCK:
+            self.server.counts[self.path] = self.server.counts.get(self.path, 0) + 1
+            return self.server.counts[self.path] <= count
+
+    def busy(self, count):
+        """503 to so many requests, then a 200."""
+        if self.is_one_of_the_first(count):
+            return self.send_whole(503, "text/plain", b"busy\n")
+        self.send_whole(200, "text/plain", b"at last\n")
+
+    def broken(self, count):
+        """So many bytes, whose connection ends in the middle: three times, each later than the one before."""
+        asked = self.headers.get("Range", "")
+        first = int(asked[len("bytes="):-1]) if asked else 0
+        body = (BLOCK * (count // len(BLOCK) + 1))[first:count]
+        self.send_response(206 if asked else 200)
+        self.send_header("ETag", '"v1"')
+        self.send_header("Content-Length", str(len(body)))
+        if asked:
+            self.send_header("Content-Range", f"bytes {first}-{count - 1}/{count}")
+        self.end_headers()
+        if self.is_one_of_the_first(3):
+            self.wfile.write(body[: len(body) // 2])
+            self.close_connection = True
+        else:
+            self.wfile.write(body)
+
     def file(self, path):
         name = os.path.normpath(os.path.join(self.server.root, urllib.parse.unquote(path).lstrip("/")))
         if not name.startswith(self.server.root) or not os.path.exists(name):
@@ -230,6 +261,7 @@ def main():
     listens_at = time.monotonic()
     server.root = os.path.abspath(options.root)
     server.log = open(options.log, "a")
+    server.counts = {}
     write_record(server.log, "listening", method="-", target="-", at=listens_at)
     if options.certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -35,6 +35,23 @@ struct HoldingRulesTests {
         }
     }
 
+    /// What a captive portal shows is not the certificate of the origin. Once it is gone, an error is an error again.
+    @Test func certificateErrorIsParkedWhileACaptivePortalAnswers() async throws {
+        try await withProxy { proxy in
+            proxy.loop.setNetwork(.init(isAway: true, isBehindPortal: true))
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail(.tlsCertificateError, phase: .securing)
+            let entry = try await proxy.entry()
+            #expect(entry.lastFailure?.kind == .tlsCertificateError)
+            proxy.loop.setNetwork(.init())
+            _ = await proxy.engine.command(.retry, entry.id)
+            try await proxy.nextAttempt().fail(.tlsCertificateError, phase: .securing)
+            let answer = try await client.answer()
+            #expect(answer.status == 502)
+            #expect(answer.member("kind") == "tls_certificate_error")
+        }
+    }
+
     @Test func requestCanNameAConfiguredPolicy() async throws {
         try await withProxy(rules: { rules in
             var policy = Policy(name: "never")

@@ -164,7 +164,7 @@ struct ReloadTests {
             let answer = try await client.answer()
             #expect(answer.status == 502)
             #expect(answer.member("kind") == "dns_error")
-            proxy.loop.setNetwork(isAway: true, isDoubted: false)
+            proxy.loop.setNetwork(.init(isAway: true))
             _ = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().deliver([.failed(unknown)])
             _ = try await proxy.entry()

@@ -61,6 +61,54 @@ struct ResumingTests {
         }
     }
 
+    /// After the head, after the first byte, before the last, and after the last.
+    @Test(arguments: [0, 1, 9, 10]) func responseMayBreakAtAnyPlace(done: Int) async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let body = "0123456789"
+            let client = try await Self.broken(proxy, body: String(body.prefix(done)))
+            if done < 10 {
+                let second = try await Self.next(proxy)
+                #expect(second.values("Range") == ["bytes=\(done)-"])
+                second.respond(206, Self.rest("\(done)-9/10") + ["Content-Length: \(10 - done)"], body: String(body.dropFirst(done)))
+            }
+            #expect(try await client.answer().body == body)
+            // Nothing is asked for where nothing is missing: a 416 would be the answer.
+            #expect(proxy.upstream.startedCount == (done < 10 ? 2 : 1))
+        }
+    }
+
+    /// One body of a single byte, all of which came.
+    @Test func wholeResponseOfOneByteIsDone() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy, ["Content-Length: 1", "ETag: \"v1\""], body: "0")
+            #expect(try await client.answer().body == "0")
+            #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    @Test func drainEndsItsWait() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            _ = try await proxy.entry()
+            await proxy.engine.drain()
+            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"), "no other response inside this one")
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test func policyOfAReloadIsTheOneOfItsWait() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy)
+            _ = try await proxy.entry()
+            var rules = proxy.loop.rules
+            rules.routes = Self.rules { $0.automaticAttemptsMax = 1 }
+            try await proxy.loop.adopt(rules).get()
+            try await Self.next(proxy).fail(.connectionRefused)
+            #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"), "no attempt is left")
+            #expect(proxy.upstream.startedCount == 2)
+        }
+    }
+
     /// A break of the continuation, a refused connection and a status that asks to come later.
     @Test func responseGoesOnAfterManyTroubles() async throws {
         try await withProxy(rules: Self.patient) { proxy in

@@ -162,6 +162,18 @@ struct UserTests {
     }
 
     /// Two checks run at a time. A client with the same credential as one of them waits for its result.
+    /// A reload gives the user another password while a check against the old one runs.
+    @Test func checkAgainstAnotherHashIsAnother() async throws {
+        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))
+        let checks = try PasswordChecks()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let credential = try #require(ProxyCredential("Basic bWU6c2VjcmV0", key: checks.key))
+        let old = checks.check(credential, against: slow, on: loop)
+        let new = checks.check(credential, against: try PasswordHash(Self.bcrypt), on: loop)
+        #expect(try await new.get())
+        #expect(try await !old.get(), "the salt fits another cost")
+    }
+
     @Test func checksBeyondTwoAreRefusedAndEqualOnesShareOne() async throws {
         // Each takes long enough for the others to come meanwhile.
         let hash = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))

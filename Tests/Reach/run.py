@@ -206,6 +206,14 @@ def table(clients, cells):
     return "\n".join(lines) + "\n"
 
 
+def documented():
+    """What docs/reach.md says: (client, fault, way) -> its words."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/reach.md"), encoding="utf-8") as opened:
+        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in opened if line.startswith("| ")]
+    pairs = [(fault, way) for way in WAYS for fault in FAULTS]
+    return {(row[0], *pair): words for row in rows for pair, words in zip(pairs, row[1:])}
+
+
 def main():
     options = arguments()
     clients = [client for client in CLIENTS if not options.only or client.name in options.only]
@@ -231,7 +239,15 @@ def main():
     if options.table:
         with open(options.table, "w", encoding="utf-8") as opened:
             opened.write(text)
-    bad = sum(bool(cell.verdict) for cell in cells)
+    said = documented()
+    bad = 0
+    for cell in cells:
+        words = said.get((cell.client.name, cell.fault, cell.way), "")
+        if bool(cell.survived) != words.startswith(("yes", "itself")) or not words:
+            print(f"docs/reach.md is wrong: {cell.client.name}, {cell.fault}, {cell.way}: {words or 'nothing'}")
+            bad += 1
+        elif cell.verdict:
+            bad += 1
     print(f"{len(cells) - bad} passed, {bad} failed")
     return 1 if bad else 0
 

@@ -30,6 +30,7 @@ extension Verdict.Parking {
         switch rule {
         case .retryOn: "Parked: retryOn lists the failure."
         case .status: "Parked: retryOn lists the status."
+        case .portal: "Parked: a captive portal answers in place of the origin, so the certificate is most likely the portal's."
         case .networkChanged: "Retried: the network changed while the attempt was connecting."
         case .onMaybeApplied: "Undecided: the server may have processed the request, and it is not repeatable."
         case .onExhausted: "Undecided: no automatic attempts are left."

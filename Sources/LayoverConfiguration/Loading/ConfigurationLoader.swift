@@ -7,12 +7,13 @@ package enum ConfigurationLoader {
     ///   - file: Path of the file; messages name it like this. Nil: there is none.
     ///   - environment: All variables; only those that begin with `LAYOVER_` are looked at.
     ///   - overrides: Text by dotted path, as the command line has it.
+    ///   - activated: Address of the socket that a service manager has bound, which is `proxy.listen` then.
     /// - Throws: All errors, not only the first. Nothing has been started or written.
     package static func load(
-        file: String?, environment: [String: String] = [:], overrides: [String: String] = [:]
+        file: String?, environment: [String: String] = [:], overrides: [String: String] = [:], activated: ListenAddress? = nil
     ) throws(ConfigurationErrors) -> LoadedConfiguration {
         guard let file else {
-            return try withFiles(load(text: nil, named: "", environment: environment, overrides: overrides))
+            return try withFiles(load(text: nil, named: "", environment: environment, overrides: overrides, activated: activated))
         }
         let bytes: [UInt8]
         do {
@@ -20,7 +21,7 @@ package enum ConfigurationLoader {
         } catch {
             throw ConfigurationErrors(errors: [error])
         }
-        return try withFiles(load(text: bytes, named: file, environment: environment, overrides: overrides))
+        return try withFiles(load(text: bytes, named: file, environment: environment, overrides: overrides, activated: activated))
     }
 
     /// The same, if the files that it names can be used.
@@ -41,7 +42,7 @@ package enum ConfigurationLoader {
     ///     they stand.
     package static func load(
         text: [UInt8]?, named name: String, environment: [String: String] = [:],
-        overrides: [String: String] = [:]
+        overrides: [String: String] = [:], activated: ListenAddress? = nil
     ) throws(ConfigurationErrors) -> LoadedConfiguration {
         var given = GivenValues()
         if let text {
@@ -54,6 +55,9 @@ package enum ConfigurationLoader {
         }
         given.add(environment: environment)
         given.add(overrides: overrides)
+        if let activated {
+            given.set(KeyAddress(section: .global, key: ["proxy", "listen"]), to: .text(activated.description), by: .serviceManager)
+        }
         var assembly = Assembly(given)
         assembly.run(folder: FilePath.folder(of: name))
         guard assembly.errors.isEmpty else { throw ConfigurationErrors(errors: assembly.errors) }

@@ -7,6 +7,8 @@ package enum ValueSource: Sendable, Hashable, CustomStringConvertible {
     /// The name of the variable.
     case environment(String)
     case commandLine
+    /// A socket that a service manager has bound.
+    case serviceManager
     /// Inherited from this policy.
     case policy(String)
 
@@ -16,6 +18,7 @@ package enum ValueSource: Sendable, Hashable, CustomStringConvertible {
         case .file(let name): name
         case .environment(let name): name
         case .commandLine: "command line"
+        case .serviceManager: "socket of the service manager"
         case .policy(let name): "policy \(name)"
         }
     }

@@ -4,7 +4,8 @@ extension Schema {
     static let proxyKeys: [Key<Settings>] = [
         key(
             "proxy.publicURL", \.proxy.publicURL, publicURL.orNull,
-            "URL by which clients reach the proxy, for the addresses of tickets. Its host is accepted like `proxy.allowedHosts`. "
+            "URL by which clients reach the proxy, for the addresses of tickets, in responses of routes, and, if it has no path, in "
+                + "`/proxy.pac`. Its host is accepted like `proxy.allowedHosts`. "
                 + "null: the address that the client used."),
         key(
             "proxy.listen", \.proxy.listen, .listen(standard: "127.0.0.1:8080"),

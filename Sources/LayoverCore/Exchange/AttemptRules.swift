@@ -85,11 +85,10 @@ package struct AttemptRules: Sendable {
     /// Decides what follows a failed attempt. Rows of the contract's table, top to bottom.
     ///
     /// - Parameters:
-    ///   - isNetworkAway: Whether the network as a whole counts as away, so that a resolver
-    ///     is not to be believed that says a name does not exist.
+    ///   - network: That of the moment of the failure.
     ///   - generator: Source of jitter. Tests pass a seeded one.
     package mutating func verdict(
-        on failure: Failure, sending request: RequestSummary, isNetworkAway: Bool = false,
+        on failure: Failure, sending request: RequestSummary, network: NetworkCondition = .init(),
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
         // Past the head there is no going back: the client has begun to read.
@@ -114,12 +113,15 @@ package struct AttemptRules: Sendable {
         if isTicket, failure.isOurOwn {
             return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
         }
+        if network.isBehindPortal, failure.kind == .tlsCertificateError, failure.evidence == .neverSent {
+            return verdictOnRetriable(failure, sending: request, as: .portal, using: &generator)
+        }
         guard policy.retryOn.contains(where: { $0.matches(failure) }) else {
             let asks = isTicket && failure.evidence == .maybeApplied && policy.maybeAppliedRule(isTicket: true) == .ask
             return asks ? ask(.maybeApplied, .onMaybeApplied, failure) : .fail(.notInRetryOn)
         }
         // A client is told at once that a name does not exist; a ticket waits, because the name may be created.
-        if failure.isNameUnknown, !isNetworkAway, !isTicket { return .fail(.nameUnknown) }
+        if failure.isNameUnknown, !network.isAway, !isTicket { return .fail(.nameUnknown) }
         return verdictOnRetriable(failure, sending: request, using: &generator)
     }
 
@@ -160,7 +162,8 @@ package struct AttemptRules: Sendable {
     }
 
     private func verdictOnRetriable(
-        _ failure: Failure, sending request: RequestSummary, using generator: inout some RandomNumberGenerator
+        _ failure: Failure, sending request: RequestSummary, as rule: Verdict.ParkingRule = .retryOn,
+        using generator: inout some RandomNumberGenerator
     ) -> Verdict {
         if let verdict = verdictOnRepetition(of: request, after: failure) { return verdict }
         if automaticLeft == 0 {
@@ -171,7 +174,7 @@ package struct AttemptRules: Sendable {
             }
         }
         let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
-        return .park(.init(delay: delay, shutsGate: failure.shutsGate))
+        return .park(.init(delay: delay, shutsGate: failure.shutsGate, rule: rule))
     }
 
     /// Decides what follows a status that is no continuation of a response, but asks to come later.

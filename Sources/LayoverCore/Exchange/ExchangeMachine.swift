@@ -61,14 +61,13 @@ package struct ExchangeMachine: Sendable {
     /// What the verdict on a failure depends on besides the failure.
     package struct Circumstances: Sendable {
         package var request: RequestSummary
-        /// Whether the network as a whole counts as away.
-        package var isNetworkAway: Bool
+        package var network: NetworkCondition
         package var now: Timestamp
         package var obstacle: Obstacle?
 
-        package init(request: RequestSummary, isNetworkAway: Bool, now: Timestamp, obstacle: Obstacle? = nil) {
+        package init(request: RequestSummary, network: NetworkCondition, now: Timestamp, obstacle: Obstacle? = nil) {
             self.request = request
-            self.isNetworkAway = isNetworkAway
+            self.network = network
             self.now = now
             self.obstacle = obstacle
         }
@@ -193,7 +192,7 @@ package struct ExchangeMachine: Sendable {
         // An attempt that is made once more is made for the same reason.
         let trigger = timeline.begun?.trigger ?? .arrival
         let verdict = rules.verdict(
-            on: failure, sending: circumstances.request, isNetworkAway: circumstances.isNetworkAway, using: &generator)
+            on: failure, sending: circumstances.request, network: circumstances.network, using: &generator)
         // What is not asked for again is known as far as it came.
         if wasDelivering || recipient == .client && resumable != nil, !verdict.sendsAgain {
             return breakOff(failure, at: circumstances.now)

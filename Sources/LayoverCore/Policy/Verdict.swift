@@ -42,6 +42,8 @@ package enum Verdict: Sendable, Hashable {
         case retryOn
         /// `retryOn` lists the status.
         case status
+        /// A captive portal answers in place of origins, and the certificate does not convince.
+        case portal
         /// The network changed while it was connecting.
         case networkChanged
         /// `onMaybeApplied` is `ask`.

@@ -140,9 +140,7 @@ extension Engine {
             case .changed:
                 let view = reachability.view
                 pending.isNetworkAway = reachability.isNetworkAway
-                for loop in loops {
-                    loop.setNetwork(isAway: reachability.isNetworkAway, isDoubted: reachability.isDoubted)
-                }
+                for loop in loops { loop.setNetwork(reachability.condition) }
                 perform(
                     pending.portalChanged(isBehindPortal: reachability.isBehindPortal, now: clock.now()))
                 events.append(.reachability(view))

@@ -109,7 +109,7 @@ package actor Engine {
     package func register(_ loop: any ExchangeLoop) {
         loops.append(loop)
         loop.setOffline(pending.mode == .offline)
-        loop.setNetwork(isAway: reachability.isNetworkAway, isDoubted: reachability.isDoubted)
+        loop.setNetwork(reachability.condition)
     }
 
     package func setProber(_ prober: any Prober) {

@@ -154,7 +154,7 @@ extension ClientConnection {
             exchange?.clientClosedInput()
         case .handingOver where peek != nil:
             // No ClientHello will come any more. The server may have something to say all the same.
-            tunnelAfterPeek()
+            tunnelAfterPeek("the client has ended what it sends")
         case .handingOver, .closed:
             // The tunnel is told when it stands.
             break

@@ -20,7 +20,7 @@ extension Exchange {
         let step = machine.attemptFailed(
             failure,
             in: .init(
-                request: summary, isNetworkAway: loop.network.isAway, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
+                request: summary, network: loop.network.condition, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
             using: &loop.generator)
         if step.endsTheTry, machine.resumable == nil, RetryCondition.connectivity.matches(failure) {
             serveStale { self.follow(step) }
@@ -192,7 +192,7 @@ extension Exchange {
         } else if loop.network.notice(for: request) != nil {
             loop.engine.post(.originAnswered(request.origin))
             if let hop = request.parent?.hop { loop.engine.post(.originAnswered(hop)) }
-        } else if loop.network.isDoubted, !request.origin.isLoopback {
+        } else if loop.network.condition.isDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }
     }

@@ -18,7 +18,7 @@ extension Exchange {
     var isAtRestWithPart: Bool { phase.isParked && store?.isStored == true && machine.resumable != nil }
 
     private var circumstances: ExchangeMachine.Circumstances {
-        .init(request: summary, isNetworkAway: loop.network.isAway, now: loop.engine.clock.now())
+        .init(request: summary, network: loop.network.condition, now: loop.engine.clock.now())
     }
 
     /// The response to the request for the rest has come.

@@ -2,6 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import LayoverTLS
+import Logging
 import NIOCore
 
 /// CONNECT to a host that is intercepted (RFC 9110 section 9.3.6): the client's TLS connection ends here.
@@ -17,7 +18,7 @@ extension ClientConnection {
         phase = .handingOver
         write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))
         flushNow()
-        peek = InterceptionPeek(head: head, plan: plan, timer: tunnelTimer(in: InterceptionPeek.silenceMax))
+        peek = InterceptionPeek(head: head, plan: plan, timer: tunnelTimer(in: InterceptionPeek.silenceMax, "the client is silent"))
         if input.readableBytes > 0 { firstBytesCame() } else { readMore() }
     }
 
@@ -26,24 +27,27 @@ extension ClientConnection {
         case .moreNeeded: readMore()
         case .helloBegun:
             peek?.timer.cancel()
-            peek?.timer = tunnelTimer(in: InterceptionPeek.helloTimeMax)
+            peek?.timer = tunnelTimer(in: InterceptionPeek.helloTimeMax, "the ClientHello is not complete")
             readMore()
         case .hello(let session): intercept(session)
-        case .other: tunnelAfterPeek()
+        case .other: tunnelAfterPeek("the client does not speak TLS")
         case nil: break
         }
     }
 
-    private func tunnelTimer(in time: TimeAmount) -> Scheduled<Void> {
+    private func tunnelTimer(in time: TimeAmount, _ reason: String) -> Scheduled<Void> {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        return loop.eventLoop.scheduleTask(in: time) { bound.value.tunnelAfterPeek() }
+        return loop.eventLoop.scheduleTask(in: time) { bound.value.tunnelAfterPeek(reason) }
     }
 
     /// Not TLS: a tunnel, by the usual way. Its client has its 200 already.
-    func tunnelAfterPeek() {
+    func tunnelAfterPeek(_ reason: String) {
         guard let peek else { return }
         endPeek()
         guard phase == .handingOver else { return }
+        loop.logger.info(
+            "not intercepted: a connection became a tunnel",
+            metadata: ["host": "\(peek.plan.request.origin.host)", "reason": "\(reason)"])
         openTunnel(peek.head, peek.plan, isConnected: true)
     }
 

@@ -20,9 +20,10 @@ struct InterceptionPeek {
         (self.head, self.plan, self.timer) = (head, plan, timer)
     }
 
-    /// How long the client may be silent before the tunnel is opened. A ClientHello comes one round trip behind our 200, and 300 ms
-    /// is the longest one between continents; protocols where the server begins have time-outs of many seconds. Default: 300 ms.
-    static let silenceMax: TimeAmount = .milliseconds(300)
+    /// How long the client may be silent before the tunnel is opened. A ClientHello comes one round trip behind our 200, later where a
+    /// program loads its TLS at that time (Java) or the machine is busy; protocols where the server begins have time-outs of many seconds.
+    /// Default: 1 s.
+    static let silenceMax: TimeAmount = .seconds(1)
     /// How long a ClientHello that has begun may take, as long as a handshake. Default: 30 s.
     static let helloTimeMax: TimeAmount = .seconds(30)
     /// What is longer is no ClientHello. With keys of post-quantum algorithms they have about 2 KiB. Default: 60 KiB.

@@ -6,10 +6,8 @@ struct NetworkView {
     /// Origins that are or were in trouble.
     private var notices: [Origin: OriginNotice] = [:]
     var isOffline = false
-    /// Whether the network as a whole counts as away.
-    var isAway = false
-    /// Whether the engine wants to hear of the next response, whichever origin gives it.
-    var isDoubted = false
+    /// That of the network as a whole.
+    var condition = NetworkCondition()
 
     mutating func announce(_ origin: Origin, _ notice: OriginNotice) { notices[origin] = notice == .forgotten ? nil : notice }
 

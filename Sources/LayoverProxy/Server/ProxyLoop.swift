@@ -135,16 +135,13 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.execute { self.network.isOffline = isOffline }
     }
 
-    package func setNetwork(isAway: Bool, isDoubted: Bool) {
-        eventLoop.execute {
-            self.network.isAway = isAway
-            self.network.isDoubted = isDoubted
-        }
+    package func setNetwork(_ condition: NetworkCondition) {
+        eventLoop.execute { self.network.condition = condition }
     }
 
     /// Says once that an origin answered while the network was in doubt.
     func networkAnswered() {
-        network.isDoubted = false
+        network.condition.isDoubted = false
         engine.post(.networkAnswered)
     }
 

@@ -175,10 +175,13 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     private func notSecured(_ error: TLSError) {
         var failure = failure
-        if case .secureParent? = step {
+        switch step {
+        case .secureParent?, .connect?:
+            // By TLS 1.3 an alert may come after the handshake, for instance because the proxy misses a certificate of ours.
+            failure.phase = .securing
             (failure.kind, failure.message) = error.handshakeFailure(with: "parent proxy")
             failure = failure.ofParent
-        } else {
+        case .secureOrigin?, nil:
             (failure.kind, failure.message) = error.handshakeFailure()
         }
         fail(failure)

@@ -7,7 +7,7 @@ import Synchronization
 /// Checks passwords for all loops, on threads of its own: one check takes tens of milliseconds on purpose.
 ///
 /// Two run at a time. More are refused, so that guessing cannot take the processor. Clients that give the same name and password wait
-/// for the same check.
+/// for the same check against the same hash.
 package final class PasswordChecks: Sendable {
     /// Checks that run at a time. Default: 2.
     static let runningMax = 2
@@ -15,9 +15,16 @@ package final class PasswordChecks: Sendable {
     /// Two checks run already.
     struct Busy: Error {}
 
+    private struct Check: Hashable {
+        /// That of the credential.
+        let digest: [UInt8]
+        /// A reload may have given the user another one.
+        let hash: PasswordHash
+    }
+
     private struct State {
-        /// Who waits for a check, by the digest of its credential.
-        var running: [[UInt8]: [EventLoopPromise<Bool>]] = [:]
+        /// Who waits for a check.
+        var running: [Check: [EventLoopPromise<Bool>]] = [:]
         /// Made with the first check: most proxies have no users.
         var threads: NIOThreadPool?
     }
@@ -34,18 +41,18 @@ package final class PasswordChecks: Sendable {
     ///
     /// Fails with `Busy`.
     func check(_ credential: ProxyCredential, against hash: PasswordHash, on eventLoop: any EventLoop) -> EventLoopFuture<Bool> {
-        let digest = credential.digest
+        let check = Check(digest: credential.digest, hash: hash)
         let promise = eventLoop.makePromise(of: Bool.self)
         let threads: NIOThreadPool? = state.withLock { state in
-            if state.running[digest] != nil {
-                state.running[digest]?.append(promise)
+            if state.running[check] != nil {
+                state.running[check]?.append(promise)
                 return nil
             }
             guard state.running.count < Self.runningMax else {
                 promise.fail(Busy())
                 return nil
             }
-            state.running[digest] = [promise]
+            state.running[check] = [promise]
             let threads = state.threads ?? NIOThreadPool(numberOfThreads: Self.runningMax)
             if state.threads == nil { threads.start() }
             state.threads = threads
@@ -53,7 +60,7 @@ package final class PasswordChecks: Sendable {
         }
         threads?.submit { [self] _ in
             let isRight = hash.matches(credential.password)
-            for waiting in state.withLock({ $0.running.removeValue(forKey: digest) ?? [] }) { waiting.succeed(isRight) }
+            for waiting in state.withLock({ $0.running.removeValue(forKey: check) ?? [] }) { waiting.succeed(isRight) }
         }
         return promise.futureResult
     }

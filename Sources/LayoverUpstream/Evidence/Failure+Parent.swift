@@ -23,8 +23,12 @@ extension Failure {
             failure.phase = .securing
             return failure
         }
+        if progress.isSecuringParent {
+            failure.phase = .securing
+            return failure.ofParent
+        }
         switch row.number {
-        // TLS with the proxy.
+        // TLS with the proxy, whose alert may come after CONNECT.
         case 35, 60, 83, 91:
             failure.phase = .securing
             return failure.ofParent

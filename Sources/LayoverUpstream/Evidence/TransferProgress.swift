@@ -6,6 +6,8 @@ struct TransferProgress {
     var parentUse = ParentUse.none
     /// The status with which the parent proxy answered CONNECT; 0: there was none (CURLINFO_HTTP_CONNECTCODE).
     var connectStatus = 0
+    /// Whether the parent proxy speaks TLS and was not asked for a tunnel yet.
+    var isSecuringParent = false
     /// CURLINFO_PROXY_ERROR.
     var proxyError = 0
     /// Whether TLS was to be made.

@@ -97,8 +97,13 @@ extension Transfer {
     }
 
     private static let remarkCame: curl_debug_callback = { _, kind, text, count, context in
-        guard kind == CURLINFO_TEXT, let context, let text else { return 0 }
-        transfer(context).receivedRemark(UnsafeRawBufferPointer(start: text, count: count))
+        guard let context, let text else { return 0 }
+        let bytes = UnsafeRawBufferPointer(start: text, count: count)
+        switch kind {
+        case CURLINFO_TEXT: transfer(context).receivedRemark(bytes)
+        case CURLINFO_HEADER_OUT: transfer(context).sentHead(bytes)
+        default: break
+        }
         return 0
     }
 }

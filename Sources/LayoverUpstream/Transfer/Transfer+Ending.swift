@@ -67,6 +67,7 @@ extension Transfer {
         if progress.parentUse == .tunnel {
             progress.connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
             progress.proxyError = long(CURLINFO_PROXY_ERROR)
+            progress.isSecuringParent = attempt?.request.parent?.isSecure == true && !sending.hasAskedParent
         }
         progress.sendingCount = sending.count
         progress.isRefused = sending.isRefused

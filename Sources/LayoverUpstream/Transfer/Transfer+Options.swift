@@ -86,8 +86,8 @@ extension Transfer {
         let isAlone = !request.mayBeSentTwice || !isDial && request.tunnelsWithCredentials
         setFreshConnect(attempt.needsFreshConnection || isAlone)
         setForbidReuse(isAlone)
-        // Of a refused stream, too, libcurl only says so.
-        setVerbose(request.offersHTTP2)
+        // Of a refused stream, too, libcurl only says so, and of the moment from which a parent proxy with TLS is there.
+        setVerbose(request.offersHTTP2 || request.parentUse == .tunnel && request.parent?.isSecure == true)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if setOptions.isDial != isDial {
             setOptions.isDial = isDial
@@ -123,7 +123,7 @@ extension Transfer {
         layover_set_long(easy, CURLOPT_FORBID_REUSE, forbids ? 1 : 0)
     }
 
-    /// Lets libcurl tell what it does; only where nothing else says that a response had bytes behind it.
+    /// Lets libcurl tell what it does; only where nothing else says it.
     func setVerbose(_ isVerbose: Bool) {
         guard setOptions.isVerbose != isVerbose else { return }
         setOptions.isVerbose = isVerbose

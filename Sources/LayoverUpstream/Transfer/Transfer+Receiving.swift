@@ -87,6 +87,13 @@ extension Transfer {
         if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
 
+    /// DEBUGFUNCTION: a head went out. That of a request for a tunnel tells that the connection to the parent proxy stood.
+    func sentHead(_ bytes: UnsafeRawBufferPointer) {
+        if bytes.starts(with: Self.connectLine) { sending.hasAskedParent = true }
+    }
+
+    private static let connectLine = Array("CONNECT ".utf8)
+
     /// Bytes follow the end of the response. The response is whole and counts; they go with the connection
     /// (RFC 9112 section 6.3: never a part of it, never the next one).
     private func foundExcess() { setForbidReuse(true) }

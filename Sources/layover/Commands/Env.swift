@@ -43,8 +43,7 @@ struct Env: AsyncParsableCommand {
     }
 
     private func writeRoute(_ name: String, _ shell: Shell, _ environment: [String: String]) async throws {
-        let found = try await route.variables(
-            of: name, proxyURL: try await options.resolved(environment: environment), options.connection, environment: environment)
+        let found = try await route.variables(of: name, options, environment: environment)
         StandardOutput.write(found.variables.map { unset ? shell.unsetting($0.name) : shell.setting($0.name, to: $0.value) })
         // Not beside the commands: `eval` in csh reads all of them as one line.
         if !unset { for note in found.notes { StandardError.write("layover: " + Terminal.safe(note)) } }

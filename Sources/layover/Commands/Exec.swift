@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LayoverConfiguration
+import LayoverCore
 import LayoverTrust
 
 /// `layover exec`: a command behind the running proxy, or behind one of its own.
@@ -41,23 +42,29 @@ struct Exec: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let isTold = !quiet && isatty(STDERR_FILENO) == 1
         let target: ExecTarget
-        if !own.isGiven, let running = try await options.running(environment: environment) {
-            guard isTold, let client = running.client else { throw try replace(by: running.proxyURL, environment, inheritance) }
-            target = .shared(url: running.proxyURL, client)
-        } else {
+        let choice = own.isGiven ? .own(instead: nil) : try await options.choice(environment: environment)
+        switch choice {
+        case .running(let running):
+            var proxy = ProxyEnvironment(proxyURL: running.proxyURL)
+            proxy.authority = own.authority(of: running, environment: environment)
+            guard isTold, let client = running.client else { throw try replace(by: proxy, environment, inheritance) }
+            target = .shared(proxy, client)
+        case .own(let failure):
+            if let failure, !quiet { StandardError.warning("\(failure.message). A private proxy is used.") }
             target = .own(
                 try await Self.blocking { [own] in
                     try PrivateInstance.start(own.arguments, environment: environment, inheritance)
                 },
-                authority: own.intercept.isEmpty ? nil : try own.authority(environment: environment))
+                authority: try own.authority(environment: environment))
         }
         let ending = try await carryOut(with: target, environment, inheritance, isTold: isTold)
         ending.passOn()
     }
 
     /// Returns only if it fails.
-    private func replace(by url: String, _ environment: [String: String], _ inheritance: Inheritance) throws -> ExitCode {
-        let proxy = ProxyEnvironment(proxyURL: url)
+    private func replace(
+        by proxy: ProxyEnvironment, _ environment: [String: String], _ inheritance: Inheritance
+    ) throws -> ExitCode {
         let code = ProcessReplacement.replace(with: words, environment: try proxy.applied(to: environment), inheritance)
         return failed(SpawnFailure(code: code))
     }
@@ -117,9 +124,11 @@ struct PrivateOptions: ParsableArguments {
         (file.map { ["--config", $0] } ?? []) + intercept.flatMap { ["--intercept", $0] } + (policy.map { ["--policy", $0] } ?? [])
     }
 
-    /// What makes the command trust the authority of interception. The private proxy has the same, by the same configuration.
-    fileprivate func authority(environment: [String: String]) throws -> AuthorityVariables {
-        let source = ConfigurationSource(file: file, environment: environment, overrides: [:])
+    /// What makes the command trust the authority of interception. The private proxy has the same, by the same configuration. Nil:
+    /// nothing is intercepted.
+    fileprivate func authority(environment: [String: String]) throws -> AuthorityVariables? {
+        var source = ConfigurationSource(file: file, environment: environment, overrides: [:])
+        source.intercepted = intercept
         let settings: Settings
         do throws(ConfigurationErrors) {
             settings = try source.load().settings
@@ -127,8 +136,20 @@ struct PrivateOptions: ParsableArguments {
             for problem in error.errors { StandardError.error(problem.description) }
             throw ExitCode(1)
         }
+        guard settings.routes.hasInterceptions else { return nil }
         let files = AuthorityFiles(settings)
         return AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
+    }
+
+    /// The same for a proxy that runs, if its authority is the one of this user's configuration and the files can be written.
+    fileprivate func authority(of running: ProxyURLOptions.Running, environment: [String: String]) -> AuthorityVariables? {
+        guard let fingerprint = running.authority,
+            let settings = try? ConfigurationSource(file: nil, environment: environment, overrides: [:]).load().settings
+        else { return nil }
+        let files = AuthorityFiles(settings)
+        guard let certificate = try? files.find(), certificate.fingerprint == fingerprint else { return nil }
+        let variables = AuthorityVariables(authority: certificate, folder: files.folder)
+        return (try? variables.exports(over: environment, proxyURL: running.proxyURL)) == nil ? nil : variables
     }
 
     fileprivate var names: String { Set(arguments.filter { $0.hasPrefix("--") }).sorted().joined(separator: ", ") }

@@ -45,7 +45,19 @@ struct Run: AsyncParsableCommand {
         var layers = source.layers(overrides: overrides)
         layers.intercepted = intercept
         layers.command = privateFolder.map { .init(folder: $0, policy: policy) }
-        try await Application(loaded: try source.load(layers), source: layers, portFile: portFile).run()
+        let activated = privateFolder == nil ? try Self.activatedSocket() : nil
+        layers.activated = activated?.address
+        try await Application(loaded: try source.load(layers), source: layers, portFile: portFile, activated: activated).run()
+    }
+
+    /// - Throws: `ExitCode` after one line, if a service manager gave a socket that cannot be used.
+    private static func activatedSocket() throws -> ActivatedSocket? {
+        do throws(ActivatedSocket.Unusable) {
+            return try ActivatedSocket.given()
+        } catch {
+            StandardError.error(error.message)
+            throw ExitCode(1)
+        }
     }
 }
 

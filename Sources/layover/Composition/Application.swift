@@ -18,31 +18,10 @@ struct Application {
     let loaded: LoadedConfiguration
     let source: ConfigurationSource
     let portFile: String?
-    /// With the address of a socket that a service manager has bound.
-    private let settings: Settings
-    private let activated: ActivatedSocket?
+    /// A socket that a service manager has bound; its address is in `loaded`.
+    let activated: ActivatedSocket?
 
-    /// - Throws: `ExitCode` after one line, if a service manager gave a socket that cannot be used.
-    init(loaded: LoadedConfiguration, source: ConfigurationSource, portFile: String?) throws {
-        self.loaded = loaded
-        self.source = source
-        self.portFile = portFile
-        var settings = loaded.settings
-        do throws(ActivatedSocket.Unusable) {
-            activated = try ActivatedSocket.given()
-            if let address = activated?.address {
-                guard address.isLoopback || settings.proxy.insecureOpen || !settings.proxy.users.isEmpty
-                else {
-                    throw .init(message: ProxySettings.needsUsers(address))
-                }
-                settings.proxy.listen = address
-            }
-        } catch {
-            StandardError.error(error.message)
-            throw ExitCode(1)
-        }
-        self.settings = settings
-    }
+    private var settings: Settings { loaded.settings }
 
     func run() async throws {
         try checkPortFile()

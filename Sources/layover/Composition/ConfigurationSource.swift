@@ -15,6 +15,8 @@ struct ConfigurationSource: Sendable {
     let folders: StateFolders
     /// Of the private proxy of one command; nil: it is no such proxy.
     var command: PrivateCommand?
+    /// Where the socket is that a service manager has bound; nil: there is none.
+    var activated: ListenAddress?
     /// Hosts that are intercepted besides those of routes.
     var intercepted: [String] = []
 
@@ -36,7 +38,7 @@ struct ConfigurationSource: Sendable {
 
     func load() throws(ConfigurationErrors) -> LoadedConfiguration {
         let loaded = try ConfigurationLoader.load(
-            file: file, environment: environment.mapValues(\.revealed), overrides: overrides)
+            file: file, environment: environment.mapValues(\.revealed), overrides: overrides, activated: activated)
         let loadedHere = folders.place(loaded, isFileNamed: isFileNamed)
         // Behind what the policy of a command makes of the routes.
         if let command { return try loadedHere.forOneCommand(in: command.folder, policy: command.policy).intercepting(intercepted) }

@@ -1,7 +1,7 @@
 import LayoverTrust
 
 /// The variables that make programs use the proxy, and wait for it.
-struct ProxyEnvironment {
+struct ProxyEnvironment: Sendable {
     /// Both spellings: curl reads only the small one of `http_proxy`, others only the capitals.
     static let proxyNames = [
         "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",

@@ -11,56 +11,107 @@ struct ProxyURLOptions: ParsableArguments {
         help: "URL of the proxy. Default: LAYOVER_PROXY_URL, or the running proxy's address.")
     var proxyURL: String?
 
-    /// Never guesses: a program that is given a wrong address fails with each of its requests.
-    ///
-    /// - Throws: A failure with exit code 2 if no address is given and the proxy cannot be reached.
-    func resolved(environment: [String: String]) async throws(CommandFailure) -> String {
-        if let url = proxyURL ?? environment.nonempty("LAYOVER_PROXY_URL") { return url }
-        var client = try connection.client(environment: environment)
-        client.connectMax = .seconds(1)
-        client.silenceMax = .seconds(2)
-        let answer = try await client.answer(to: AdminCall("/v1/status"))
-        guard answer.status < 300 else {
-            // The admin token is not needed to use the proxy.
-            if answer.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL { return url }
-            throw answer.failure
-        }
-        let status = try answer.decoded(StatusDocument.self)
-        guard !status.draining else {
-            throw CommandFailure(code: .unreachable, message: "the proxy is being stopped and takes no new connections")
-        }
-        let addresses = status.proxy
-        if let url = addresses.first(where: { $0.hasPrefix("http") }) {
-            guard status.asksForUser else { return url }
-            throw CommandFailure(
-                code: .usage,
-                message: "the proxy at \(url) asks for a user name and a password; "
-                    + "give --proxy-url or LAYOVER_PROXY_URL with both, as http://NAME:PASSWORD@HOST:PORT")
-        }
-        throw CommandFailure(
-            code: .unreachable,
-            message: "the proxy listens on \(addresses.joined(separator: " ")) only, which proxy variables cannot name; "
-                + "set proxy.listen to a TCP address, or give --proxy-url")
-    }
     /// A proxy that runs.
     struct Running {
         let proxyURL: String
         /// Nil: only the proxy is known.
         let client: AdminClient?
+        /// The fingerprint of the authority with which it intercepts. Nil: it intercepts nothing, or that is not known.
+        var authority: String?
     }
 
-    /// The proxy that runs; nil: there is none, and none was named.
+    /// What was found where the options say.
+    enum Search {
+        case found(Running)
+        /// It takes requests through this URL only with the name of a user and a password.
+        case needsUser(url: String, CommandFailure)
+        /// It runs, and programs cannot be pointed at it.
+        case unusable(CommandFailure)
+        case nothing(CommandFailure)
+    }
+
+    /// Never guesses: a program that is given a wrong address fails with each of its requests.
+    func search(environment: [String: String]) async -> Search {
+        if let url = proxyURL ?? environment.nonempty("LAYOVER_PROXY_URL") { return .found(Running(proxyURL: url, client: nil)) }
+        do throws(CommandFailure) {
+            let client = try connection.client(environment: environment)
+            var impatient = client
+            impatient.connectMax = .seconds(1)
+            impatient.silenceMax = .seconds(2)
+            let answer = try await impatient.answer(to: AdminCall("/v1/status"))
+            guard answer.status < 300 else {
+                // The admin token is not needed to use the proxy.
+                if answer.status == 401, let url = connection.foundPorts(environment: environment)?.proxyURL {
+                    return .found(Running(proxyURL: url, client: client))
+                }
+                return .nothing(answer.failure)
+            }
+            return Self.judged(try answer.decoded(StatusDocument.self), client)
+        } catch {
+            return .nothing(error)
+        }
+    }
+
+    private static func judged(_ status: StatusDocument, _ client: AdminClient) -> Search {
+        guard !status.draining else {
+            return .unusable(.init(code: .unreachable, message: "the proxy is being stopped and takes no new connections"))
+        }
+        guard let url = status.proxy.first(where: { $0.hasPrefix("http") }) else {
+            return .unusable(
+                .init(
+                    code: .unreachable,
+                    message: "the proxy listens on \(status.proxy.joined(separator: " ")) only, which proxy variables cannot name; "
+                        + "set proxy.listen to a TCP address, or give --proxy-url"))
+        }
+        guard status.asksForUser else {
+            return .found(Running(proxyURL: url, client: client, authority: status.interception?.authority))
+        }
+        return .needsUser(
+            url: url,
+            .init(
+                code: .usage,
+                message: "the proxy at \(url) asks for a user name and a password; "
+                    + "give --proxy-url or LAYOVER_PROXY_URL with both, as http://NAME:PASSWORD@HOST:PORT"))
+    }
+
+    /// - Throws: A failure with exit code 2 if no address is given and the proxy cannot be reached.
+    func resolved(environment: [String: String]) async throws(CommandFailure) -> String {
+        switch await search(environment: environment) {
+        case .found(let running): return running.proxyURL
+        case .needsUser(_, let failure), .unusable(let failure), .nothing(let failure): throw failure
+        }
+    }
+
+    /// The URL of the proxy for requests that it takes without a user (a route with a key), without credentials.
+    func base(environment: [String: String]) async throws(CommandFailure) -> String {
+        switch await search(environment: environment) {
+        case .found(let running): return running.proxyURL.replacing(#/^([a-z]+:\/\/)[^@\/]*@/#) { $0.output.1 }
+        case .needsUser(let url, _): return url
+        case .unusable(let failure), .nothing(let failure): throw failure
+        }
+    }
+
+    /// The proxy that a command is to use.
+    enum Choice {
+        case running(Running)
+        /// One of its own. With why, if one runs that cannot be used.
+        case own(instead: CommandFailure?)
+    }
+
+    /// The proxy that runs, if there is one that can be used.
     ///
     /// - Throws: If the one that was named cannot be used: whoever names a proxy means that one.
-    func running(environment: [String: String]) async throws(CommandFailure) -> Running? {
-        let isProxyNamed = proxyURL != nil || environment.nonempty("LAYOVER_PROXY_URL") != nil
-        let isNamed = isProxyNamed || connection.adminURL != nil || environment.nonempty("LAYOVER_ADMIN_URL") != nil
-        do {
-            let url = try await resolved(environment: environment)
-            return Running(proxyURL: url, client: isProxyNamed ? nil : try connection.client(environment: environment))
-        } catch {
-            guard isNamed else { return nil }
-            throw error
+    func choice(environment: [String: String]) async throws(CommandFailure) -> Choice {
+        let names = [proxyURL, connection.adminURL] + ["LAYOVER_PROXY_URL", "LAYOVER_ADMIN_URL"].map { environment.nonempty($0) }
+        let isNamed = names.contains { $0 != nil }
+        switch await search(environment: environment) {
+        case .found(let running): return .running(running)
+        case .needsUser(_, let failure), .unusable(let failure):
+            guard !isNamed else { throw failure }
+            return .own(instead: failure)
+        case .nothing(let failure):
+            guard !isNamed else { throw failure }
+            return .own(instead: nil)
         }
     }
 

@@ -23,12 +23,19 @@ struct RouteOptions: ParsableArguments {
 
     @OptionGroup var file: ConfigurationOptions
 
-    /// The variables for a proxy at that URL.
+    /// The variables for the proxy that the options name.
     func variables(
-        of name: String, proxyURL: String, _ connection: ConnectionOptions, environment: [String: String]
+        of name: String, _ options: ProxyURLOptions, environment: [String: String]
     ) async throws -> RouteVariables {
-        let facts = file.file == nil ? try await running(name, connection, environment) : try configured(name)
-        var base = proxyURL.hasSuffix("/") ? String(proxyURL.dropLast()) : proxyURL
+        let facts = file.file == nil ? try await running(name, options.connection, environment) : try configured(name)
+        // The key stands for a user; without one, programs could not name theirs: credentials of a base URL are for the origin.
+        if !facts.hasKey, case .needsUser = await options.search(environment: environment) {
+            throw CommandFailure(
+                code: .usage,
+                message: "the proxy asks for users, which base URLs cannot name; give the route a key (routes.\(name).key)")
+        }
+        var base = try await options.base(environment: environment)
+        if base.hasSuffix("/") { base.removeLast() }
         base += "/.layover/route/" + name
         if facts.hasKey {
             guard let key = key ?? environment.nonempty("LAYOVER_ROUTE_KEY").map({ Secret($0) }) ?? facts.key ?? fileKey(of: name) else {

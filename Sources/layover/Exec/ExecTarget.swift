@@ -3,7 +3,7 @@ import LayoverTrust
 
 /// The proxy of a command.
 enum ExecTarget: Sendable {
-    case shared(url: String, AdminClient)
+    case shared(ProxyEnvironment, AdminClient)
     /// With what makes the command trust the authority of interception, where hosts are intercepted.
     case own(PrivateInstance, authority: AuthorityVariables?)
 
@@ -18,8 +18,8 @@ enum ExecTarget: Sendable {
     /// The environment of the command. In it, `layover exec` uses the same proxy and leaves the lines to this one.
     func variables(over environment: [String: String]) throws(CommandFailure) -> [String: String] {
         switch self {
-        case .shared(let url, _):
-            return try ProxyEnvironment(proxyURL: url).applied(to: environment).merging(["LAYOVER_PROXY_URL": url]) { $1 }
+        case .shared(let proxy, _):
+            return try proxy.applied(to: environment).merging(["LAYOVER_PROXY_URL": proxy.proxyURL]) { $1 }
         case .own(let instance, let authority):
             let url = instance.ports.proxyURL ?? ""
             var proxy = ProxyEnvironment(proxyURL: url)

@@ -55,7 +55,10 @@ struct ActivatedSocket {
     private static func unixPath(_ storage: sockaddr_storage, size: Int) -> String {
         withUnsafeBytes(of: storage) { bytes in
             let start = MemoryLayout<sa_family_t>.size
-            return String(decoding: bytes[start..<max(start, size)].prefix { $0 != 0 }, as: UTF8.self)
+            let path = bytes[start..<max(start, size)]
+            // An abstract one (unix(7)) has no file; it is written as in a unit file.
+            if path.first == 0 { return "@" + String(decoding: path.dropFirst(), as: UTF8.self) }
+            return String(decoding: path.prefix { $0 != 0 }, as: UTF8.self)
         }
     }
 

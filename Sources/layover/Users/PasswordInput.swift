@@ -35,6 +35,23 @@ enum PasswordInput {
         return first
     }
 
+    /// What the terminal was before it was made silent, for an end by a signal. Of the process, as signals are.
+    nonisolated(unsafe) private static var modesBefore = termios()
+
+    private static let signalsThatEnd = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// A terminal that stays silent shows nothing of what is typed into the next shell.
+    private static func restoreOnSignals() {
+        for number in signalsThatEnd {
+            signal(number) { number in
+                // Both are in signal-safety(7).
+                tcsetattr(STDIN_FILENO, TCSANOW, &PasswordInput.modesBefore)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
+    }
+
     private static func line(_ prompt: String) throws(CommandFailure) -> [UInt8] {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
@@ -44,9 +61,12 @@ enum PasswordInput {
         silent.c_lflag &= ~tcflag_t(ECHO)
         FileHandle.standardError.write(Data(prompt.utf8))
         // What was typed before the question is no part of the answer.
+        modesBefore = before
+        restoreOnSignals()
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+            for number in signalsThatEnd { signal(number, SIG_DFL) }
             FileHandle.standardError.write(Data("\n".utf8))
         }
         guard let text = Swift.readLine(strippingNewline: true) else {

@@ -9,7 +9,7 @@ struct CommandReferenceTests {
     private static let introduction = """
         # Command line
 
-        `layover run` is the proxy. `run`, `check-config`, `config`, `ca`, `store`, `env`, `exec`, `completions` and `version` work alone; all others are
+        `layover run` is the proxy. `run`, `check-config`, `config`, `ca`, `store`, `user`, `env`, `exec`, `completions` and `version` work alone; all others are
         clients of the [admin API](api.md) of a running proxy. The same is in the man page (`man layover`) and in `layover help COMMAND`. This page
         is made of the program's own help (`UPDATE_DOCS=1 swift test --filter CommandReferenceTests`).
 

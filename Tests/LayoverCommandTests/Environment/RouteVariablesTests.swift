@@ -54,8 +54,11 @@ struct RouteVariablesTests {
         #expect(Self.set(host).notes.first?.contains(text) == true)
     }
 
-    private static func withRoutes(_ test: ([String], LiveAdmin) async throws -> Void) async throws {
+    private static func withRoutes(
+        asksForUser: Bool = false, _ test: ([String], LiveAdmin) async throws -> Void
+    ) async throws {
         try await LiveAdmin.with(sources: { sources in
+            sources.asksForUser = { asksForUser }
             sources.configuration = {
                 [
                     ConfigurationValue(key: "routes.ai.upstream", value: "\"https://api.openai.com\"", source: "file"),
@@ -70,8 +73,7 @@ struct RouteVariablesTests {
 
     private static func variables(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> RouteVariables {
         let env = try Env.parse(arguments)
-        return try await env.route.variables(
-            of: try #require(env.route.name), proxyURL: "http://127.0.0.1:18080/", env.options.connection, environment: environment)
+        return try await env.route.variables(of: try #require(env.route.name), env.options, environment: environment)
     }
 
     @Test func runningProxySaysWhereTheRouteLeads() async throws {
@@ -90,6 +92,27 @@ struct RouteVariablesTests {
             #expect(Self.lines(given) == expected)
             let fromEnvironment = try await Self.variables(address + ["--route", "ai"], ["LAYOVER_ROUTE_KEY": "k3y"])
             #expect(Self.lines(fromEnvironment) == expected)
+        }
+    }
+
+    /// Credentials of the proxy are for the proxy: in a base URL they would be sent to the origin.
+    @Test func credentialsOfTheProxyAreNotInTheBaseURL() async throws {
+        try await Self.withRoutes { address, _ in
+            for url in ["http://me:se%40cret@127.0.0.1:18080/", "http://127.0.0.1:18080/", "http://127.0.0.1:18080"] {
+                let found = try await Self.variables(address + ["--route", "pip", "--proxy-url", url])
+                #expect(Self.lines(found)[0] == "PIP_INDEX_URL=http://127.0.0.1:18080/.layover/route/pip/simple")
+            }
+        }
+    }
+
+    /// The key of a route stands for a user.
+    @Test func keyedRouteOfAProxyWithUsersNeedsNone() async throws {
+        try await Self.withRoutes(asksForUser: true) { address, _ in
+            let keyed = try await Self.variables(address + ["--route", "ai", "--route-key", "k3y"])
+            #expect(Self.lines(keyed) == ["OPENAI_BASE_URL=http://127.0.0.1:18080/.layover/route/ai/~k3y/v1"])
+            let failure = await #expect(throws: CommandFailure.self) { try await Self.variables(address + ["--route", "pip"]) }
+            #expect(failure?.code == .usage)
+            #expect(failure?.message.contains("routes.pip.key") == true)
         }
     }
 

@@ -61,7 +61,7 @@ struct AbortVerdictTests {
         let step = machine.attemptFailed(
             .fixture(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied),
             in: .init(
-                request: RequestSummary(method: "POST", body: .captured), isNetworkAway: false, now: .at(.seconds(2))),
+                request: RequestSummary(method: "POST", body: .captured), network: .init(), now: .at(.seconds(2))),
             using: &generator)
         guard case .park(let failure, let parking) = step else {
             Issue.record("\(step)")

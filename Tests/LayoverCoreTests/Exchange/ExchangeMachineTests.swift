@@ -18,7 +18,7 @@ import Testing
     }
 
     private func circumstances(_ request: RequestSummary, _ obstacle: ExchangeMachine.Obstacle? = nil) -> ExchangeMachine.Circumstances {
-        .init(request: request, isNetworkAway: false, now: now, obstacle: obstacle)
+        .init(request: request, network: .init(), now: now, obstacle: obstacle)
     }
 
     // MARK: Phases

@@ -12,11 +12,11 @@ struct ExhaustedVerdictTests {
     /// The verdict after so many automatic attempts.
     private mutating func verdict(
         on failure: Failure, sending request: RequestSummary = .init(method: "GET"), after attempts: Int = 1,
-        isNetworkAway: Bool = false, change: (inout Policy) -> Void = { _ in }
+        network: NetworkCondition = .init(), change: (inout Policy) -> Void = { _ in }
     ) -> Verdict {
         var exchange = AttemptRules(policy: .fixture(change))
         for _ in 0..<attempts { _ = exchange.attemptStarted(trigger: .dueTime) }
-        return exchange.verdict(on: failure, sending: request, isNetworkAway: isNetworkAway, using: &generator)
+        return exchange.verdict(on: failure, sending: request, network: network, using: &generator)
     }
 
     // MARK: exhausted on a failure
@@ -124,7 +124,7 @@ struct ExhaustedVerdictTests {
             guard let failure = failures.randomElement(using: &generator) else { return }
             if failure.evidence == .maybeApplied { mayHaveBeenApplied = true }
             let verdict = exchange.verdict(
-                on: failure, sending: post, isNetworkAway: Bool.random(using: &generator), using: &generator)
+                on: failure, sending: post, network: .init(isAway: Bool.random(using: &generator)), using: &generator)
             #expect(exchange.counts.mayHaveBeenApplied == mayHaveBeenApplied, "LAYOVER_TEST_SEED=\(seed)")
             guard mayHaveBeenApplied else { continue }
             switch verdict {
@@ -155,10 +155,30 @@ struct ExhaustedVerdictTests {
 
     @Test mutating func unknownHostNameFailsWhileTheNetworkIsUp() {
         #expect(verdict(on: Self.unknown) == .fail(.nameUnknown))
-        #expect(verdict(on: Self.unknown, isNetworkAway: true) == .park(.init(delay: .seconds(1), shutsGate: true)))
+        #expect(verdict(on: Self.unknown, network: .init(isAway: true)) == .park(.init(delay: .seconds(1), shutsGate: true)))
         // A resolver that does not answer says nothing about the name.
         let silent = Failure.fixture(.dnsError, phase: .resolving)
         #expect(verdict(on: silent) == .park(.init(delay: .seconds(1), shutsGate: true)))
+    }
+
+    // MARK: A captive portal
+
+    /// HTTPS.md: never parked unless the monitor says captive portal.
+    @Test mutating func certificateErrorIsParkedOnlyBehindACaptivePortal() {
+        let failure = Failure.fixture(.tlsCertificateError, phase: .securing)
+        #expect(verdict(on: failure) == .fail(.notInRetryOn))
+        #expect(verdict(on: failure, network: .init(isAway: true, isDoubted: true)) == .fail(.notInRetryOn))
+        let portal = NetworkCondition(isAway: true, isBehindPortal: true)
+        let parked = Verdict.park(.init(delay: .seconds(1), shutsGate: false, rule: .portal))
+        #expect(verdict(on: failure, network: portal) == parked)
+        let post = RequestSummary(method: "POST", body: .captured)
+        #expect(verdict(on: failure, sending: post, network: portal) == parked)
+        #expect(verdict(on: failure, network: portal) { $0.mode = .pass } == .fail(.pass))
+        #expect(verdict(on: failure, after: 2, network: portal) { $0.automaticAttemptsMax = 2 } == .fail(.exhausted))
+        for kind in [FailureKind.proxyLoopDetected, .destinationIPProhibited, .tlsProtocolError] {
+            let expected = verdict(on: .fixture(kind, phase: .securing))
+            #expect(verdict(on: .fixture(kind, phase: .securing), network: portal) == expected)
+        }
     }
 
     @Test mutating func unknownHostNameOfAnAbandonedAttemptIsIgnored() {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ResumingMachineTests {
     private var generator = SeededGenerator(seed: 1)
     private let circumstances = ExchangeMachine.Circumstances(
-        request: RequestSummary(method: "GET"), isNetworkAway: false, now: .at(.seconds(1)))
+        request: RequestSummary(method: "GET"), network: .init(), now: .at(.seconds(1)))
     private static let total = 1 << 20
 
     /// The machine of an exchange whose response is on its way, and of which so many bytes have come.

@@ -92,7 +92,7 @@ private struct ExchangeTrial {
 
     private mutating func fail(_ failure: Failure, method: String = "GET") -> String {
         let step = machine.attemptFailed(
-            failure, in: .init(request: RequestSummary(method: method), isNetworkAway: false, now: now), using: &generator)
+            failure, in: .init(request: RequestSummary(method: method), network: .init(), now: now), using: &generator)
         return "\(step)".prefix { $0 != "(" }.description
     }
 }

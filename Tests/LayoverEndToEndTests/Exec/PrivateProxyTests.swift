@@ -31,6 +31,55 @@ extension EndToEnd {
             try scene.expectNothingLeft()
         }
 
+        /// It runs, and variables alone cannot make a command use it.
+        @Test func proxyThatCannotBeUsedIsToldAndReplaced() async throws {
+            let users = #"{"proxy": {"users": {"me": "$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."}}}"#
+            let layover = try await RunningLayover.start(users)
+            func exec(_ options: String...) async throws -> CommandResult {
+                try await Command(RunningLayover.binary, ["exec"] + options + ["--", "sh", "-c", "echo $http_proxy"])
+                    .with(["RUNTIME_DIRECTORY": layover.folder.url.path]).run()
+            }
+            let own = try await exec()
+            #expect(own.status == 0 && own.output.hasPrefix("http://127.0.0.1:") && !own.output.contains("\(layover.proxyPort)"), "\(own)")
+            #expect(own.errors.contains("asks for a user name and a password") && own.errors.contains("A private proxy is used."), "\(own)")
+            #expect(try await exec("--quiet").errors.isEmpty)
+            let named = try await exec("--admin-url", layover.adminURL)
+            #expect(named.status == 1 && named.output.isEmpty, "\(named)")
+        }
+
+        // MARK: Interception
+
+        @Test func routesOfTheConfigurationThatInterceptAreTrusted() async throws {
+            let root = try TemporaryFolder()
+            let authority = try await TestAuthority(in: root)
+            let scene = try ExecScene(
+                """
+                {"tls": {"caFile": "\(authority.certificate)", "folder": "\(root.file("own").path)"},
+                 "routes": {"seen": {"host": "localhost", "intercept": true}}}
+                """)
+            let origin = try await RunningOrigin.start(in: scene.root, port: scene.port, identity: authority.identity)
+            let result = try await scene.exec(
+                [], "curl", "--silent", "--show-error", "--fail", "https://localhost:\(scene.port.number)/echo").run()
+            #expect(result.status == 0 && result.output.contains("Via"), "\(result)")
+            #expect(origin.records.contains { $0.target == "/echo" })
+        }
+
+        /// A proxy that runs with this user's configuration.
+        @Test func runningProxyThatInterceptsIsTrusted() async throws {
+            let test = try await InterceptionScene()
+            let layover = test.scene.layover
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let words = ["exec", "--", "curl", "--silent", "--show-error", "--fail", test.scene.secureURL("/echo")]
+            func exec(_ environment: [String: String]) async throws -> CommandResult {
+                try await Command(RunningLayover.binary, words).with(["LAYOVER_ADMIN_URL": layover.adminURL]).with(environment).run()
+            }
+            let trusted = try await exec(["LAYOVER_CONFIG": layover.folder.file("config.json").path])
+            #expect(trusted.status == 0 && trusted.output.contains("Via"), "\(trusted)")
+            #expect(origin.records.map(\.target).contains("/echo"))
+            // Another configuration has another authority.
+            #expect(try await exec([:]).status != 0)
+        }
+
         // MARK: Its end
 
         @Test(arguments: [

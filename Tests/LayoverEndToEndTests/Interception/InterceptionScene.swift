@@ -10,17 +10,18 @@ final class InterceptionScene {
     ///   - trusts: Whether the proxy trusts the authority of the origin.
     ///   - hosts: What else it intercepts.
     ///   - users: `proxy.users`.
-    init(trusts: Bool = true, hosts: [String] = [], users: String = "{}", environment: [String: String] = [:]) async throws {
+    ///   - more: Further keys of the configuration.
+    init(trusts: Bool = true, hosts: [String] = [], users: String = "{}", with more: String = "", environment: [String: String] = [:]) async throws {
         let root = try TemporaryFolder()
         authority = try await TestAuthority(in: root)
         let trust = trusts ? #""caFile": "\#(authority.certificate)", "# : ""
-        let more = hosts.enumerated().map { #""more\#($0)": {"host": "\#($1)", "intercept": true}, "# }.joined()
+        let routes = hosts.enumerated().map { #""more\#($0)": {"host": "\#($1)", "intercept": true}, "# }.joined()
         let layover = try await RunningLayover.start(
             """
-            {"tls": {\(trust)"folder": "authority"}, "proxy": {"users": \(users)},
-             "policies": {"default": {"retryOn": ["connectivity", "503"],
+            {\(more)"tls": {\(trust)"folder": "authority"}, "proxy": {"users": \(users)},
+             "policies": {"default": {"cache": "staleIfError", "retryOn": ["connectivity", "503"],
                                       "delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
-             "routes": {\(more)"seen": {"host": "localhost", "intercept": true}}}
+             "routes": {\(routes)"seen": {"host": "localhost", "intercept": true}}}
             """, environment: environment)
         scene = Scene(layover: layover, root: root, port: try ReservedPort())
     }

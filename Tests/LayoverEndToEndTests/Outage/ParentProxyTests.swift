@@ -123,6 +123,27 @@ extension EndToEnd {
             #expect(parent.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
         }
 
+        /// It takes the connection and says nothing to the ClientHello.
+        @Test(arguments: ["plain", "tls", "tunnel"])
+        func aParentThatDoesNotAnswerTheHandshakeCountsAsAway(way: String) async throws {
+            let silent = try await RunningParentProxy.start("http")
+            let layover = try await RunningLayover.start(
+                """
+                {"policies": {"default": {"mode": "pass"}}, "timeouts": {"connect": "500ms"},
+                 "upstreamProxy": {"url": "https://localhost:\(silent.port)"}, "routes": {"r": {"upstream": "https://origin.behind"}}}
+                """)
+            let request =
+                switch way {
+                case "plain": "GET http://origin.behind/ HTTP/1.1\r\nHost: origin.behind\r\nConnection: close\r\n\r\n"
+                case "tls": "GET /.layover/route/r/ HTTP/1.1\r\nHost: 127.0.0.1:\(layover.proxyPort)\r\nConnection: close\r\n\r\n"
+                default: "CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n"
+                }
+            let result = try await layover.exchange(request)
+            #expect(result.text.contains(#""kind":"parent_proxy_unreachable""#), "\(result.text)")
+            #expect(result.text.contains(#""evidence":"neverSent""#))
+            #expect(silent.records.isEmpty)
+        }
+
         @Test func aTunnelWaitsForItsSecureParent() async throws {
             let (root, port) = (try TemporaryFolder(), try ReservedPort())
             let authority = try await TestAuthority(in: root)

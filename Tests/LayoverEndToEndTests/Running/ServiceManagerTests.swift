@@ -80,6 +80,24 @@ extension EndToEnd {
             #expect(layover.process.output.contains(proxy))
         }
 
+        /// The rules for an address that other machines reach are those of the socket, whatever `proxy.listen` says.
+        @Test func reloadKeepsToTheRulesOfTheSocket() async throws {
+            let folder = try TemporaryFolder()
+            let users = #"{"proxy": {"users": {"me": "$2b$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."}}}"#
+            try folder.write(users, to: "config.json")
+            let layover = try await RunningLayover.start(in: folder, under: ["python3", "-c", Self.activator, "0.0.0.0", "0", "listen"])
+            try folder.write("{}", to: "config.json")
+            let refused = try await layover.command("reload").run()
+            #expect(refused.status != 0 && (refused.output + refused.errors).contains("proxy.users must have a user"), "\(refused)")
+            let route = #"{"upstream": "https://api.example.com", "setFields": {"Authorization": "Bearer secret"}}"#
+            try folder.write(users.dropLast() + #", "routes": {"r": \#(route)}}"#, to: "config.json")
+            let unkeyed = try await layover.command("reload").run()
+            #expect(unkeyed.status != 0 && (unkeyed.output + unkeyed.errors).contains("routes.r.key"), "\(unkeyed)")
+            #expect(try await layover.call("GET", "/v1/config").text.contains("socket of the service manager"))
+            let answer = try await layover.exchange("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n")
+            #expect(answer.status == 407)
+        }
+
         @Test func unixSocketThatAManagerListensOnServes() async throws {
             let folder = try TemporaryFolder()
             try folder.write("{}", to: "config.json")

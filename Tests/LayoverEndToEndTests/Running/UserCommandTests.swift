@@ -65,6 +65,24 @@ struct UserCommandTests {
         #expect(try text(folder) == "{")
     }
 
+    /// A terminal that stays silent shows nothing of what is typed into the next shell.
+    @Test func terminalShowsWhatIsTypedAgainAfterCtrlC() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{}", to: "config.json")
+        let script = #"trap : INT; "$0" user add bob --config config.json; echo "status $?"; stty -a"#
+        var command = Command(
+            "python3",
+            [
+                "-B", Fixtures.path("terminal.py"), "--steps", #"[{"expect": "Password: ", "send": "\u0003"}]"#, "--",
+                "sh", "-c", script, RunningLayover.binary,
+            ])
+        command.folder = folder.url
+        let result = try await command.run()
+        #expect(result.output.contains("status 130"), "\(result)")
+        #expect(result.output.contains(" echo ") && !result.output.contains("-echo "), "\(result)")
+        #expect(try text(folder) == "{}")
+    }
+
     /// Each of them reads the file before the others have written it.
     @Test func usersAddedAtTheSameTimeAreAllThere() async throws {
         let folder = try TemporaryFolder()

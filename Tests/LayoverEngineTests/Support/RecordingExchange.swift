@@ -47,20 +47,13 @@ final class RecordingLoop: ExchangeLoop {
         case replay(EntryID, AttemptTrigger)
     }
 
-    /// What the loop was told of the network as a whole, each time.
-    struct Network: Sendable, Hashable {
-        var isAway: Bool
-        var isDoubted: Bool
-    }
-
     let told = Watched<[Told]>([])
-    let network = Watched<[Network]>([])
+    /// What the loop was told of the network as a whole, each time.
+    let network = Watched<[NetworkCondition]>([])
 
     func announce(_ origin: Origin, _ notice: OriginNotice) { told.update { $0.append(.announce(origin, notice)) } }
     func setOffline(_ isOffline: Bool) { told.update { $0.append(.offline(isOffline)) } }
-    func setNetwork(isAway: Bool, isDoubted: Bool) {
-        network.update { $0.append(Network(isAway: isAway, isDoubted: isDoubted)) }
-    }
+    func setNetwork(_ condition: NetworkCondition) { network.update { $0.append(condition) } }
     func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
         told.update { $0.append(.replay(replay.id, replay.trigger)) }
         return RecordingExchange(id: replay.id)
