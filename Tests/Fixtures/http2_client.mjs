@@ -16,15 +16,16 @@ async function session() {
   if (!String(head).includes(" 200 ")) throw new Error(String(head));
   const secure = tls.connect({ socket, servername: "localhost", ca: fs.readFileSync(authorityFile), ALPNProtocols: ["h2"] });
   await new Promise((resolve, reject) => { secure.once("secureConnect", resolve); secure.once("error", reject); });
-  const client = http2.connect(`https://${authority}`, { createConnection: () => secure });
+  const client = http2.connect(`https://${authority}`, { createConnection: () => secure, maxSendHeaderBlockLength: 1 << 20 });
   client.on("error", () => {});
   return client;
 }
 
 /** Sends a request and waits for all of its response. */
-function exchange(client, headers, body, { options = {}, cancelAfter } = {}) {
+function exchange(client, headers, body, { options = {}, cancelAfter, trailers } = {}) {
   return new Promise((resolve) => {
-    const stream = client.request(headers, { endStream: body === undefined, ...options });
+    const stream = client.request(headers, { endStream: body === undefined, waitForTrailers: trailers !== undefined, ...options });
+    if (trailers) stream.on("wantTrailers", () => stream.sendTrailers(trailers));
     const hash = crypto.createHash("sha256");
     const result = { status: 0, length: 0, code: 0, informational: [], text: "" };
     stream.on("headers", (fields) => result.informational.push(fields[":status"]));
@@ -86,6 +87,21 @@ const cases = {
       echo: JSON.parse(got.text), post: JSON.parse(post.text), head: [head.status, head.length, head.fields["content-length"]],
       foreign: foreign.status, hasConnectionFields: ["connection", "transfer-encoding", "keep-alive"].some((field) => field in got.fields),
       offersExtendedConnect: client.remoteSettings.enableConnectProtocol,
+    };
+  },
+
+  /** Trailers in both directions, an interim response, a long field, and more refused streams than servers usually bear. */
+  async semantics(client) {
+    const headers = { ":method": "POST", ":path": "/trailers", te: "trailers", "x-long": "x".repeat(40_000) };
+    const got = await exchange(client, headers, Buffer.from("a body"), { trailers: { "x-sum": "7" } });
+    const refused = [];
+    for (let index = 0; index < 250; index += 1) refused.push(exchange(client, { "content-length": "7", ":path": "/echo" }));
+    const tooLong = await exchange(client, { ":path": "/echo", "x-long": "x".repeat(100_000) });
+    const codes = new Set((await Promise.all(refused)).map((one) => one.code));
+    const after = await exchange(client, { ":path": "/echo" });
+    return {
+      status: got.status, text: got.text, informational: got.informational, trailer: got.trailers && got.trailers["x-came"],
+      tooLong: tooLong.status, codes: [...codes], after: after.status,
     };
   },
 

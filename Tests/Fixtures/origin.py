@@ -64,6 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return action(int(path[len(prefix):]))
         if path.startswith("/git/"):
             return self.git(path)
+        if path == "/trailers":
+            return self.trailers()
         chunks = [] if path.startswith("/made") else None
         length, digest = self.read_body(keep=chunks)
         if path == "/cut":
@@ -79,13 +81,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "fields": [[name, value] for name, value in self.headers.items()]})
         self.file(path)
 
-    def body_chunks(self):
+    def body_chunks(self, trailers=None):
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             while size := int(self.rfile.readline().split(b";")[0], 16):
                 yield self.rfile.read(size)
                 self.rfile.readline()
-            while self.rfile.readline().strip():
-                pass
+            while line := self.rfile.readline().strip():
+                if trailers is not None:
+                    trailers.append(line)
             return
         left = int(self.headers.get("Content-Length", 0))
         while left:
@@ -95,11 +98,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             left -= len(chunk)
             yield chunk
 
-    def read_body(self, keep=None):
+    def read_body(self, keep=None, trailers=None):
         if self.headers.get("Expect", "").lower() == "100-continue":
             pass  # BaseHTTPRequestHandler has sent the 100 already.
         digest, length = hashlib.sha256(), 0
-        for chunk in self.body_chunks():
+        for chunk in self.body_chunks(trailers):
             digest.update(chunk)
             length += len(chunk)
             if keep is not None:
@@ -161,6 +164,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.record("stalled")
             self.connection.recv(1)
             self.close_connection = True
+
+    def trailers(self):
+        """A 103, and the length of the longest field and the trailers of the request as the trailers of the response."""
+        came = []
+        length, _ = self.read_body(trailers=came)
+        longest = max(len(value) for value in self.headers.values())
+        self.wfile.write(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n")
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Came\r\n\r\n")
+        self.wfile.write(b"5\r\nhello\r\n0\r\nX-Came: %d %d %s\r\n\r\n" % (length, longest, b"; ".join(came)))
 
     def is_one_of_the_first(self, count):
         """Whether fewer requests for this path have come before."""

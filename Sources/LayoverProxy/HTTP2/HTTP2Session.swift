@@ -49,7 +49,7 @@ final class HTTP2Session: ChannelInboundHandler {
             }
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([streams, management, HTTP2Session(loop: loop, verdict: verdict)])
+        try pipeline.addHandlers([HTTP2SettingsInForce(), streams, management, HTTP2Session(loop: loop, verdict: verdict)])
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -71,6 +71,7 @@ package struct TrustChanges {
             outcomes.append(Outcome(kind: store.kind, place: store.place, result: result))
         }
         guard !dryRun else { return (outcomes, nil) }
+        known.certificate = certificate.pem
         record.authorities[certificate.fingerprint] = known
         return (outcomes, record.write(in: folder))
     }
@@ -102,6 +103,14 @@ package struct TrustChanges {
     }
 
     // MARK: Untrust
+
+    /// Authorities that are in stores by `ca trust` and were replaced since, in a fixed order.
+    package static func replaced(by current: Certificate?, in folder: String) -> [Certificate] {
+        TrustRecord.read(in: folder).authorities.sorted { $0.key < $1.key }.compactMap { fingerprint, known in
+            guard fingerprint != current?.fingerprint, !known.changed.isEmpty, let text = known.certificate else { return nil }
+            return PEM.certificates(in: Array(text.utf8)).first.flatMap { Certificate(der: $0) }
+        }
+    }
 
     package func untrust(dryRun: Bool) -> (outcomes: [Outcome], warning: String?) {
         var record = TrustRecord.read(in: folder)

@@ -62,8 +62,8 @@ struct UntrustAuthority: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "untrust", abstract: "Take back what `layover ca trust` did.",
         discussion: """
-            Removes this very certificate from every trust store that `layover ca trust` put it into, and no other. The authority itself \
-            stays.
+            Removes this very certificate from every trust store that `layover ca trust` put it into, and no other; and likewise those of \
+            authorities that were there before it. The authority itself stays.
 
             Example: layover ca untrust --store nss
             """)
@@ -74,11 +74,21 @@ struct UntrustAuthority: ParsableCommand {
 
     func run() throws {
         let files = AuthorityFiles(try source.load().settings)
-        let certificate = try files.require()
+        let current = try files.find()
+        let replaced = TrustChanges.replaced(by: current, in: files.folder)
+        if replaced.isEmpty { _ = try files.require() }
         let stores = try selection.stores(environment: ProcessInfo.processInfo.environment)
-        let changes = TrustChanges(of: certificate, file: files.certificateFile, folder: files.folder, stores: stores)
-        let (outcomes, warning) = changes.untrust(dryRun: dryRun)
-        if let warning { StandardError.warning(warning) }
+        var outcomes: [TrustChanges.Outcome] = []
+        for certificate in [current].compactMap(\.self) + replaced {
+            let changes = TrustChanges(of: certificate, file: files.certificateFile, folder: files.folder, stores: stores)
+            let (ofThis, warning) = changes.untrust(dryRun: dryRun)
+            if let warning { StandardError.warning(warning) }
+            outcomes += certificate == current ? ofThis : ofThis.filter { $0.result != .unchanged }.map { outcome in
+                var outcome = outcome
+                outcome.place += " (an earlier authority, \(certificate.fingerprint.prefix(16)))"
+                return outcome
+            }
+        }
         let report = TrustReport(outcomes: outcomes, direction: .untrust)
         StandardOutput.write(report.lines)
         if report.isRefused(chosen: !selection.store.isEmpty) { throw ExitCode(CommandFailure.Code.refused.rawValue) }

@@ -186,6 +186,26 @@ extension EndToEnd {
             #expect(result.status == 503 && result.kind == "draining" && result.goaway, "\(result)")
         }
 
+        @Test func trailersInterimResponsesLongFieldsAndManyRefusedStreams() async throws {
+            struct Result: Decodable {
+                var status: Int
+                var text: String
+                var informational: [Int]
+                var trailer: String?
+                var tooLong: Int
+                var codes: [Int]
+                var after: Int
+            }
+
+            let test = try await HTTP2Scene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try test.result(Result.self, of: try await test.client("semantics").succeed().output)
+            #expect(result.status == 200 && result.text == "hello" && result.informational == [103], "\(result)")
+            #expect(result.trailer == "6 40000 x-sum: 7", "\(result)")
+            #expect(result.tooLong == 431 && result.codes == [1] && result.after == 200, "\(result)")
+            #expect(origin.records.filter { $0.event == "request" }.map(\.target) == ["/trailers", "/echo"])
+        }
+
         @Test func malformedRequestsResetTheirStreamsOnly() async throws {
             struct Result: Decodable {
                 var codes: [Int]

@@ -65,6 +65,18 @@ struct TrustChangesTests {
         #expect(TrustRecord.read(in: folder.url.path) == TrustRecord())
     }
 
+    @Test func authorityThatWasReplacedIsKnownUntilItIsTakenBack() async throws {
+        let store = RecordingTrustStore(.nss)
+        #expect(results(changes([store]).trust(dryRun: false)) == [.changed])
+        let path = folder.url.path
+        #expect(TrustChanges.replaced(by: certificate, in: path).isEmpty)
+        let next = try await Certificate.fixture()
+        #expect(TrustChanges.replaced(by: next, in: path) == [certificate])
+        #expect(TrustChanges.replaced(by: nil, in: path) == [certificate])
+        #expect(results(changes([store]).untrust(dryRun: false)) == [.changed])
+        #expect(TrustChanges.replaced(by: next, in: path).isEmpty)
+    }
+
     @Test func whatWasThereBeforeStays() {
         let changes = changes([RecordingTrustStore(.nss, "/mine", .trusted), RecordingTrustStore(.nss, "/other")])
         #expect(results(changes.trust(dryRun: false)) == [.unchanged, .changed])
