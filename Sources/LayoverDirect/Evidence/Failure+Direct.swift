@@ -27,6 +27,7 @@ extension Failure {
         case .timedOut where progress.isAnswered: (.connectionReadTimeout, "The response stalled for too long.")
         case .timedOut: (.httpResponseTimeout, "No response began in time.")
         case .notMarked: (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
+        case .malformed(.isHTTP2, _): (.httpProtocolError, "\(FramingError.isHTTP2.reason) \(hintAtHTTP2)")
         case .malformed(let error, let isInHead): (kind(of: error, isInHead: isInHead), "\(error.reason)")
         case .lost(let error): lost(error, progress)
         }

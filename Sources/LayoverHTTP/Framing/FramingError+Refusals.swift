@@ -91,6 +91,7 @@ extension FramingError {
     // MARK: Responses (RFC 9112 section 4, RFC 9110 section 15)
 
     static var malformedStatusLine: Self { broken("The status line is malformed.") }
+    package static var isHTTP2: Self { broken("The origin answered in HTTP/2, and was asked in HTTP/1.1.") }
     static var statusOutOfRange: Self { broken("The status is not between 100 and 999.") }
     static var unexpectedUpgrade: Self { broken("The upstream switched protocols unasked.") }
     static var tooManyInterimHeads: Self { broken("The upstream sent too many interim responses.") }

@@ -100,10 +100,19 @@ package struct ResponseDecoder: Sendable {
         }
     }
 
+    /// Whether the bytes begin as every HTTP/2 connection of a server does (RFC 9113 sections 3.4, 4.1 and 6.5): with a SETTINGS frame of
+    /// stream 0.
+    private static func isSettingsFrame(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count >= 9, bytes[0] == 0 else { return false }
+        return bytes[3] == 4 && bytes[4] == 0 && bytes[5..<9].allSatisfy { $0 == 0 }
+    }
+
     /// Reads the lines that are there, each once. Nil: more bytes are needed.
     private mutating func takeHead(_ input: inout ByteBuffer) throws(FramingError) -> ResponseHead? {
         let head = try input.withReadableBytes { bytes throws(FramingError) -> ResponseHead? in
             var lineStart = lines.lineStart
+            // It would wait for a line for ever.
+            if lineStart == 0, Self.isSettingsFrame(bytes) { throw .isHTTP2 }
             let endMax = lineStart + assembler.byteCountLeft
             while try lines.nextLine(in: bytes, endMax: endMax, tooLong: .headTooLarge) != nil {
                 let line = UnsafeRawBufferPointer(rebasing: bytes[lineStart..<lines.lineStart])

@@ -67,8 +67,9 @@ extension Failure {
         // Before the request is sent libcurl's words name hosts, addresses and certificates only.
         let remark = phase.isBeforeSending && !progress.remark.isEmpty ? " (\(progress.remark))" : ""
         let isHandshakeLate = phase == .securing && kind == .connectionTimeout
-        // libcurl's words for the alert of RFC 7301 section 3.2.
-        let hint = remark.contains("no application protocol") ? " \(Failure.hintAtHTTP2)" : ""
+        // libcurl's words for the alert of RFC 7301 section 3.2, and its code for bytes that do not begin as HTTP/1 does.
+        let mayBeHTTP2 = remark.contains("no application protocol") || row.number == 1 && progress.isSecure
+        let hint = mayBeHTTP2 ? " \(Failure.hintAtHTTP2)" : ""
         let reason = isHandshakeLate ? "The TLS handshake timed out." : row.reason
         return (kind, "\(reason)\(remark)\(hint)")
     }

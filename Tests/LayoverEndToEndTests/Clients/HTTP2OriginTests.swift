@@ -123,6 +123,13 @@ extension EndToEnd {
             #expect(result.status == 18, "curl has half of the body: \(result)")
         }
 
+        /// An origin without a word about protocols in its handshake, which then speaks HTTP/2.
+        @Test(.bothPaths) func anOriginThatAnswersInHTTP2NeedsTheKey() async throws {
+            let scene = try await HTTP2Scene()
+            let result = try await scene.curl(scene.url("/echo", route: "one"))
+            #expect(result.output.contains("http_protocol_error") && result.output.contains("set http2 on its route"), "\(result)")
+        }
+
         /// An origin that ends the handshake because it has no protocol in common: the response names the key.
         @Test(.bothPaths) func anOriginWithHTTP2OnlyNeedsTheKey() async throws {
             let files = try TemporaryFolder()
