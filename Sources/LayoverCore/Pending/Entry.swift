@@ -49,6 +49,8 @@ package struct Entry: StandingRequest, Sendable {
         var isAbandoned = false
         /// Whether the head of its response has come.
         var isAnswered = false
+        /// The parent proxy that it goes through; a reload may have given its entry another one since. Nil: none.
+        @Boxed var hop: Origin? = nil
         /// The pause of its origin in which it began.
         var pause = StatusPacing.PauseNumber.none
     }

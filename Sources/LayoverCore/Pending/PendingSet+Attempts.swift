@@ -17,11 +17,15 @@ extension PendingSet {
             }
             let joining = JoiningEntry(entry, now: now)
             joining.join(after: new.failure, &set.schedule)
-            IncidentMembership(id: new.id, now: now).join(after: new.parking, &set.schedule)
+            let fact = new.failure.map { FailedAttempt(failure: $0, parking: new.parking, now: now) }
+            if fact?.leavesParent(new.attemptHop, for: new.hop) == true {
+                IncidentMembership(id: new.id, now: now).changeParent(&set.schedule)
+            } else {
+                IncidentMembership(id: new.id, now: now).join(after: new.parking, &set.schedule)
+            }
             PutCoalescing(id: new.id, now: now).joined(supersedes: new.parking.asks == nil, &set.schedule)
-            if let failure = new.failure {
-                FailedAttempt(failure: failure, parking: new.parking, now: now)
-                    .apply(toNew: entry, in: &set.schedule, using: &generator)
+            if let fact {
+                fact.apply(toNew: entry, through: new.attemptHop, in: &set.schedule, using: &generator)
             } else {
                 joining.admitFresh(&set.schedule)
             }
@@ -36,7 +40,7 @@ extension PendingSet {
             JoiningEntry(entry, now: now).join(&set.schedule)
             PutCoalescing(id: new.id, now: now).joined(supersedes: false, &set.schedule)
             set.schedule.entries[new.id]?.isNeverSent = false
-            set.schedule.transition(new.id, to: .attempting(.init(startedAt: new.request.createdAt)), now: now)
+            set.schedule.transition(new.id, to: .attempting(.init(startedAt: new.request.createdAt, hop: new.attemptHop)), now: now)
         }
     }
 
@@ -54,10 +58,10 @@ extension PendingSet {
     /// The connection of an entry's attempt stands, TLS included, and the request is about to be sent.
     package mutating func attemptConnected(_ id: EntryID, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
-            guard let entry = set.entries[id], entry.state == .attempting else { return }
-            set.schedule.hopReached(entry.hop, isAnswered: false, now: now)
+            guard let entry = set.entries[id], let attempt = entry.attempt else { return }
+            set.schedule.hopReached(attempt.hop, isAnswered: false, now: now)
             // The proxy takes plain requests itself: then it stands, and nothing is known of the origin.
-            if entry.hop == nil || entry.origin.scheme != .http { set.schedule.originConnected(entry.origin) }
+            if attempt.hop == nil || entry.origin.scheme != .http { set.schedule.originConnected(entry.origin) }
         }
     }
 

@@ -225,12 +225,18 @@ package struct PendingSet: Sendable {
     }
 
     /// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
+    ///
+    /// - Parameter isUnderWay: Whether the attempt that is taken for one under way has begun, by the parent proxy of before.
     package mutating func rerouted(
-        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, hop: Origin? = nil, now: Timestamp
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, hop: Origin? = nil, isUnderWay: Bool = true, now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
             NewRoute(route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, hop: hop, now: now)
                 .apply(to: id, &set.schedule)
+            if !isUnderWay { set.schedule.attemptGoes(id, through: hop) }
         }
     }
+
+    /// The attempt that has begun goes through another parent proxy than was known when it was decided.
+    package mutating func attemptGoes(_ id: EntryID, through hop: Origin?) { schedule.attemptGoes(id, through: hop) }
 }

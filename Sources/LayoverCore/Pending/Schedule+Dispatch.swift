@@ -155,7 +155,7 @@ extension Schedule {
         let isAskedFor = trigger == .admin
         if entry.owesBudget, !isAskedFor { entries[id]?.grant = origins[entry.origin].pay(for: entry.policy).grant }
         let attempt = Entry.Attempt(
-            isCanary: shutGate(before: entry) != nil, isAskedFor: isAskedFor,
+            isCanary: shutGate(before: entry) != nil, isAskedFor: isAskedFor, hop: entry.hop,
             pause: origins[entry.origin].attemptStarts(of: entry.policy))
         transition(id, to: .attempting(attempt), as: .attempted, now: now)
         actions.append(.start(id, trigger))
@@ -171,6 +171,8 @@ extension Schedule {
         isFromCanary: Bool, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         let isOfParent = failure.kind == .parentProxyUnreachable
+        // Nothing goes through that proxy any more.
+        if isOfParent, let hop = entry.hop, !origins.isKnown(hop) { return }
         let origin = isOfParent ? entry.hop ?? entry.origin : entry.origin
         if failure.provesParent { hopReached(entry.hop, isAnswered: true, now: now) }
         // A response that is not delivered: the origin is there, and not well.

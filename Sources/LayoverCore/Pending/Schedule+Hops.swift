@@ -55,6 +55,12 @@ extension Schedule {
         originChanged(hop)
     }
 
+    mutating func attemptGoes(_ id: EntryID, through hop: Origin?) {
+        guard case .attempting(var attempt)? = entries[id]?.fullState else { return }
+        attempt.hop = hop
+        entries[id]?.fullState = .attempting(attempt)
+    }
+
     /// What the way of an attempt proves of its parent proxy: it was connected to.
     ///
     /// - Parameter isAnswered: Whether the proxy, or the origin behind it, said anything.

@@ -53,7 +53,7 @@ extension Engine {
         nextLoop = (nextLoop + 1) % loops.count
         exchanges[id] = loops[nextLoop].replay(
             TicketReplay(
-                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
+                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route, hop: entry.hop,
                 counts: entry.counts, isForced: entry.isForced,
                 skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }

@@ -8,6 +8,8 @@ package struct TicketReplay: Sendable {
     package var trigger: AttemptTrigger
     package var policy: Policy
     package var route: String?
+    /// The parent proxy through which the engine takes it to go, by its gate. Nil: none.
+    package var hop: Origin?
     package var counts: AttemptCounts
     /// Whether a person accepted the risk that the request acts twice.
     package var isForced: Bool

@@ -141,13 +141,16 @@ extension Exchange: HeldExchange {
         let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
         let parent = loop.rules.routes.parent(for: request.origin, route: found.route)
         guard found.route != route || policy != machine.rules.policy || parent != request.parent else { return }
+        if entry == nil, firstHop == nil { firstHop = .some(request.parent?.hop) }
         request.parent = parent
         route = found.route
         machine.rules.policy = policy
         request.mayBeSentTwice = summary.mayBeSentTwice
         // The engine finds the routes of tickets itself.
         guard let entry, store == nil else { return }
-        loop.engine.post(.rerouted(entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, hop: parent?.hop))
+        loop.engine.post(
+            .rerouted(
+                entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, hop: parent?.hop, isUnderWay: attempt != nil))
     }
 
     /// The workers are about to be shut down.

@@ -29,6 +29,7 @@ extension NewEntry {
             client: client, route: exchange.route, policy: exchange.machine.rules.policy, tally,
             requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
         hop = request.parent?.hop
+        attemptHop = exchange.firstHop ?? hop
         lane = exchange.order.lane
         priority = exchange.order.priority
     }

@@ -23,6 +23,7 @@ struct TicketLoading {
                 for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .parked),
             for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
+        exchange.toldHop = replay.hop
         loop.opened(exchange)
     }
 

@@ -14,13 +14,15 @@ import Testing
     private struct Bench {
         var pending = PendingBench()
 
-        mutating func park(_ origin: Origin, _ failure: Failure? = away, hop: Origin? = hop) -> (id: EntryID, started: [EntryID]) {
+        mutating func park(
+            _ origin: Origin, _ failure: Failure? = away, hop: Origin? = hop, attemptHop: Origin? = nil
+        ) -> (id: EntryID, started: [EntryID]) {
             let id = EntryID(using: &pending.generator)
             var new = NewEntry(
                 id: id, method: "POST", url: "\(origin)/", origin: origin, policy: .fixture(), client: .init(address: "127.0.0.1"),
                 createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
                 parking: .init(delay: .seconds(1), shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
-            new.hop = hop
+            (new.hop, new.attemptHop) = (hop, attemptHop ?? hop)
             return (id, Self.started(pending.set.parked(new, now: pending.now, using: &pending.generator)))
         }
 
@@ -116,6 +118,59 @@ import Testing
         let waiting = bench.park(Self.origins[0]).id
         #expect(bench.reroute(waiting, to: nil) == [waiting], "at once, whatever its delay is")
         #expect(bench.pending.entry(waiting)?.hop == nil)
+    }
+
+    /// A connection to the old one was being made at the time of the reload.
+    @Test(arguments: [false, true]) func whatFailsAtAParentOfBeforeTheReloadGoesTheOtherWayAtOnce(isOldUsed: Bool) {
+        var bench = Bench()
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let first = bench.park(Self.origins[0], nil)
+        #expect(first.started == [first.id])
+        if isOldUsed { _ = bench.park(Self.origins[1], nil) }
+        #expect(bench.reroute(first.id, to: other) == [])
+        #expect(bench.fail(first.id, Self.away) == [first.id], "by the other one")
+        #expect(bench.pending.set.shutOrigins == (isOldUsed ? [Self.hop] : []), "the gate of the proxy that was away, if it counts at all")
+        let incidents = bench.pending.set.incidents(now: bench.pending.now)
+        #expect(!incidents.contains { $0.scope == .parent(other) })
+        #expect(bench.deliver(first.id) == [])
+    }
+
+    @Test func whatReachesAParentOfBeforeTheReloadOpensTheGateOfThatOne() {
+        var bench = Bench()
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        for origin in Self.origins[0...1] { _ = bench.park(origin) }
+        let elsewhere = bench.park(Self.origins[2], hop: other).id
+        #expect(Set(bench.pending.set.shutOrigins) == [Self.hop, other])
+        let started = bench.advance(.seconds(5)).filter { $0 != elsewhere }
+        #expect(started.count == 1)
+        _ = bench.reroute(started[0], to: other)
+        _ = bench.deliver(started[0])
+        #expect(bench.pending.set.shutOrigins == [other])
+    }
+
+    /// The loop knew of the reload before it began the attempt that the engine had decided.
+    @Test(arguments: [false, true]) func attemptThatBeganBehindTheReloadIsOneOfTheNewParent(isTold: Bool) {
+        var bench = Bench()
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let id = bench.park(Self.origins[0], nil).id
+        if isTold {
+            _ = bench.reroute(id, to: other)
+            bench.pending.set.attemptGoes(id, through: other)
+        } else {
+            _ = bench.pending.set.rerouted(
+                id, route: nil, policy: .fixture(), automaticLeft: nil, hop: other, isUnderWay: false, now: bench.pending.now)
+        }
+        #expect(bench.fail(id, Self.away) == [])
+        #expect(bench.pending.set.shutOrigins == [other])
+    }
+
+    /// The first attempt of a request failed, and the reload came before its request joined.
+    @Test func firstAttemptByAParentOfBeforeTheReloadGoesTheOtherWayAtOnce() {
+        var bench = Bench()
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let new = bench.park(Self.origins[0], hop: other, attemptHop: Self.hop)
+        #expect(new.started == [new.id])
+        #expect(bench.pending.set.shutOrigins == [])
     }
 
     @Test func aReloadWithAnotherParentThatIsAwayKeepsWhatWaitsInItsOutage() {

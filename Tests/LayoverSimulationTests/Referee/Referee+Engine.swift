@@ -267,7 +267,7 @@ extension Referee {
                 if (pending.schedule.incidents[incident]?.kind == .decision) != asks {
                     breach("incidentsMatchTheirEntries", "\(name(entry)) waits in an incident of the wrong kind")
                 }
-            } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin,
+            } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin, !hasAnotherWay(entry),
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError, !wasAborted(entry),
                 !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id), !leftParents.contains(entry.id)
             {
@@ -289,6 +289,9 @@ extension Referee {
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
         }
     }
+
+    /// Whether it goes on by another parent proxy than the one that it could not reach.
+    private func hasAnotherWay(_ entry: Entry) -> Bool { entry.lastFailure?.kind == .parentProxyUnreachable && entry.eligibleBy == .reachability }
 
     /// Whether a person ended its last attempt, or the one that was about to begin: that is no outage.
     private func wasAborted(_ entry: Entry) -> Bool { entry.lastFailure?.message == "A person aborted the attempt." }

@@ -4,19 +4,17 @@ struct AnsweredAttempt {
     let now: Timestamp
 
     func apply(to id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id], entry.state == .attempting else { return }
+        guard let entry = schedule.entries[id], case .attempting(var attempt) = entry.fullState else { return }
         schedule.entries[id]?.count(tally)
         schedule.entries[id]?.isNeverSent = false
-        if case .attempting(var attempt) = entry.fullState {
-            attempt.isAnswered = true
-            schedule.entries[id]?.fullState = .attempting(attempt)
-            // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
-            if entry.ticket == nil { schedule.actions.append(.report(.changed, id)) }
-        }
+        attempt.isAnswered = true
+        schedule.entries[id]?.fullState = .attempting(attempt)
+        // Its client waits no longer. Of a ticket people are told at its end, which comes soon.
+        if entry.ticket == nil { schedule.actions.append(.report(.changed, id)) }
         schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
         // It waits no longer, however long its response or its tunnel goes on.
         IncidentMembership(id: id, now: now).leave(&schedule)
-        schedule.hopReached(entry.hop, isAnswered: true, now: now)
+        schedule.hopReached(attempt.hop, isAnswered: true, now: now)
         schedule.originOpened(entry.origin, now: now)
     }
 }

@@ -7,11 +7,21 @@ struct FailedAttempt {
     let now: Timestamp
 
     /// The attempt was made before its request joined.
-    func apply(toNew entry: Entry, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator) {
+    ///
+    /// - Parameter hop: The parent proxy of the attempt.
+    func apply(
+        toNew entry: Entry, through hop: Origin?, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator
+    ) {
         schedule.learn(
-            from: failure, of: (entry.policy, entry.origin, entry.hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
+            from: failure, of: (entry.policy, entry.origin, hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
             isFromCanary: false, now: now, using: &generator)
         settle(entry.id, by: parking, in: &schedule)
+        if leavesParent(hop, for: entry.hop) { schedule.makeEligible(entry.id, by: .reachability) }
+    }
+
+    /// Whether the attempt could not reach a parent proxy that the request does not need any more: a reload has named another way.
+    func leavesParent(_ hop: Origin?, for next: Origin?) -> Bool {
+        failure.kind == .parentProxyUnreachable && hop != next && parking.rule != .aborted && parking.asks == nil
     }
 
     /// The attempt of an entry of the set.
@@ -35,12 +45,14 @@ struct FailedAttempt {
         }
         guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
         let isAborted = parking.rule == .aborted
-        let startsAnew = attempt.isAbandoned && failure.evidence == .neverSent && !isAborted
+        let wasAbandoned = attempt.isAbandoned && failure.evidence == .neverSent && !isAborted
+        let leavesParent = leavesParent(attempt.hop, for: entry.hop)
+        let startsAnew = wasAbandoned || leavesParent
         // One that was cut off by us, or by our store, says nothing about its origin.
-        let isOurs = isAborted || startsAnew || parking.rule == .store && failure.evidence == .neverSent
+        let isOurs = isAborted || wasAbandoned || parking.rule == .store && failure.evidence == .neverSent
         if !isOurs {
             schedule.learn(
-                from: failure, of: (entry.policy, entry.origin, entry.hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
+                from: failure, of: (entry.policy, entry.origin, attempt.hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
                 isFromCanary: attempt.isCanary, now: now, using: &generator)
         }
         schedule.entries[id]?.amend { entry in
@@ -58,12 +70,18 @@ struct FailedAttempt {
         guard schedule.entries[id] != nil else { return }
         // It came through the parent proxy, whose outage was not all that was in its way.
         if !isOurs, failure.kind != .parentProxyUnreachable { IncidentMembership(id: id, now: now).leaveParent(&schedule) }
-        // The end of an attempt by a person is no outage.
-        if !isAborted || parking.asks != nil { IncidentMembership(id: id, now: now).join(after: parking, &schedule) }
+        if leavesParent {
+            IncidentMembership(id: id, now: now).changeParent(&schedule)
+        } else if !isAborted || parking.asks != nil {
+            // The end of an attempt by a person is no outage.
+            IncidentMembership(id: id, now: now).join(after: parking, &schedule)
+        }
         // What a person asked for and we cut off is still asked for, whatever would follow by itself.
         if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
         guard startsAnew else { return }
-        for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
+        if wasAbandoned {
+            for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
+        }
         schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
     }
 
