@@ -2,10 +2,10 @@ import NIOCore
 
 /// Puts our settings of an HTTP/2 connection into force with its first frame, not only once its client has acknowledged them.
 ///
-/// A client sends its first requests before that (RFC 9113 section 3.4). NIOHTTP2 would measure those by the limits before ours: of heads over
-/// 16 KiB it makes an error of the connection, and with it go all other streams. Ours allow more than those everywhere, so no client can have
-/// gone beyond them unknowingly. It stands in front of NIOHTTP2, tells it of an acknowledgement behind the client's first frame, leaves out the
-/// client's own one, and then leaves the pipeline.
+/// A client sends its first requests before that (RFC 9113 section 3.4). NIOHTTP2 would measure those by the limits before ours: of
+/// heads over 16 KiB it makes an error of the connection, and with it go all other streams. Ours allow more than those everywhere, so no
+/// client can have gone beyond them unknowingly. It stands in front of NIOHTTP2, tells it of an acknowledgement behind the client's first
+/// frame, leaves out the client's own one, and then leaves the pipeline.
 final class HTTP2SettingsInForce: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
