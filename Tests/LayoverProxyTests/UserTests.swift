@@ -162,6 +162,21 @@ struct UserTests {
     }
 
     /// Two checks run at a time. A client with the same credential as one of them waits for its result.
+    /// Two checks run at a time; who guesses gets no more of the processor.
+    @Test func thirdPasswordAtATimeIsRefused() async throws {
+        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$12$"))
+        try await withUsers(rules: { $0.users = ["me": slow] }) { proxy in
+            var clients: [RawClient] = []
+            for guess in ["bWU6MQ==", "bWU6Mg==", "bWU6Mw=="] {
+                clients.append(try await proxy.client(sending: .get("/", "Proxy-Authorization: Basic \(guess)")))
+            }
+            var statuses: [Int] = []
+            for client in clients { statuses.append(try await client.answer().status) }
+            #expect(statuses.sorted() == [407, 407, 503])
+            #expect(proxy.upstream.startedCount == 0)
+        }
+    }
+
     /// A reload gives the user another password while a check against the old one runs.
     @Test func checkAgainstAnotherHashIsAnother() async throws {
         let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))

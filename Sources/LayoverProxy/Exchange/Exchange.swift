@@ -37,9 +37,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Nil where the cache has nothing to do with it.
     var cacheUse: CacheUse?
     /// Of a ticket: the parent proxy that the engine named, by its gate.
-    var toldHop: Origin?
+    @Boxed var toldHop: Origin? = nil
     /// Not nil if a reload came during the first attempt: the parent proxy by which it goes.
-    var firstHop: Origin??
+    @Boxed var firstHop: Origin?? = nil
     /// Whether a person aborted the attempt that was about to begin.
     var isAbortedBeforeStart = false
     /// Whether no preflight is sent, whatever the policy says.

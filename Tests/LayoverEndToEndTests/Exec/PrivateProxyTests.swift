@@ -49,6 +49,18 @@ extension EndToEnd {
 
         // MARK: Interception
 
+        /// A running proxy does not know that the command wants its host intercepted.
+        @Test func hostToInterceptIsForAPrivateProxyWhereOneRuns() async throws {
+            let layover = try await RunningLayover.start()
+            func exec(_ options: String...) async throws -> CommandResult {
+                try await Command(RunningLayover.binary, ["exec"] + options + ["--", "sh", "-c", "echo $http_proxy"])
+                    .with(["RUNTIME_DIRECTORY": layover.folder.url.path, "STATE_DIRECTORY": layover.folder.url.path]).run()
+            }
+            #expect(try await exec().output == layover.proxyURL + "\n")
+            let own = try await exec("--intercept", "localhost")
+            #expect(own.status == 0 && own.output.hasPrefix("http://127.0.0.1:") && own.output != layover.proxyURL + "\n", "\(own)")
+        }
+
         @Test func routesOfTheConfigurationThatInterceptAreTrusted() async throws {
             let root = try TemporaryFolder()
             let authority = try await TestAuthority(in: root)

@@ -118,14 +118,13 @@ extension EndToEnd {
             #expect(try await scene.layover.ticketResponse(ticket).status == 410)
         }
 
-        /// No timer: the word that the network is there is all it takes.
+        /// No timer: that the way is open again is all it takes.
         @Test func s3dWhenTheNetworkAppearsSynchronisationStarts() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
             var tickets: [String] = []
             for number in 1...5 { tickets.append(try await scene.submit("/echo?\(number)")) }
             try await scene.layover.waitForPending("all of them wait") { $0.waitingCount == 5 && $0.data.contains { $0.attempts > 0 } }
             let origin = try await scene.startOrigin()
-            #expect(origin.records.isEmpty)
             try await scene.networkAppears()
             for ticket in tickets { #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered") }
             #expect(origin.records.count == 5, "each once")

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import LayoverTestSupport
 import Testing
@@ -24,9 +25,11 @@ extension EndToEnd {
             #expect(incident.cause?.phase == "connecting")
             #expect(!incident.manualOnly)
             #expect(incident.actions == ["retry", "cancel"])
-            let origin = try await scene.startOrigin()
+            // Before the origin is back: then they would go by themselves.
             let answer = try await scene.layover.call("POST", "/v1/incidents/\(incident.id)/retry")
             #expect(answer.status == 200)
+            try await scene.layover.waitForPending("all were tried again") { $0.data.count == 3 && $0.data.allSatisfy { $0.attempts > 1 } }
+            let origin = try await scene.startOrigin()
             for client in clients { #expect(await client.result().output.hasPrefix("HTTP/1.1 200")) }
             #expect(origin.records.count { $0.target.hasPrefix("/echo") } == 3)
             #expect(try await scene.layover.incidents().isEmpty, "it is closed when nothing waits in it")
@@ -68,12 +71,17 @@ extension EndToEnd {
                 return (client, try events.next("incident.opened"))
             }
             #expect(opened.data.contains(#""waiting":1"#))
-            let origin = try await scene.startOrigin()
-            _ = try await onOwnThread {
+            let folder = try TemporaryFolder()
+            async let closed = onOwnThread {
                 let events = try layover.admin.events()
-                _ = try layover.admin.call("POST", "/v1/pending/retry", json: #"{"all":true}"#)
+                try folder.write("", to: "listens")
                 return try events.next("incident.closed")
             }
+            _ = try await FolderWatch(folder.url).first("the stream of events is open") {
+                FileManager.default.fileExists(atPath: folder.file("listens").path) ? true : nil
+            }
+            let origin = try await scene.startOrigin()
+            _ = try await closed
             #expect(await client.result().status == 0)
             #expect(origin.records.count == 1)
         }
