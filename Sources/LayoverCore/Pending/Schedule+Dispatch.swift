@@ -222,8 +222,7 @@ extension Schedule {
         wakeWaiting(for: origin)
     }
 
-    /// Lets everything that waits for a gate have its turn, as far as the gate admits.
-    mutating func wakeWaiting(for origin: Origin) {
+    private mutating func wakeWaiting(for origin: Origin) {
         for place in origins[origin].popWaiting() where entries.isCurrent(place) {
             makeEligible(place.id, by: .reachability)
             // Behind a parent proxy there are others than this one.

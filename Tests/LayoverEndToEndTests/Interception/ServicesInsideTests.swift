@@ -40,22 +40,6 @@ extension EndToEnd {
             #expect(explained.output.contains("resumed=3"), "\(explained)")
         }
 
-        /// Nothing of a stream waits for more of it.
-        @Test func eventComesAsSoonAsItIsSent() async throws {
-            let test = try await InterceptionScene()
-            let origin = try await test.scene.startOrigin(test.authority.identity)
-            for version in ["--http1.1", "--http2"] {
-                let client = try test.curl("/events", "--no-buffer", version).start()
-                _ = try await FolderWatch(client.folder.url).first("the event, \(version)") {
-                    if client.hasEnded { throw ProcessError("it ended: \(client.errors)") }
-                    return client.output == "data: one\n\n" ? true : nil
-                }
-                client.signal(SIGTERM)
-                _ = await client.result()
-            }
-            withExtendedLifetime(origin) {}
-        }
-
         @Test func ticketIsAcceptedAndDelivered() async throws {
             let test = try await InterceptionScene()
             let layover = test.scene.layover
