@@ -176,11 +176,14 @@ package struct PendingSet: Sendable {
         gather(now: now) { WakeUp(now: now).apply(to: &$0.schedule) }
     }
 
-    /// Something says that an origin may be back: its canary need not wait any longer.
+    /// Something says that an origin may be back: its canary need not wait any longer. It is the one that would go first if all could,
+    /// not the one that would be due first.
     package mutating func originMayBeReachable(_ origin: Origin, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             guard set.schedule.origins.isShut(origin) else { return }
             set.schedule.origins[origin].gate.mayBeReachable(now: now)
+            // Behind a parent proxy each origin has its own order.
+            if origin.scheme != .parent { set.schedule.wakeWaiting(for: origin) }
             set.schedule.toDispatch.insert(origin)
         }
     }

@@ -222,7 +222,8 @@ extension Schedule {
         wakeWaiting(for: origin)
     }
 
-    private mutating func wakeWaiting(for origin: Origin) {
+    /// Lets everything that waits for a gate have its turn, as far as the gate admits.
+    mutating func wakeWaiting(for origin: Origin) {
         for place in origins[origin].popWaiting() where entries.isCurrent(place) {
             makeEligible(place.id, by: .reachability)
             // Behind a parent proxy there are others than this one.

@@ -16,7 +16,7 @@ struct TrustRecord: Codable, Equatable {
         var changed: Set<Place> = []
         /// Stores that had the certificate before. They are somebody else's decision.
         var foreign: Set<Place> = []
-        /// The certificate as PEM, so that it can be taken back when its authority is no more. Nil: an older version wrote the record.
+        /// The certificate as PEM: `ca untrust` needs it where ca.pem has been replaced. Nil: an older version wrote the record.
         var certificate: String?
     }
 

@@ -36,6 +36,15 @@ struct CanaryTests {
         #expect(bench.set.incidentCount == 0)
     }
 
+    /// By priority, not by due time: what people wait for tests the way.
+    @Test mutating func canaryOfAnOriginThatMayBeBackIsTheFirstInOrder() {
+        let photo = bench.parked(policy: .fixture { $0.priority = 7 })
+        let order = bench.parked(policy: .fixture { $0.priority = 1 })
+        let kept = bench.kept(bench.set.originMayBeReachable(PendingBench.origin, now: bench.now))
+        #expect(kept.started == [order])
+        #expect(bench.deliver(order).started == [photo])
+    }
+
     // MARK: How often it goes
 
     /// The delays between ten canaries that all fail.

@@ -32,7 +32,7 @@ struct EngineReachabilityTests {
         #expect(exchange.next() == [])
         listeners.sockets.update { $0 = [7] }
         await bench.advance(by: .milliseconds(50))
-        #expect(exchange.next() == [.start(.canary)])
+        #expect(exchange.next() == [.start(.reachability)])
     }
 
     @Test func onlyOriginsOnThisMachineAreLookedFor() async {

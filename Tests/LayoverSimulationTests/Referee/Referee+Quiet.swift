@@ -127,6 +127,8 @@ extension Referee {
         for entry in simulation.liveEntries where entry.state != .held && entry.state != .undecided {
             // Those before it in its lane, or that it depends on, may wait for a person.
             if pending.schedule.blocker(of: entry) != nil { continue }
+            // By its policy it is paid for by other requests, and none comes.
+            if entry.owesBudget, entry.policy.budget?.minimum == 0 { continue }
             // Bodies of clients that send no more never end.
             if let exchange = simulation.engine.assumeIsolated({ $0.exchanges[entry.id] }) as? Exchange,
                 exchange.client?.isReceivingRequest == true
