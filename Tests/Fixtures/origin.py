@@ -64,6 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return action(int(path[len(prefix):]))
         if path.startswith("/git/"):
             return self.git(path)
+        if path == "/events":
+            return self.events()
         if path == "/trailers":
             return self.trailers()
         chunks = [] if path.startswith("/made") else None
@@ -164,6 +166,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.record("stalled")
             self.connection.recv(1)
             self.close_connection = True
+
+    def events(self):
+        """One server-sent event; the next would come some day."""
+        self.read_body()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"b\r\ndata: one\n\n\r\n")
+        self.connection.recv(1)
+        self.close_connection = True
 
     def trailers(self):
         """A 103, and the length of the longest field and the trailers of the request as the trailers of the response."""

@@ -40,6 +40,15 @@ extension EndToEnd {
             #expect(explained.output.contains("resumed=3"), "\(explained)")
         }
 
+        /// Nothing of a stream waits for more of it: the origin sends no more, and its response does not end.
+        @Test(arguments: ["--http1.1", "--http2"]) func eventComesAsSoonAsItIsSent(version: String) async throws {
+            let test = try await InterceptionScene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let result = try await test.curl("/events", "--no-buffer", version, "--max-time", "3").run(within: .seconds(20))
+            #expect(result.status == 28 && result.output == "data: one\n\n", "curl gives up after the event: \(result)")
+            await origin.kill()
+        }
+
         @Test func ticketIsAcceptedAndDelivered() async throws {
             let test = try await InterceptionScene()
             let layover = test.scene.layover
