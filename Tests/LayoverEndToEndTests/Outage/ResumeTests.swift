@@ -9,19 +9,34 @@ extension EndToEnd {
 
         /// Breaks after 3 to 17 MiB, again and again.
         @Test func everyByteOf200MiBComesThroughAnOriginThatBreaks() async throws {
+            let count = try await Self.expectEveryByte(
+                of: Self.total, breakingAfter: (3 << 20)...(17 << 20), validator: "ETag: \"v1\"")
+            #expect(count >= 12)
+        }
+
+        /// Its origin gives up while bytes are still on their way to the client: they are not asked for again.
+        @Test func slowClientGetsEveryByteOnce() async throws {
+            let count = try await Self.expectEveryByte(
+                of: 6 << 20, breakingAfter: (256 << 10)...(2 << 20),
+                validator: "Last-Modified: Sat, 01 Nov 2025 00:00:00 GMT\r\nDate: Sun, 02 Nov 2025 00:00:00 GMT", "--limit-rate", "2M")
+            #expect(count >= 3)
+        }
+
+        /// Downloads random bytes with curl from an origin whose connections break.
+        ///
+        /// - Returns: How many connections there were.
+        private static func expectEveryByte(
+            of total: Int, breakingAfter sizes: ClosedRange<Int>, validator: String, _ options: String...
+        ) async throws -> Int {
             let seed = UInt64.random(in: 1...999_999)
-            let bytes = try Self.randomBytes(Self.total)
+            let bytes = try randomBytes(total)
             let origin = try MisbehavingOrigin { connection in
                 guard let head = connection.readHead() else { return }
                 var chance = SeededGenerator(seed: seed + UInt64(connection.number))
-                let first = Self.rangeStart(head) ?? 0
-                let fields = "ETag: \"v1\"\r\nContent-Length: \(Self.total - first)\r\n"
-                let isWhole = first == 0
-                connection.write(
-                    isWhole
-                        ? "HTTP/1.1 200 OK\r\n\(fields)\r\n"
-                        : "HTTP/1.1 206 Partial Content\r\n\(fields)Content-Range: bytes \(first)-\(Self.total - 1)/\(Self.total)\r\n\r\n")
-                let end = min(Self.total, first + Int.random(in: (3 << 20)...(17 << 20), using: &chance))
+                let first = rangeStart(head) ?? 0
+                let status = first == 0 ? "200 OK" : "206 Partial Content\r\nContent-Range: bytes \(first)-\(total - 1)/\(total)"
+                connection.write("HTTP/1.1 \(status)\r\n\(validator)\r\nContent-Length: \(total - first)\r\n\r\n")
+                let end = min(total, first + Int.random(in: sizes, using: &chance))
                 connection.write(Array(bytes[first..<end]))
                 // By turns an end and a reset.
                 if connection.number.isMultiple(of: 2) { connection.reset() } else { connection.close() }
@@ -31,41 +46,16 @@ extension EndToEnd {
             let layover = try await RunningLayover.start(
                 #"{"policies":{"default":{"delay":{"type":"constant","every":"20ms","jitter":"none"}}}}"#)
             let file = folder.file("download").path
-            let result = try await layover.curl("-o", file, "http://127.0.0.1:\(origin.port)/big").run()
+            var client = layover.curl("-o", file, "http://127.0.0.1:\(origin.port)/big")
+            client.arguments += options
+            let result = try await client.run()
             #expect(result.status == 0, "seed \(seed): \(result)")
             let came = try Data(contentsOf: URL(fileURLWithPath: file), options: .mappedIfSafe)
             #expect(came == bytes, "seed \(seed)")
-            #expect(origin.connections.count >= 12)
-            let breaks = origin.connections.count - 1
+            let count = origin.connections.count
             let metrics = try await Command("curl", ["--silent", "\(layover.adminURL)/metrics"]).run().output
-            #expect(metrics.contains("resumed_responses_total \(breaks)\n"), "seed \(seed)")
-        }
-
-        /// Its origin gives up while bytes are still on their way to the client: they are not asked for again.
-        @Test func slowClientGetsEveryByteOnce() async throws {
-            let seed = UInt64.random(in: 1...999_999)
-            let total = 6 << 20
-            let bytes = try Self.randomBytes(total)
-            let origin = try MisbehavingOrigin { connection in
-                guard let head = connection.readHead() else { return }
-                var chance = SeededGenerator(seed: seed + UInt64(connection.number))
-                let first = Self.rangeStart(head) ?? 0
-                let status = first == 0 ? "200 OK" : "206 Partial Content\r\nContent-Range: bytes \(first)-\(total - 1)/\(total)"
-                connection.write("HTTP/1.1 \(status)\r\nLast-Modified: Sat, 01 Nov 2025 00:00:00 GMT\r\nDate: Sun, 02 Nov 2025 00:00:00 GMT\r\n")
-                connection.write("Content-Length: \(total - first)\r\n\r\n")
-                let end = min(total, first + Int.random(in: (256 << 10)...(2 << 20), using: &chance))
-                connection.write(Array(bytes[first..<end]))
-                if connection.number.isMultiple(of: 2) { connection.reset() } else { connection.close() }
-            }
-            defer { origin.stop() }
-            let folder = try TemporaryFolder()
-            let layover = try await RunningLayover.start(
-                #"{"policies":{"default":{"delay":{"type":"constant","every":"20ms","jitter":"none"}}}}"#)
-            let file = folder.file("download").path
-            let result = try await layover.curl("--limit-rate", "2M", "-o", file, "http://127.0.0.1:\(origin.port)/big").run()
-            #expect(result.status == 0, "seed \(seed): \(result)")
-            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes, "seed \(seed)")
-            #expect(origin.connections.count >= 3)
+            #expect(metrics.contains("resumed_responses_total \(count - 1)\n"), "seed \(seed)")
+            return count
         }
 
         private static func rangeStart(_ head: String) -> Int? {
