@@ -82,15 +82,6 @@ struct ProxyURLOptions: ParsableArguments {
         }
     }
 
-    /// The URL of the proxy for requests that it takes without a user (a route with a key), without credentials.
-    func base(environment: [String: String]) async throws(CommandFailure) -> String {
-        switch await search(environment: environment) {
-        case .found(let running): return running.proxyURL.replacing(#/^([a-z]+:\/\/)[^@\/]*@/#) { $0.output.1 }
-        case .needsUser(let url, _): return url
-        case .unusable(let failure), .nothing(let failure): throw failure
-        }
-    }
-
     /// The proxy that a command is to use.
     enum Choice {
         case running(Running)

@@ -28,13 +28,7 @@ struct RouteOptions: ParsableArguments {
         of name: String, _ options: ProxyURLOptions, environment: [String: String]
     ) async throws -> RouteVariables {
         let facts = file.file == nil ? try await running(name, options.connection, environment) : try configured(name)
-        // The key stands for a user; without one, programs could not name theirs: credentials of a base URL are for the origin.
-        if !facts.hasKey, case .needsUser = await options.search(environment: environment) {
-            throw CommandFailure(
-                code: .usage,
-                message: "the proxy asks for users, which base URLs cannot name; give the route a key (routes.\(name).key)")
-        }
-        var base = try await options.base(environment: environment)
+        var base = try Self.address(of: await options.search(environment: environment), for: name, hasKey: facts.hasKey)
         if base.hasSuffix("/") { base.removeLast() }
         base += "/.layover/route/" + name
         if facts.hasKey {
@@ -53,6 +47,19 @@ struct RouteOptions: ParsableArguments {
         var path = String(decoding: url.path, as: UTF8.self)
         if path.hasSuffix("/") { path.removeLast() }
         return RouteVariables(route: name, base: base, host: origin[1], port: port, path: path, family: family)
+    }
+
+    /// The URL of the proxy, without credentials: those of a base URL are for the origin. The key of a route stands for a user.
+    private static func address(of search: ProxyURLOptions.Search, for name: String, hasKey: Bool) throws(CommandFailure) -> String {
+        switch search {
+        case .found(let running): return running.proxyURL.replacing(#/^([a-z]+:\/\/)[^@\/]*@/#) { $0.output.1 }
+        case .needsUser(let url, _) where hasKey: return url
+        case .needsUser:
+            throw CommandFailure(
+                code: .usage,
+                message: "the proxy asks for users, which base URLs cannot name; give the route a key (routes.\(name).key)")
+        case .unusable(let failure), .nothing(let failure): throw failure
+        }
     }
 
     private struct Facts {
