@@ -172,8 +172,10 @@ const cases = {
     }
     const short = await exchange(client, { ":method": "POST", ":path": "/sink", "content-length": "9" }, Buffer.from("12345"));
     const long = await exchange(client, { ":method": "POST", ":path": "/sink", "content-length": "2" }, Buffer.from("12345"));
+    const extended = { ":method": "CONNECT", ":scheme": "https", ":path": "/chat", ":protocol": "websocket" };
+    const connect = await exchange(client, extended, undefined, { options: { endStream: false } });
     const after = await exchange(client, { ":path": "/echo" });
-    return { codes: [...codes, short.code, long.code], after: after.status };
+    return { codes: [...codes, short.code, long.code, connect.code], after: after.status };
   },
 };
 

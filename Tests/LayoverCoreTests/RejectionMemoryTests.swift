@@ -2,6 +2,10 @@ import LayoverCore
 import Testing
 
 struct RejectionMemoryTests {
+    private func pair(_ host: String, of client: String = "192.0.2.1") -> RejectionMemory.Pair {
+        RejectionMemory.Pair(client: client, host: host)
+    }
+
     private func at(_ seconds: Int) -> Timestamp { Timestamp(nanoseconds: 0) + .seconds(seconds) }
 
     @Test(arguments: 0...255) func onlyAlertsAboutCertificatesAreCertainRejections(alert: Int) {
@@ -10,44 +14,55 @@ struct RejectionMemoryTests {
 
     @Test func certainRejectionCountsAtOnceForAnHour() {
         var memory = RejectionMemory()
-        let isNew = memory.rejected("a.example", .certain, now: at(0))
+        let isNew = memory.rejected(pair("a.example"), .certain, now: at(0))
         #expect(isNew)
-        #expect(memory.isRejected("a.example", now: at(3599)))
-        #expect(!memory.isRejected("a.example", now: at(3600)))
-        #expect(!memory.isRejected("b.example", now: at(1)))
+        #expect(memory.isRejected(pair("a.example"), now: at(3599)))
+        #expect(!memory.isRejected(pair("a.example"), now: at(3600)))
+        #expect(!memory.isRejected(pair("b.example"), now: at(1)))
+    }
+
+    @Test func oneClientDecidesForNoOther() {
+        var memory = RejectionMemory()
+        _ = memory.rejected(pair("a.example"), .certain, now: at(0))
+        #expect(!memory.isRejected(pair("a.example", of: "192.0.2.2"), now: at(1)))
+        for second in [1, 2] { _ = memory.rejected(pair("b.example"), .possible, now: at(second)) }
+        let isCounted = memory.rejected(pair("b.example", of: "192.0.2.2"), .possible, now: at(3))
+        #expect(!isCounted)
+        _ = memory.rejected(pair("a.example", of: "192.0.2.2"), .certain, now: at(3))
+        #expect(memory.rejectedHosts(now: at(4)) == ["a.example"], "each host once")
     }
 
     @Test func possibleRejectionsCountWhenThreeComeWithinTenSeconds() {
         var memory = RejectionMemory()
         var counted: [Bool] = []
-        for second in [0, 9, 11, 12, 13] { counted.append(memory.rejected("a.example", .possible, now: at(second))) }
+        for second in [0, 9, 11, 12, 13] { counted.append(memory.rejected(pair("a.example"), .possible, now: at(second))) }
         #expect(counted == [false, false, false, true, false])
         #expect(memory.rejectedHosts(now: at(13)) == ["a.example"])
     }
 
     @Test func acceptedCertificateForgetsPossibleRejectionsOnly() {
         var memory = RejectionMemory()
-        for second in [0, 1] { _ = memory.rejected("a.example", .possible, now: at(second)) }
-        memory.accepted("a.example")
-        let isCounted = memory.rejected("a.example", .possible, now: at(2))
+        for second in [0, 1] { _ = memory.rejected(pair("a.example"), .possible, now: at(second)) }
+        memory.accepted(pair("a.example"))
+        let isCounted = memory.rejected(pair("a.example"), .possible, now: at(2))
         #expect(!isCounted)
-        _ = memory.rejected("b.example", .certain, now: at(2))
-        memory.accepted("b.example")
-        #expect(memory.isRejected("b.example", now: at(2)))
+        _ = memory.rejected(pair("b.example"), .certain, now: at(2))
+        memory.accepted(pair("b.example"))
+        #expect(memory.isRejected(pair("b.example"), now: at(2)))
     }
 
     @Test func changedAuthorityForgetsEverything() {
         var memory = RejectionMemory()
-        _ = memory.rejected("a.example", .certain, now: at(0))
+        _ = memory.rejected(pair("a.example"), .certain, now: at(0))
         memory.authorityChanged()
-        #expect(!memory.isRejected("a.example", now: at(1)))
+        #expect(!memory.isRejected(pair("a.example"), now: at(1)))
     }
 
-    @Test func oldestHostIsForgottenBeyondTheLimit() {
+    @Test func oldestPairIsForgottenBeyondTheLimit() {
         var limits = RejectionMemory.Limits()
-        limits.hostCountMax = 2
+        limits.pairCountMax = 2
         var memory = RejectionMemory(limits: limits)
-        for (second, name) in ["a", "b", "c"].enumerated() { _ = memory.rejected(name, .certain, now: at(second)) }
+        for (second, name) in ["a", "b", "c"].enumerated() { _ = memory.rejected(pair(name), .certain, now: at(second)) }
         #expect(memory.rejectedHosts(now: at(3)) == ["b", "c"])
     }
 }

@@ -149,6 +149,7 @@ struct ResumingTests {
             if status != 304 { second.sendBody("56789") }
             let (_, text) = try await client.ending()
             #expect(text.hasSuffix("\r\n\r\n01234"), "never a byte of another response")
+            try await second.seen.wait("the end of the attempt") { $0.isCancelled }
             let entry = try await proxy.entry(.failed)
             #expect(entry.lastFailure?.message.contains("broke off") == true)
         }
@@ -205,13 +206,14 @@ struct ResumingTests {
             second.sendHead(206, Self.rest("5-6/10"))
             second.sendBody("5678")
             #expect(try await client.ending().rest.hasSuffix("\r\n\r\n01234"))
+            try await second.seen.wait("the end of the attempt") { $0.isCancelled }
         }
     }
 
     @Test(arguments: [
         (["Content-Length: 10"], .get("/")), (["Content-Length: 10", "ETag: W/\"v1\""], .get("/")),
         (["Content-Length: 10", "ETag: \"v1\"", "Accept-Ranges: none"], .get("/")),
-        (["Transfer-Encoding: chunked", "ETag: \"v1\""], .get("/")), (known, .get("/", "Range: bytes=0-")),
+        (["Transfer-Encoding: chunked", "ETag: \"v1\""], .get("/")), (["ETag: \"v1\""], .get("/")), (known, .get("/", "Range: bytes=0-")),
         (known, "POST http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nContent-Length: 0\r\n\r\n"),
     ] as [([String], String)])
     func whatCannotGoOnIsCutOff(fields: [String], request: String) async throws {
@@ -219,6 +221,16 @@ struct ResumingTests {
             let client = try await Self.broken(proxy, fields, request: request)
             #expect(try await client.ending().rest.contains("01234"))
             #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    /// It has the length of a body that does not come.
+    @Test func responseToHEADDoesNotGoOn() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let client = try await Self.broken(proxy, request: "HEAD http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\n\r\n", body: "")
+            #expect(try await client.ending().rest.contains("HTTP/1.1 200 "))
+            #expect(await proxy.engine.liveEntries().isEmpty)
+            #expect(proxy.upstream.startedCount == 1)
         }
     }
 

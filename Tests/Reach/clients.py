@@ -1,7 +1,7 @@
 """The clients of the reach test: how each fetches, what it must have in the end, and what no proxy can do for it.
 
 A script is run by sh(1) in an empty folder, which is its home too. $BASE is `http://host` or `https://host`, $VENV the virtual
-environment of the tools from PyPI. It must end with 0 and leave the bytes of the artifact in the file `got`.
+environment of the tools from PyPI. It must end with 0 and leave the bytes of the artifact in the file `got` there.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Client:
     needs: tuple = ()
     # (fault, way) -> why this pair cannot survive, instead of the general rule.
     cannot: dict = field(default_factory=dict)
-    # Pairs that survive in a tunnel because the client resumes or asks again.
+    # Pairs that survive because the client resumes or asks again, and not by Layover.
     itself: tuple = ()
     # Seconds that it may take.
     patience: int = 120
@@ -79,11 +79,13 @@ CLIENTS = [
     Client("git (smart)", "git clone -q $BASE/smart/repo.git tree && cp tree/data.bin got", artifact="git", cannot=SMART),
     Client("git (dumb)", "git clone -q $BASE/dumb/repo.git tree && cp tree/data.bin got", artifact="git"),
     Client(
-        "pip", "$VENV/bin/pip download -q --disable-pip-version-check --no-cache-dir --no-deps --trusted-host $HOST --index-url $BASE/simple "
-        "reachpkg && unzip -p reachpkg*.whl reachpkg/data.bin > got", artifact="wheel", itself=((BUSY, TUNNEL),)),
+        "pip", "case $BASE in https:*) trust= ;; *) trust=\"--trusted-host $HOST\" ;; esac; $VENV/bin/pip download -q --disable-pip-version-check "
+        "--no-cache-dir --no-deps $trust --index-url $BASE/simple reachpkg && unzip -p reachpkg*.whl reachpkg/data.bin > got",
+        artifact="wheel", itself=((BUSY, TUNNEL),)),
     Client(
         "uv", "$VENV/bin/uv pip install -q --no-cache --python /usr/bin/python3 --target t --index-url $BASE/simple reachpkg "
-        "&& cp t/reachpkg/data.bin got", artifact="wheel", itself=((BUSY, TUNNEL), (BROKEN, TUNNEL))),
+        "&& cp t/reachpkg/data.bin got", artifact="wheel",
+        itself=((BUSY, TUNNEL), (BROKEN, HTTP), (BROKEN, TUNNEL), (BROKEN, INTERCEPTED))),
     Client(
         "apt", 'mkdir -p s/lists/partial c/archives/partial && echo "deb [trusted=yes] $BASE/apt ./" > list && touch status && '
         "O=\"-qq -o Dir::State=$PWD/s -o Dir::State::status=$PWD/status -o Dir::Cache=$PWD/c -o Dir::Etc::SourceList=$PWD/list "

@@ -4,8 +4,9 @@
     run.py [--only NAME…] [--fault outage|busy|broken] [--way http|tunnel|intercepted] [--table FILE]
 
 Each client fetches a package or a file of 1.5 MiB: by http, by https through the tunnel, and by https that Layover intercepts; while the link
-is cut at the start, from an origin that says 503 twice, and from one that resets the connection in the middle of the body. Prints a table;
-ends with 1 if a pair does not survive that must, or survives although clients.py says that it cannot.
+is cut at the start, from an origin that says 503 twice, and from one that resets the connection in the middle of the body. The counts of
+the proxy (its /metrics) say whether it was the one that helped, or the client by itself. Prints a table; ends with 1 if a pair does not
+survive that must, survives although clients.py says that it cannot, or survives by somebody else's work than docs/reach.md says.
 """
 
 import argparse
@@ -24,6 +25,14 @@ from machine import NEAR, Machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+# Asks the private proxy for its counts when the client has ended, and ends with the client's code.
+WITH_COUNTS = """(
+%s
+)
+code=$?
+curl -s --noproxy '*' ${LAYOVER_TOKEN:+-H "Authorization: Bearer $LAYOVER_TOKEN"} "$LAYOVER_ADMIN_URL/metrics" > "$HOME/counts"
+exit $code
+"""
 FAULTS, WAYS = (OUTAGE, BUSY, BROKEN), (HTTP, TUNNEL, INTERCEPTED)
 CUT_SECONDS = 12
 AT_ONCE = 6
@@ -56,6 +65,7 @@ class Cell:
         (self.client, self.fault, self.way) = (client, fault, way)
         self.host = host(client, fault, way)
         self.survived = None
+        self.layover_did = False
         self.words = ""
 
     def run(self, bench):
@@ -69,7 +79,7 @@ class Cell:
         words = [bench.layover, "exec", "--quiet"]
         if self.way == INTERCEPTED:
             words += ["--intercept", "*.reach.test"]
-        words += ["--", "sh", "-c", self.client.script]
+        words += ["--", "sh", "-c", WITH_COUNTS % self.client.script]
         try:
             done = subprocess.run(
                 bench.machine.within(NEAR, *words), cwd=home, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -82,11 +92,30 @@ class Cell:
                 data = opened.read()
         except OSError:
             data = b""
+        self.read_counts(os.path.join(home, "counts"))
         whole = hashlib.sha256(data).digest() == hashlib.sha256(artifacts.noise(self.client.artifact)).digest()
         self.survived = whole and "exit code 0" in self.words
         # Never a byte of a wrong answer: what a client takes for complete must be complete.
         self.is_wrong = not whole and data and "exit code 0" in self.words
         shutil.rmtree(home, ignore_errors=True)
+
+    def read_counts(self, path):
+        """Whether Layover waited out the trouble: it parked something while the link was down; no status of 5xx came to the client; a
+        response went on."""
+        counts = {}
+        try:
+            with open(path, encoding="utf-8") as opened:
+                for line in opened:
+                    name, _, value = line.rstrip().rpartition(" ")
+                    if name and not name.startswith("#"):
+                        counts[name] = float(value)
+        except OSError:
+            pass
+        self.layover_did = {
+            OUTAGE: counts.get("layover_entries_parked_total", 0) > 0,
+            BUSY: counts.get("layover_attempts_total", 0) > 0 and counts.get('layover_answers_total{class="5xx"}') == 0,
+            BROKEN: counts.get("layover_resumed_responses_total", 0) > 0,
+        }[self.fault] and (self.way != TUNNEL or self.fault == OUTAGE)
 
     @property
     def verdict(self):
@@ -97,6 +126,8 @@ class Cell:
             return f"survives, although: {reason}"
         if not self.survived and not reason:
             return "does not survive"
+        if self.survived and self.layover_did == ((self.fault, self.way) in self.client.itself):
+            return "survives by itself" if not self.layover_did else "Layover did it"
         return None
 
 
@@ -191,7 +222,7 @@ def mark(cell):
     if cell.verdict:
         return f"**{cell.verdict}**"
     if cell.survived:
-        return ITSELF if (cell.fault, cell.way) in cell.client.itself else "yes"
+        return "yes" if cell.layover_did else ITSELF
     return expected(cell.client, cell.fault, cell.way)
 
 
@@ -219,7 +250,7 @@ def main():
     clients = [client for client in CLIENTS if not options.only or client.name in options.only]
     missing = sorted({program for client in clients for program in client.needs if not shutil.which(program)})
     if missing:
-        sys.exit(f"reach: these programs are missing: {' '.join(missing)} (make setup-reach)")
+        sys.exit(f"reach: these programs are missing: {' '.join(missing)} (`make test-reach` installs them)")
     pairs = [(fault, way) for way in options.way or WAYS for fault in options.fault or FAULTS]
     names = [host(client, fault, way) for client in clients for fault, way in pairs]
     cells = []
@@ -243,7 +274,7 @@ def main():
     bad = 0
     for cell in cells:
         words = said.get((cell.client.name, cell.fault, cell.way), "")
-        if bool(cell.survived) != words.startswith(("yes", "itself")) or not words:
+        if words.split(" ")[0] != ("no" if not cell.survived else "yes" if cell.layover_did else "itself"):
             print(f"docs/reach.md is wrong: {cell.client.name}, {cell.fault}, {cell.way}: {words or 'nothing'}")
             bad += 1
         elif cell.verdict:

@@ -1,11 +1,11 @@
-/// The hosts whose clients reject the certificates of our authority, most likely because they know the right one (pinning).
+/// Which clients reject the certificates of our authority for which hosts, most likely because they know the right one (pinning).
 ///
 /// A certain rejection counts at once, a possible one when it is repeated. What is remembered is forgotten after a while, and when the
-/// authority changes: clients may trust the new one.
+/// authority changes: clients may trust the new one. Clients are told apart by their address, so programs of one machine count as one.
 package struct RejectionMemory: Sendable {
     package struct Limits: Sendable {
-        /// Hosts that are remembered; the one whose entry is oldest goes first. Default: 1000.
-        package var hostCountMax = 1000
+        /// Pairs of a client and a host that are remembered; the one that changed first goes first. Default: 1000.
+        package var pairCountMax = 1000
         /// Possible rejections that count together as a certain one. Default: 3.
         package var possibleCount = 3
         /// The time in which they have to come. Default: 10 s.
@@ -16,7 +16,17 @@ package struct RejectionMemory: Sendable {
         package init() {}
     }
 
-    private struct Host: Sendable {
+    /// A client, and a host that it connects to.
+    package struct Pair: Hashable, Sendable {
+        /// Its address, without the port.
+        package var client: String
+        /// As in CONNECT.
+        package var host: String
+
+        package init(client: String, host: String) { (self.client, self.host) = (client, host) }
+    }
+
+    private struct Ends: Sendable {
         /// When possible ones came, the oldest first, while they do not count.
         var possibleAt: [Timestamp] = []
         var rejectedAt: Timestamp?
@@ -24,45 +34,50 @@ package struct RejectionMemory: Sendable {
     }
 
     private let limits: Limits
-    private var hosts: [String: Host] = [:]
+    private var pairs: [Pair: Ends] = [:]
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
     /// A client ended its connection to a host.
-    /// - Returns: Whether the host is remembered from now on, and was not before.
-    package mutating func rejected(_ name: String, _ rejection: TLSRejection, now: Timestamp) -> Bool {
-        guard !isRejected(name, now: now) else { return false }
-        var host = hosts[name] ?? Host(changedAt: now)
-        host.changedAt = now
-        host.rejectedAt = nil
+    /// - Returns: Whether the pair is remembered as rejecting from now on, and was not before.
+    package mutating func rejected(_ pair: Pair, _ rejection: TLSRejection, now: Timestamp) -> Bool {
+        guard !isRejected(pair, now: now) else { return false }
+        var ends = pairs[pair] ?? Ends(changedAt: now)
+        ends.changedAt = now
+        ends.rejectedAt = nil
         switch rejection {
-        case .certain: host.rejectedAt = now
+        case .certain: ends.rejectedAt = now
         case .possible:
-            host.possibleAt.removeAll { now - $0 > limits.possibleWindow }
-            host.possibleAt.append(now)
-            if host.possibleAt.count >= limits.possibleCount { host.rejectedAt = now }
+            ends.possibleAt.removeAll { now - $0 > limits.possibleWindow }
+            ends.possibleAt.append(now)
+            if ends.possibleAt.count >= limits.possibleCount { ends.rejectedAt = now }
         }
-        if host.rejectedAt != nil { host.possibleAt = [] }
-        hosts[name] = host
-        if hosts.count > limits.hostCountMax, let oldest = hosts.min(by: { ($0.value.changedAt, $0.key) < ($1.value.changedAt, $1.key) }) {
-            hosts[oldest.key] = nil
-        }
-        return host.rejectedAt != nil
+        if ends.rejectedAt != nil { ends.possibleAt = [] }
+        pairs[pair] = ends
+        if pairs.count > limits.pairCountMax { forgetOldest() }
+        return ends.rejectedAt != nil
     }
 
-    package func isRejected(_ name: String, now: Timestamp) -> Bool {
-        guard let at = hosts[name]?.rejectedAt else { return false }
+    private mutating func forgetOldest() {
+        let oldest = pairs.min { ($0.value.changedAt, $0.key.host, $0.key.client) < ($1.value.changedAt, $1.key.host, $1.key.client) }
+        if let oldest { pairs[oldest.key] = nil }
+    }
+
+    package func isRejected(_ pair: Pair, now: Timestamp) -> Bool {
+        guard let at = pairs[pair]?.rejectedAt else { return false }
         return now - at < limits.ageMax
     }
 
-    /// A client of the host took the certificate and sent a request: earlier ends meant something else.
-    package mutating func accepted(_ name: String) {
-        if hosts[name]?.rejectedAt == nil { hosts[name] = nil }
+    /// The client took the certificate of the host and sent a request: earlier ends meant something else.
+    package mutating func accepted(_ pair: Pair) {
+        if pairs[pair]?.rejectedAt == nil { pairs[pair] = nil }
     }
 
     /// Certificates come from another authority from now on.
-    package mutating func authorityChanged() { hosts = [:] }
+    package mutating func authorityChanged() { pairs = [:] }
 
-    /// The hosts that are remembered, in alphabetical order.
-    package func rejectedHosts(now: Timestamp) -> [String] { hosts.keys.filter { isRejected($0, now: now) }.sorted() }
+    /// The hosts that some client rejects, in alphabetical order.
+    package func rejectedHosts(now: Timestamp) -> [String] {
+        Set(pairs.keys.lazy.filter { isRejected($0, now: now) }.map(\.host)).sorted()
+    }
 }

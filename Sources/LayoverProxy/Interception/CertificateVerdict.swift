@@ -5,20 +5,19 @@ import LayoverTLS
 /// What the client of one intercepted connection thinks of our certificate. The first that is known counts. Confined to its loop.
 final class CertificateVerdict {
     private let loop: ProxyLoop
-    private let host: String
-    private let client: String
+    private let pair: RejectionMemory.Pair
     private var isKnown = false
 
     /// - Parameter host: Of CONNECT.
     init(of host: String, client: String, loop: ProxyLoop) {
-        (self.host, self.client, self.loop) = (host, client, loop)
+        (self.pair, self.loop) = (RejectionMemory.Pair(client: client, host: host), loop)
     }
 
     /// The client took the certificate and sent a request, or knew it from before.
     func accepted(isResumed: Bool = false) {
         guard !isKnown else { return }
         isKnown = true
-        if !isResumed { loop.interceptions?.accepted(host) }
+        if !isResumed { loop.interceptions?.accepted(pair) }
     }
 
     /// The connection ended before its first request.
@@ -28,7 +27,7 @@ final class CertificateVerdict {
         guard !isKnown, let rejection = error == nil ? .possible : error?.rejection else { return }
         isKnown = true
         loop.interceptions?.rejected(
-            host, rejection, reason: error?.description ?? "it closed the connection without a request", by: client,
-            isRelayed: loop.rules.routes.relaysRejected(host), now: loop.engine.clock.now())
+            pair, rejection, reason: error?.description ?? "it closed the connection without a request",
+            isRelayed: loop.rules.routes.relaysRejected(pair.host), now: loop.engine.clock.now())
     }
 }

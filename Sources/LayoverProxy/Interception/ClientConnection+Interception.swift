@@ -12,8 +12,9 @@ extension ClientConnection {
         _ = try? decoder.next(&input)
         decoder.endOfMessages()
         let host = plan.request.origin.host
+        let pair = RejectionMemory.Pair(client: clientAddress, host: host)
         guard let interceptions = loop.interceptions,
-            !(loop.rules.routes.relaysRejected(host) && interceptions.relays(host, now: loop.engine.clock.now()))
+            !(loop.rules.routes.relaysRejected(host) && interceptions.relays(pair, now: loop.engine.clock.now()))
         else { return openTunnel(head, plan, isConnected: false) }
         phase = .handingOver
         write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))

@@ -3,7 +3,7 @@ import LayoverTLS
 package import Logging
 import Synchronization
 
-/// What all loops know of interceptions: which hosts have clients that reject our certificate, and how many there were.
+/// What all loops know of interceptions: which clients reject our certificate, and how many there were.
 ///
 /// Asked once for each intercepted CONNECT, and told once for each connection inside; never for a request of another kind.
 package final class Interceptions: Sendable {
@@ -25,31 +25,31 @@ package final class Interceptions: Sendable {
     func began() { state.withLock { $0.connectionCount += 1 } }
 
     /// A client took the certificate and sent a request.
-    func accepted(_ host: String) { state.withLock { $0.memory.accepted(host) } }
+    func accepted(_ pair: RejectionMemory.Pair) { state.withLock { $0.memory.accepted(pair) } }
 
     /// A client ended its connection, and that says something about our certificate.
     ///
     /// - Parameter isRelayed: Whether its next connections to the host become tunnels.
-    func rejected(_ host: String, _ rejection: TLSRejection, reason: String, by client: String, isRelayed: Bool, now: Timestamp) {
+    func rejected(_ pair: RejectionMemory.Pair, _ rejection: TLSRejection, reason: String, isRelayed: Bool, now: Timestamp) {
         let isNew = state.withLock { state in
             state.rejectionCount += 1
-            return state.memory.rejected(host, rejection, now: now)
+            return state.memory.rejected(pair, rejection, now: now)
         }
         guard isNew else { return }
-        let relayed = "Connections to the host become tunnels for an hour (interceptFallback)."
+        let relayed = "Its connections to the host become tunnels for an hour (interceptFallback)."
         let fix = """
             If it pins certificates, leave the host out or set interceptFallback on its route; otherwise make it trust the authority: \
             layover ca trust, layover env --ca.
             """
         logger.warning(
             "a client rejects the certificate of an intercepted host",
-            metadata: ["host": "\(host)", "client": "\(client)", "reason": "\(reason)", "hint": "\(isRelayed ? relayed : fix)"])
+            metadata: ["host": "\(pair.host)", "client": "\(pair.client)", "reason": "\(reason)", "hint": "\(isRelayed ? relayed : fix)"])
     }
 
-    /// Whether a connection to the host is to be a tunnel, as clients reject our certificate.
-    func relays(_ host: String, now: Timestamp) -> Bool {
+    /// Whether a connection of the client to the host is to be a tunnel, as it rejects our certificate.
+    func relays(_ pair: RejectionMemory.Pair, now: Timestamp) -> Bool {
         state.withLock { state in
-            guard state.memory.isRejected(host, now: now) else { return false }
+            guard state.memory.isRejected(pair, now: now) else { return false }
             state.fallbackCount += 1
             return true
         }
@@ -68,7 +68,7 @@ package final class Interceptions: Sendable {
         package var rejectionCount: Int
         /// Connections that became tunnels because of earlier ones.
         package var fallbackCount: Int
-        /// Hosts whose clients reject our certificate, as far as that is remembered.
+        /// Hosts that some client rejects our certificate for, as far as that is remembered.
         package var rejectingHosts: [String]
     }
 

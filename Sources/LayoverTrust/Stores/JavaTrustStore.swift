@@ -75,14 +75,13 @@ package struct JavaTrustStore: TrustStore {
 
     private static func alias(_ certificate: Certificate) -> String { "layover-\(certificate.fingerprint.prefix(16))" }
 
-    /// The aliases of the entries with this fingerprint: `NAME, DATE, trustedCertEntry,` and the fingerprint on the line below.
+    /// The aliases of the entries with this fingerprint: `NAME, Nov 24, 2026, trustedCertEntry, ` and the fingerprint on the line below.
     static func aliases(of certificate: Certificate, in listing: String) -> [String] {
         let lines = listing.split(whereSeparator: \.isNewline).map(String.init)
         return zip(lines, lines.dropFirst()).compactMap { entry, fingerprint in
             guard fingerprint.hasSuffix(certificate.fingerprintForPeople) else { return nil }
-            // The date has a comma too: `Nov 24, 2026`.
-            let words = entry.split(separator: ", ", omittingEmptySubsequences: false)
-            return words.count > 3 ? words.dropLast(3).joined(separator: ", ") : words.first.map(String.init)
+            // An alias may have commas too.
+            return entry.wholeMatch(of: #/(.+), \w+ \d+, \d+, \w+,? */#).map { String($0.1) }
         }
     }
 }

@@ -37,31 +37,36 @@ import Testing
     }
 
     /// Breaks off, waits, and begins the attempt for the rest.
-    private mutating func breakAndBegin(_ machine: inout ExchangeMachine) {
+    /// - Returns: How long it waits.
+    @discardableResult
+    private mutating func breakAndBegin(_ machine: inout ExchangeMachine) -> Duration? {
         let step = machine.attemptFailed(.reset, in: circumstances, using: &generator)
-        guard case .park = step else {
+        guard case .park(_, let parking) = step else {
             Issue.record("\(step)")
-            return
+            return nil
         }
         machine.enter(.parked)
         _ = machine.startAttempt(.dueTime, at: circumstances.now)
+        return parking.delay
     }
 
     @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
-    mutating func attemptsStartOverAfterEnoughProgress(recipient: ExchangeMachine.Recipient) throws {
+    mutating func attemptsAndDelayStartOverAfterEnoughProgress(recipient: ExchangeMachine.Recipient) throws {
         let min = ResumableResponse.progressMin
         var machine = try Self.machine(for: recipient, done: 100)
         var counts: [Int] = []
+        var delays: [Duration?] = []
         for part in [min - 101, 1, 0] {
-            breakAndBegin(&machine)
+            delays.append(breakAndBegin(&machine))
             counts.append(machine.rules.counts.automatic)
             let first = machine.resumable?.done ?? 0
             #expect(machine.continued(by: Self.rest(from: first), in: circumstances, using: &generator) == .goOn)
             _ = machine.continuationCame(part)
         }
-        breakAndBegin(&machine)
+        delays.append(breakAndBegin(&machine))
         counts.append(machine.rules.counts.automatic)
         #expect(counts == [2, 3, 2, 3], "after 64 KiB, once")
+        #expect(delays == [1, 2, 1, 2].map { .seconds($0) }, "and the delay with them")
     }
 
     /// Bytes that come a second time, because what had come was of no use, are no progress.

@@ -39,6 +39,48 @@ extension EndToEnd {
             #expect(output.contains("trusted now") && output.contains("trusted already") && output.contains("removed"), "\(output)")
         }
 
+        /// A Java with a store of its own, beside that of Debian's, which the mount namespace has a copy of. Java is installed for
+        /// `make test-browser` and, with its compiler, for `make test-reach`.
+        @Test(.enabled(if: getuid() == 0 && access("/usr/bin/keytool", X_OK) == 0, "needs root and Java"))
+        func javaTrustsTheAuthorityUntilItIsTakenBack() async throws {
+            let scene = try await AuthorityScene()
+            let origin = try await scene.startOrigin()
+            let hasCompiler = access("/usr/bin/javac", X_OK) == 0
+            try scene.home.write(TrustedClients.javaProgram, to: "Fetch.java")
+            let script = """
+                set -eu
+                cd "$HOME"; mkdir -p certs java/bin java/lib/security
+                cp -a /etc/ssl/certs/. certs; mount --bind certs /etc/ssl/certs
+                real=$(dirname "$(dirname "$(readlink -f /usr/bin/keytool)")")
+                ln -s "$real/bin/keytool" java/bin/keytool
+                cp -L "$real/lib/security/cacerts" java/lib/security/cacerts
+                export JAVA_HOME="$HOME/java"
+                own="$JAVA_HOME/lib/security/cacerts"
+                list() { for store in "$own" /etc/ssl/certs/java/cacerts; do keytool -list -keystore "$store" -storepass changeit; done; }
+                count() { echo "entries $(list | grep -c '^layover-')"; }
+                fetch() { \(hasCompiler ? #"java -Djavax.net.ssl.trustStore="$own" Fetch.java https://localhost:\#(origin.port)/echo; echo "java $?""# : ":"); }
+                list > before 2> /dev/null; set +e
+                fetch
+                "$0" ca trust --store java; echo "trust $?"
+                count; fetch
+                "$0" ca trust --store java; echo "again $?"
+                count
+                "$0" ca untrust --store java; echo "untrust $?"
+                fetch
+                list > after 2> /dev/null
+                cmp before after; echo "same $?"
+                """
+            let command = scene.shell(script)
+            let output = try await Command("/usr/bin/unshare", ["--mount", "--propagation", "private", command.executable] + command.arguments)
+                .succeed().output
+            let facts = output.split(separator: "\n").filter { $0.contains(#/^(java|trust|again|untrust|same|entries) \d+$/#) }
+            let expected = [
+                "java 1", "trust 0", "entries 2", "java 0", "again 0", "entries 2", "untrust 0", "java 1", "same 0",
+            ]
+            #expect(facts.map(String.init) == expected.filter { hasCompiler || !$0.hasPrefix("java") }, "\(output)")
+            #expect(output.contains("trusted now") && output.contains("trusted already") && output.contains("removed"), "\(output)")
+        }
+
         /// Chromium 146 and later use the older place if it is there, whatever is in the newer one.
         @Test(arguments: [false, true])
         func chromiumTrustsTheAuthorityUntilItIsTakenBack(bothPlaces: Bool) async throws {

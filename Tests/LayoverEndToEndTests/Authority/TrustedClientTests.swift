@@ -50,6 +50,19 @@ extension EndToEnd {
             Client(name: "Java", program: "javac", script: #"java "$HOME/Fetch.java" URL/echo"#),
         ]
 
+        /// Fetches, and ends with 0 for a 200.
+        static let javaProgram = """
+            import java.net.URI;
+            import java.net.http.*;
+            public class Fetch {
+                public static void main(String[] words) throws Exception {
+                    var request = HttpRequest.newBuilder(URI.create(words[0])).build();
+                    var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+                    System.exit(answer.statusCode() == 200 ? 0 : 1);
+                }
+            }
+            """
+
         @Test(arguments: clients)
         func eachFetchesFromBothHosts(client: Client) async throws {
             // Where it is not installed, `make test-browser` and `make test-reach` tell.
@@ -88,17 +101,7 @@ extension EndToEnd {
                 git -c user.name=a -c user.email=a@b.test commit --quiet --message first; git push --quiet ../git/demo.git HEAD:refs/heads/main
                 """, root.url.path]).succeed()
             try root.write(#"{"crates":[],"meta":{"total":0}}"#, to: "api/v1/crates")
-            try scene.home.write("""
-                import java.net.URI;
-                import java.net.http.*;
-                public class Fetch {
-                    public static void main(String[] words) throws Exception {
-                        var request = HttpRequest.newBuilder(URI.create(words[0])).build();
-                        var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
-                        System.exit(answer.statusCode() == 200 ? 0 : 1);
-                    }
-                }
-                """, to: "Fetch.java")
+            try scene.home.write(Self.javaProgram, to: "Fetch.java")
             return root
         }
 

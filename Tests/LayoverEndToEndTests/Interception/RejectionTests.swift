@@ -24,12 +24,16 @@ extension EndToEnd {
             var ownAuthority: String { scene.layover.folder.file("authority/ca.pem").path }
 
             /// A client that trusts the origin's authority only, as one that pins it does.
-            func pinned() async throws -> CommandResult {
-                try await scene.layover.curl("--fail", "--cacert", authority.certificate, scene.secureURL("/echo")).run()
+            func pinned(from address: String = "127.0.0.1") async throws -> CommandResult {
+                try await fetch(trusting: authority.certificate, from: address)
             }
 
-            func trusting() async throws -> CommandResult {
-                try await scene.layover.curl("--fail", "--cacert", ownAuthority, scene.secureURL("/echo")).run()
+            func trusting(from address: String = "127.0.0.1") async throws -> CommandResult {
+                try await fetch(trusting: ownAuthority, from: address)
+            }
+
+            private func fetch(trusting file: String, from address: String) async throws -> CommandResult {
+                try await scene.layover.curl("--fail", "--interface", address, "--cacert", file, scene.secureURL("/echo")).run()
             }
 
             struct Status: Decodable {
@@ -74,7 +78,11 @@ extension EndToEnd {
             #expect(metrics.contains("layover_interception_rejections_total 1\n"))
             #expect(metrics.contains("layover_interception_fallbacks_total 1\n"))
             let log = test.scene.layover.process.errors
-            #expect(log.contains("a client rejects the certificate of an intercepted host") && log.contains("localhost"), "\(log)")
+            let line = try #require(log.split(separator: "\n").first { $0.contains("a client rejects the certificate of an intercepted host") })
+            for word in ["localhost", "127.0.0.1", "interceptFallback"] { #expect(line.contains(word), "\(line)") }
+            // Clients at other addresses are served as before.
+            #expect(try await test.trusting(from: "127.0.0.2").status == 0)
+            #expect(try await test.status().fallbacks == 1)
             // With another authority its clients may be willing.
             let folder = test.scene.layover.folder.file("authority")
             let before = status.authority
@@ -119,6 +127,65 @@ extension EndToEnd {
             }
             #expect(try await test.status().rejectingHosts == ["localhost"])
             withExtendedLifetime(origin) {}
+        }
+
+        /// Ends the connection behind the server's flight, or behind the handshake.
+        private static let endingClient = """
+            import socket, ssl, struct, sys
+            proxy, port, authority, way = sys.argv[1:]
+            connection = socket.create_connection(("127.0.0.1", int(proxy)))
+            connection.sendall(f"CONNECT localhost:{port} HTTP/1.1\\r\\nHost: localhost:{port}\\r\\n\\r\\n".encode())
+            head = b""
+            while b"\\r\\n\\r\\n" not in head:
+                head += connection.recv(1)
+            context = ssl.create_default_context(cafile=authority)
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            client = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
+            def is_established():
+                try:
+                    client.do_handshake()
+                    return True
+                except ssl.SSLWantReadError:
+                    return False
+                finally:
+                    connection.sendall(outgoing.read())
+            is_established()
+            incoming.write(connection.recv(65536))
+            if way == "reset behind the handshake":
+                while not is_established():
+                    incoming.write(connection.recv(65536))
+                # Its tickets come once the server is done too.
+                assert connection.recv(1)
+            if way == "end":
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+            else:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
+            """
+
+        @Test func resetsNeverCountAndAnEndWithoutAnAlertCountsWhenRepeated() async throws {
+            let test = try await RejectingScene(fallback: true)
+            func endConnection(_ way: String) async throws {
+                let layover = test.scene.layover
+                try await Command("python3", ["-c", Self.endingClient, "\(layover.proxyPort)", "\(test.scene.port.number)", test.ownAuthority, way])
+                    .succeed()
+            }
+            for way in ["reset", "reset behind the handshake"] { for _ in 1...3 { try await endConnection(way) } }
+            let deadline = ContinuousClock.now + .seconds(20)
+            while !(try await test.scene.layover.call("GET", "/metrics").text).contains("\nlayover_open_connections 0\n") {
+                guard ContinuousClock.now < deadline else { throw ProcessError("connections stay open") }
+            }
+            let status = try await test.status()
+            #expect(status.connections == 6 && status.rejections == 0 && status.rejectingHosts == [])
+            for count in 1...3 {
+                #expect(try await test.status().rejectingHosts == [])
+                try await endConnection("end")
+                try await test.waitForRejections(count)
+            }
+            #expect(try await test.status().rejectingHosts == ["localhost"])
         }
 
         /// The request goes to the host of CONNECT, and people are told of the other name.

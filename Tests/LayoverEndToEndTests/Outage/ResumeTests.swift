@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// A download whose connection breaks goes on inside the same response.
+    /// A download whose connection breaks goes on inside the same response. RESUME_SEED chooses where it breaks.
     @Suite(.bothPaths) struct Resume {
         private static let total = 200 << 20
 
@@ -28,7 +28,7 @@ extension EndToEnd {
         private static func expectEveryByte(
             of total: Int, breakingAfter sizes: ClosedRange<Int>, validator: String, _ options: String...
         ) async throws -> Int {
-            let seed = UInt64.random(in: 1...999_999)
+            let seed = ProcessInfo.processInfo.environment["RESUME_SEED"].flatMap(UInt64.init) ?? .random(in: 1...999_999)
             let bytes = try randomBytes(total)
             let origin = try MisbehavingOrigin { connection in
                 guard let head = connection.readHead() else { return }

@@ -8,12 +8,12 @@ import Testing
 @testable import LayoverProxy
 
 struct RequestPlannerTests {
-    private static func plan(_ text: String, isLoopback: Bool) throws -> RequestPlan {
+    private static func plan(_ text: String, isLoopback: Bool, rules: ProxyRules = ProxyRules()) throws -> RequestPlan {
         var decoder = RequestDecoder()
         var input = ByteBuffer(string: text)
         guard case .head(let head)? = try decoder.next(&input) else { throw WaitedTooLong(what: "a head") }
         var cache = RequestAddressCache()
-        return try RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
+        return try RequestPlanner(rules: rules, addressGuard: OwnAddressGuard())
             .plan(head, isLoopback: isLoopback, cache: &cache)
     }
 
@@ -32,6 +32,52 @@ struct RequestPlannerTests {
             #expect(refusal.problem.status == 403)
             #expect(refusal.problem.kind == "connect_port")
         }
+    }
+
+    /// CONNECT has no path and a method of its own.
+    @Test func routeOfCONNECTIsFoundByItsHost() throws {
+        var careful = Policy.standard
+        (careful.name, careful.holdMax) = ("careful", .seconds(7))
+        var route = Route(name: "files", policy: careful)
+        route.host = .below("files.test")
+        route.timeouts.connect = .seconds(3)
+        route.allowAddresses = ["169.254.9.9"]
+        route.way = .through(ParentProxy(scheme: .socks5h, host: "parent.test", port: 1080))
+        var fetches = Route(name: "fetches", policy: .standard)
+        (fetches.host, fetches.methods) = (.exact("a.files.test"), ["GET"])
+        var pages = Route(name: "pages", policy: .standard)
+        (pages.host, pages.pathPrefix) = (.exact("a.files.test"), "/pages")
+        var rules = ProxyRules()
+        rules.routes = RouteTable(routes: [route, fetches, pages])
+
+        let plan = try Self.tunnel(to: "a.files.test:443", rules)
+        #expect(plan.route == "files")
+        #expect(plan.policy.holdMax == .seconds(7))
+        #expect(plan.request.timeouts.connect == .seconds(3))
+        #expect(plan.request.allowAddresses == ["169.254.9.9"])
+        #expect(plan.request.parent?.host == "parent.test")
+        let other = try Self.tunnel(to: "files.test:443", rules)
+        #expect(other.route == nil && other.request.parent == nil && other.request.allowAddresses == [])
+        #expect(other.policy.name == Policy.standard.name)
+    }
+
+    /// An address that a route allows is allowed to its hosts only.
+    @Test func addressesOfARouteAreForItsCONNECT() throws {
+        var route = Route(name: "metadata", policy: .standard)
+        route.host = .exact("169.254.169.254")
+        var rules = ProxyRules()
+        rules.routes = RouteTable(routes: [route])
+        #expect(throws: Refusal.self) { _ = try Self.tunnel(to: "169.254.169.254:443", rules) }
+        route.allowAddresses = ["169.254.169.254"]
+        rules.routes = RouteTable(routes: [route])
+        #expect(try Self.tunnel(to: "169.254.169.254:443", rules).route == "metadata")
+        #expect(throws: Refusal.self) { _ = try Self.tunnel(to: "169.254.1.1:443", rules) }
+    }
+
+    private static func tunnel(to authority: String, _ rules: ProxyRules) throws -> ForwardPlan {
+        let text = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n"
+        guard case .forward(let plan) = try plan(text, isLoopback: true, rules: rules) else { throw WaitedTooLong(what: "a tunnel") }
+        return plan
     }
 
     @Test func cachedAddressIsUsedOnlyForAnEqualAuthority() throws {

@@ -65,8 +65,23 @@ struct CertificateTests {
         try Data(JavaTrustStoreFile.bytes(certificates.map(\.der))).write(to: file)
         let listing = try await Command("keytool", ["-list", "-keystore", file.path, "-storepass", "changeit"]).succeed().output
         for certificate in certificates {
-            #expect(JavaTrustStore.aliases(of: certificate, in: listing).count == 1, "\(listing)")
+            let aliases = JavaTrustStore.aliases(of: certificate, in: listing)
+            #expect(aliases.count == 1 && aliases.allSatisfy { listing.contains("\($0), ") && !$0.contains(",") }, "\(listing)")
         }
         #expect(listing.contains("trustedCertEntry"))
+    }
+
+    /// As keytool of Java 8 to 21 prints it, with the space at the end of the line.
+    @Test(arguments: ["layover-0123456789abcdef", "of, Jan 1, 2026, ours"]) func aliasIsAllThatStandsBeforeTheDate(alias: String) async throws {
+        let certificate = try await Certificate.fixture()
+        let listing = """
+            Your keystore contains 2 entries
+
+            other, Jun 4, 2025, trustedCertEntry,\(" ")
+            Certificate fingerprint (SHA-256): 00:11
+            \(alias), Nov 25, 2026, trustedCertEntry,\(" ")
+            Certificate fingerprint (SHA-256): \(certificate.fingerprintForPeople)
+            """
+        #expect(JavaTrustStore.aliases(of: certificate, in: listing) == [alias])
     }
 }
