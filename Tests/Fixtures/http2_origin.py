@@ -3,7 +3,8 @@
 The first line on standard output is its port; then a line of JSON for each request. The path says what it does:
 /echo answers with the body, without a length; /length/echo with one; /refused refuses the first stream for each path (REFUSED_STREAM);
 /dies/… ends the connection behind the first request for each path; /broken resets the stream in the middle of the body; /early answers
-before the body is there."""
+before the body is there; /breaks/N has N bytes of a pattern and resets the stream after half of what was asked for,
+until few are left; /ends/N ends the connection instead."""
 
 import json
 import socket
@@ -62,6 +63,8 @@ class Connection:
                 return self.raw.recv(65536)
             except TimeoutError:
                 for stream in self.breaking:
+                    if stream is None:
+                        return b""
                     self.h2.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
                 self.breaking = []
                 self.raw.sendall(self.h2.data_to_send())
@@ -85,6 +88,8 @@ class Connection:
 
     def answer(self, stream, fields, body):
         path, method = dict(fields)[":path"], dict(fields)[":method"]
+        if path.startswith(("/breaks/", "/ends/")):
+            return self.rest(stream, int(path.rpartition("/")[2]), dict(fields))
         log(path=path, method=method, connection=self.number, bytes=len(body), fields=fields)
         if path.startswith("/dies") and is_first(path):
             return True
@@ -103,6 +108,23 @@ class Connection:
             return False
         self.h2.send_headers(stream, answer)
         self.outgoing[stream] = body
+        return False
+
+    def rest(self, stream, total, fields):
+        first = int(fields.get("range", "bytes=0-")[6:-1])
+        log(path=fields[":path"], connection=self.number, range=fields.get("range"), condition=fields.get("if-range"))
+        answer = [(":status", "206" if "range" in fields else "200"), ("etag", '"one"'), ("content-length", str(total - first))]
+        if "range" in fields:
+            answer.append(("content-range", f"bytes {first}-{total - 1}/{total}"))
+        body = bytes(index * 7 % 251 for index in range(first, total))
+        is_whole = len(body) <= 1000
+        if not is_whole:
+            body = body[:len(body) // 2]
+            self.breaking.append(stream if fields[":path"].startswith("/breaks/") else None)
+        self.h2.send_headers(stream, answer)
+        parts = [body[start:start + 16384] for start in range(0, len(body), 16384)]
+        for part in parts:
+            self.h2.send_data(stream, part, end_stream=is_whole and part is parts[-1])
         return False
 
     def push(self):

@@ -161,7 +161,31 @@ struct UserTests {
         }
     }
 
-    /// Two checks run at a time. A client with the same credential as one of them waits for its result.
+    /// While others are checked, which takes long: they are checked elsewhere, and this loop answers.
+    @Test func resultOfACheckIsRemembered() async throws {
+        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$13$"))
+        let fast = try PasswordHash(Self.bcrypt)
+        try await withUsers(rules: { $0.users = ["me": fast, "you": slow] }) { proxy in
+            let wrong = "Proxy-Authorization: Basic bWU6d3Jvbmc="
+            func status(_ field: String) async throws -> Int {
+                try await proxy.client(sending: .get("/", field)).answer().status
+            }
+            #expect(try await status(Self.right) == 200)
+            #expect(try await status(wrong) == 407)
+            // you:1 and you:2
+            var guessing: [RawClient] = []
+            for guess in ["eW91OjE=", "eW91OjI="] {
+                guessing.append(try await proxy.client(sending: .get("/", "Proxy-Authorization: Basic \(guess)")))
+            }
+            try await proxy.settle()
+            #expect(try await status("Proxy-Authorization: Basic bWU6Mw==") == 503, "both are being checked")
+            #expect(try await status(Self.right) == 200)
+            #expect(try await status(wrong) == 407)
+            #expect(try await status("Proxy-Authorization: Basic bWU6NA==") == 503, "still")
+            for client in guessing { #expect(try await client.answer().status == 407) }
+        }
+    }
+
     /// Two checks run at a time; who guesses gets no more of the processor.
     @Test func thirdPasswordAtATimeIsRefused() async throws {
         let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$12$"))

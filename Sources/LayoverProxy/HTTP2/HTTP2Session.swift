@@ -15,10 +15,11 @@ final class HTTP2Session: ChannelInboundHandler {
 
     private let loop: ProxyLoop
     private let verdict: CertificateVerdict
+    private let end: HTTP2ConnectionEnd
     private var context: ChannelHandlerContext?
 
-    init(loop: ProxyLoop, verdict: CertificateVerdict) {
-        (self.loop, self.verdict) = (loop, verdict)
+    private init(loop: ProxyLoop, verdict: CertificateVerdict, end: HTTP2ConnectionEnd) {
+        (self.loop, self.verdict, self.end) = (loop, verdict, end)
     }
 
     /// Puts HTTP/2 at the end of a pipeline.
@@ -35,6 +36,7 @@ final class HTTP2Session: ChannelInboundHandler {
         let accept = NIOLoopBound(verdict, eventLoop: loop.eventLoop)
         let bound = NIOLoopBound(loop, eventLoop: loop.eventLoop)
         let make = NIOLoopBound(makeConnection, eventLoop: loop.eventLoop)
+        let end = HTTP2ConnectionEnd()
         let streams = NIOHTTP2Handler(
             mode: .server, eventLoop: loop.eventLoop, connectionConfiguration: limits.connection, streamConfiguration: limits.stream,
             streamDelegate: management.http2StreamDelegate
@@ -49,7 +51,7 @@ final class HTTP2Session: ChannelInboundHandler {
             }
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([HTTP2SettingsInForce(), streams, management, HTTP2Session(loop: loop, verdict: verdict)])
+        try pipeline.addHandlers([HTTP2SettingsInForce(), end, streams, management, HTTP2Session(loop: loop, verdict: verdict, end: end)])
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -76,8 +78,8 @@ final class HTTP2Session: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // One stream's, which it hears of itself.
-        if error is NIOHTTP2Errors.StreamError { return }
+        // One stream's, which has been reset (RFC 9113 section 5.4.2).
+        if error is any NIOHTTP2Error, !end.isSaid { return }
         if let error = error as? TLSError { verdict.rejected(error) }
         context.close(promise: nil)
     }

@@ -99,6 +99,7 @@ extension TransferProgress {
         case 28: phase == .resolving ? .dnsTimeout : .connectionTimeout
         case 35 where remark.contains("alert"): .tlsAlertReceived
         case 55, 56: brokenKind(row, phase: phase)
+        case 92: resetKind(row)
         default: row.kind
         }
     }
@@ -113,6 +114,14 @@ extension TransferProgress {
         if sendingCount == 0 { return phase == .securing ? .tlsProtocolError : .connectionTerminated }
         guard isAnswered else { return row.kind }
         return remark.contains("chunk") ? .httpResponseTransferCoding : .httpResponseIncomplete
+    }
+
+    /// A stream that was reset, or whose connection ended, is what a connection that broke is in HTTP/1.1. Some codes say that
+    /// the request would fare no better once more (RFC 9113 section 7).
+    private func resetKind(_ row: CurlCode) -> FailureKind {
+        let codes = ["PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED"]
+        if codes.contains(where: remark.contains) { return row.kind }
+        return isAnswered ? .httpResponseIncomplete : .connectionTerminated
     }
 
     func connectError(_ row: CurlCode) -> Int32? {

@@ -14,6 +14,8 @@ extension EndToEnd {
                 var connection: Int?
                 var bytes: Int?
                 var fields: [[String]]?
+                var range: String?
+                var condition: String?
             }
 
             let layover: RunningLayover
@@ -124,6 +126,22 @@ extension EndToEnd {
         }
 
         /// An origin without a word about protocols in its handshake, which then speaks HTTP/2.
+        /// The rest is asked for on a stream of its own; the connection stays unless it was the one that ended.
+        @Test(arguments: [("/breaks/120000", 1), ("/ends/120000", 8)])
+        func aDownloadGoesOnWhereItsStreamEnded(path: String, connectionCount: Int) async throws {
+            let scene = try await HTTP2Scene()
+            let folder = try TemporaryFolder()
+            let file = folder.file("download")
+            let result = try await scene.curl("--fail", "--output", file.path, scene.url(path))
+            #expect(result.status == 0, "\(result)")
+            #expect(try Data(contentsOf: file) == Data((0..<120_000).map { UInt8($0 * 7 % 251) }))
+            let records = scene.records
+            let firsts = [60_000, 90_000, 105_000, 112_500, 116_250, 118_125, 119_062]
+            #expect(records.map(\.range) == [nil] + firsts.map { "bytes=\($0)-" })
+            #expect(records.dropFirst().allSatisfy { $0.condition == "\"one\"" })
+            #expect(Set(records.map(\.connection)).count == connectionCount)
+        }
+
         @Test(.bothPaths) func anOriginThatAnswersInHTTP2NeedsTheKey() async throws {
             let scene = try await HTTP2Scene()
             let result = try await scene.curl(scene.url("/echo", route: "one"))

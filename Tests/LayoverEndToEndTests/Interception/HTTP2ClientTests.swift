@@ -209,6 +209,28 @@ extension EndToEnd {
             #expect(origin.records.filter { $0.event == "request" }.map(\.target) == ["/trailers", "/echo"])
         }
 
+        /// Three times what NIO's own settings bear of each, and more than the 32 reset streams that it remembers.
+        @Test func manyStreamErrorsAndLateFramesKeepTheConnection() async throws {
+            struct Result: Decodable {
+                var resets: Int
+                var status: Int
+                var wasOpen: Bool
+                var goaway: Int?
+            }
+
+            let tools = try await Command(Fixtures.script("python-tools.sh"), ["http2"]).run(within: .seconds(120))
+            try #require(tools.status == 0, "h2 is not installed: \(tools.errors)")
+            let test = try await HTTP2Scene()
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            let client = Command(
+                tools.output.trimmingCharacters(in: .whitespacesAndNewlines) + "/bin/python",
+                ["-B", Fixtures.path("http2_frames.py"), "\(test.scene.layover.proxyPort)", "\(test.scene.port.number)", test.ownAuthority, "600"])
+            let result = try test.result(Result.self, of: try await client.succeed().output)
+            #expect(result.resets == 1200 && result.status == 200 && result.wasOpen, "\(result)")
+            #expect(result.goaway == 6, "FRAME_SIZE_ERROR, and then the connection ends")
+            withExtendedLifetime(origin) {}
+        }
+
         @Test func malformedRequestsResetTheirStreamsOnly() async throws {
             struct Result: Decodable {
                 var codes: [Int]
