@@ -86,6 +86,33 @@ struct ResumingTests {
         }
     }
 
+    /// What it has not taken of one part counts for the next: an origin that breaks often does not fill the memory.
+    @Test func clientThatTakesNothingSlowsTheRestDown() async throws {
+        try await withProxy(rules: Self.patient) { proxy in
+            let total = 48 << 20
+            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
+            try await client.send(.get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.sendHead(200, ["Content-Length: \(total)", "ETag: \"v1\""])
+            let part = String(repeating: "x", count: 1 << 20)
+            for _ in 0..<24 { attempt.sendBody(part) }
+            try await proxy.settle()
+            let untaken = attempt.attempt.bytesOutstanding.load(ordering: .relaxed)
+            #expect(untaken > 4 << 20)
+            attempt.fail(.connectionTerminated, phase: .receiving, evidence: .answered)
+            let second = try await Self.next(proxy)
+            #expect(second.attempt.bytesOutstanding.load(ordering: .relaxed) == untaken)
+            second.attempt.isReceivingPaused.store(true, ordering: .relaxed)
+            try await client.startReading()
+            try await second.seen.wait("the transfer to be resumed") { $0.resumeCount > 0 }
+            #expect(second.attempt.bytesOutstanding.load(ordering: .relaxed) == 0)
+            second.sendHead(206, Self.rest("\(24 << 20)-\(total - 1)/\(total)"))
+            for _ in 0..<24 { second.sendBody(part) }
+            second.finish()
+            #expect(try await client.answer(after: total).body.utf8.count == total)
+        }
+    }
+
     @Test func drainEndsItsWait() async throws {
         try await withProxy(rules: Self.patient) { proxy in
             let client = try await Self.broken(proxy)

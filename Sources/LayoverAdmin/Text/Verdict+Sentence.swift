@@ -40,7 +40,7 @@ extension Verdict.Parking {
                 : "Aborted by a person. The request is kept; no automatic attempts are left."
         case .gate: "Parked without an attempt: the origin was unreachable."
         case .stopping: "Interrupted: the proxy was stopping. The request continues after the next start."
-        case .ownTrouble: "The attempt failed inside the proxy. The request is retried."
+        case .ownTrouble: "The attempt failed because of the proxy or its settings. The request is retried."
         case .store: "Not sent: the store could not read the request or record the attempt."
         case .rescued:
             asks == nil

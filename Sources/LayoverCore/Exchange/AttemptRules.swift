@@ -113,6 +113,11 @@ package struct AttemptRules: Sendable {
         if isTicket, failure.isOurOwn {
             return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
         }
+        // An administrator has to mend the configuration; nobody sends the request again meanwhile.
+        if isTicket, failure.kind == .parentProxyMisconfigured, failure.evidence == .neverSent {
+            let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
+            return leave(request, after: failure, delay: delay, rule: .ownTrouble)
+        }
         if network.isBehindPortal, failure.kind == .tlsCertificateError, failure.evidence == .neverSent {
             return verdictOnRetriable(failure, sending: request, as: .portal, using: &generator)
         }

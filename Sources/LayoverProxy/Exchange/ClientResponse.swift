@@ -17,7 +17,7 @@ final class ClientResponse {
     /// What was passed on of a response that may be resumed; nil where it cannot be.
     private var begun: ResponsePart?
     /// Bytes written to a client that does not take them yet.
-    private var untakenByteCount = 0
+    private(set) var untakenByteCount = 0
     /// The response that is being passed on, for those that have asked for the same.
     private var sharing: ResponseSharing?
     /// A response that does not come from the upstream.

@@ -64,9 +64,10 @@ extension Exchange {
         }
     }
 
-    func preflightAnswered(_ status: Int) {
+    func preflightAnswered(_ head: ResponseHead) {
+        guard !parentRefused(head) else { return }
         run.cancel()
-        switch machine.preflightAnswered(status: status, at: loop.engine.clock.now()) {
+        switch machine.preflightAnswered(status: head.status, at: loop.engine.clock.now()) {
         case .send(let number): startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number)
         case .drop(let failure): ended(as: .cancelled, failure: failure)
         case .ask(let failure): refusedToSend(.rejected, failure)
@@ -137,17 +138,22 @@ extension Exchange {
 
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
-        // What it says is not for the client, who would send us credentials that are none of ours.
-        if head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) {
-            run.abortQuietly()
-            return attemptFailed(failure)
-        }
+        guard !parentRefused(head) else { return }
         if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
         // Its client has left, but others may have asked for the same.
         if phase.isEnded { client?.response.share(head, of: self) }
         if phase.isAttempting { deliver(head) }
+    }
+
+    /// Whether the parent proxy has refused our credentials. What it says is not for the client, who would send us credentials that are
+    /// none of ours, and is no word of the origin.
+    private func parentRefused(_ head: ResponseHead) -> Bool {
+        guard head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) else { return false }
+        run.abortQuietly()
+        attemptFailed(failure)
+        return true
     }
 
     /// Whether the response is not to be passed on, or not yet.

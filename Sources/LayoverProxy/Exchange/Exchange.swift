@@ -117,6 +117,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
             permit: permit ?? connected, client: client?.connection?.number, receiver: self)
+        // A client that does not take the part before slows the rest down, whichever attempt brought it.
+        if machine.resumable != nil, let response = client?.response {
+            attempt.bytesOutstanding.add(response.untakenByteCount, ordering: .relaxed)
+        }
         run.start(attempt, isTimed: cacheUse != nil || machine.recipient == .cache, isShown: entry != nil)
         machine.attemptGoes(by: attempt.path)
     }
@@ -141,7 +145,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         switch event {
         case .bodyWanted: client?.sendContinue(in: phase)
         case .interim(let head): client?.passOn(interim: head, in: phase)
-        case .head(let head, _) where phase.isPreflight: preflightAnswered(head.status)
+        case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
         case .head(let head, let sendings): received(head, sendings: sendings)
         case .body, .end, .failed:
             if phase.isOffering { offered?.rest.append(event) } else { receiveRest(event) }

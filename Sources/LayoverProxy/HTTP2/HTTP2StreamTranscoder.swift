@@ -244,8 +244,10 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         defer { promise?.succeed() }
         if isResponseEnded {
             if case .ended = request, mode == .output { return }
-            guard unsentByteCount == 0 || mode != .output else { return plannedReset = .noError }
-            return reset(.noError)
+            let isAllSent = unsentByteCount == 0 && pendingHead == nil && pendingData == nil
+            guard isAllSent || mode != .output else { return plannedReset = .noError }
+            // NO_ERROR would have the client take the part that it has for the whole.
+            return reset(isAllSent ? .noError : .internalError)
         }
         if case .failed = request { return }
         reset(.internalError)

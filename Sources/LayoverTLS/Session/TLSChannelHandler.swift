@@ -198,6 +198,8 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Reading
 
     package final func read(context: ChannelHandlerContext) {
+        // Nothing that may come behind the end is of use, and what is not read is bounded by the kernel.
+        guard !isInputEnded else { return }
         isReadWanted = true
         guard case .established(let session) = phase else { return }
         if !isInRead, !isDelivering, ciphertext.readableBytes > 0 || session.hasIncoming {
@@ -208,6 +210,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     package final func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isInputEnded else { return }
         var bytes = unwrapInboundIn(data)
         isInRead = true
         switch phase {
@@ -272,6 +275,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func inputEnded(_ end: TLSInputEnd) {
         guard !isInputEnded, let context else { return }
         isInputEnded = true
+        isReadWanted = false
         ciphertext = ByteBuffer()
         if hasDelivered, !isInRead {
             hasDelivered = false

@@ -23,11 +23,12 @@ package enum BoundedFile {
         return names.sorted().prefix(fileCountMax).flatMap { contents("\(path)/\($0)").map(PEM.certificates) ?? [] }
     }
 
-    /// Writes it; readers see the old file or the new one. A file with these very bytes is left as it is, but for its time.
+    /// Writes it; readers see the old file or the new one. A file with these very bytes and this mode is left as it is, but for its time.
     ///
     /// - Throws: A `TrustError` that names the file.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o644) throws(TrustError) {
-        if contents(path) == bytes, utimes(path, nil) == 0 { return }
+        var facts = stat()
+        if stat(path, &facts) == 0, facts.st_mode & 0o777 == mode, contents(path) == bytes, utimes(path, nil) == 0 { return }
         let draft = "\(path).\(getpid()).new"
         unlink(draft)
         let file = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, mode)

@@ -79,7 +79,7 @@ package struct AuthorityVariables: Sendable {
         let named = SettingsFile.value("ca_certificate", in: settings)
         let bundle = try write(.replaces, before: nil, inherited: named ?? before.nonempty("SSL_CERT_FILE"), system: system)
         let text = settings + (settings.isEmpty || settings.hasSuffix("\n") ? "" : "\n") + "ca_certificate = \(bundle)\n"
-        return try files.write(text, name: "wgetrc", extension: "conf", before: own, inherited: file)
+        return try files.write(text, name: "wgetrc", extension: "conf", before: own, inherited: file, source: file)
     }
 
     /// apt reads this before its own files (apt.conf(5)). Its methods give up after 30 s otherwise.

@@ -2,7 +2,7 @@ import Foundation
 import LayoverCrypto
 import LayoverText
 
-/// Files that variables name. They hold certificates and settings, nothing secret.
+/// Files that variables name. They hold certificates, and settings of programs: these are read by those only who may read what was copied.
 ///
 /// A file is named after what it replaces, not after what is in it: it is made anew in its place, and programs that are running
 /// go on to find it. Each text begins with a line that says so, and one that names the file that stood in the variable before.
@@ -52,15 +52,22 @@ struct GeneratedFiles: Sendable {
     /// - Parameters:
     ///   - before: What the variable named. Nil: it was unset.
     ///   - inherited: A file that counts although the variable did not name it.
+    ///   - source: The file whose text is part of this one. Nil, or no such file: everybody may read it.
     /// - Returns: The path.
     func write(
-        _ text: String, name: String, extension: String, before: String?, inherited: String? = nil
+        _ text: String, name: String, extension: String, before: String?, inherited: String? = nil, source: String? = nil
     ) throws(TrustError) -> String {
         try prepare()
         let path = path(name: name, extension: `extension`, before: before, inherited: inherited)
         let head = Self.mark + "\n" + (before.map { Self.beforeMark + $0 + "\n" } ?? "")
-        try BoundedFile.write(Array((head + text).utf8), to: path)
+        try BoundedFile.write(Array((head + text).utf8), to: path, mode: Self.mode(as: source))
         return path
+    }
+
+    private static func mode(as source: String?) -> UInt32 {
+        var facts = stat()
+        guard let source, stat(source, &facts) == 0 else { return 0o644 }
+        return 0o600 | facts.st_mode & 0o044
     }
 
     /// What was written, if it still is there.

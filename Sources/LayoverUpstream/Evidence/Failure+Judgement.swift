@@ -119,7 +119,9 @@ extension TransferProgress {
     /// A stream that was reset, or whose connection ended, is what a connection that broke is in HTTP/1.1. Some codes say that
     /// the request would fare no better once more (RFC 9113 section 7).
     private func resetKind(_ row: CurlCode) -> FailureKind {
-        let codes = ["PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED"]
+        let codes = [
+            "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+        ]
         if codes.contains(where: remark.contains) { return row.kind }
         return isAnswered ? .httpResponseIncomplete : .connectionTerminated
     }

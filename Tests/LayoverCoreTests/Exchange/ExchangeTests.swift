@@ -184,6 +184,15 @@ struct ExchangeTests {
                 == .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .ownTrouble)))
     }
 
+    /// A parent proxy that wants another password must not cost the orders that were accepted.
+    @Test mutating func ticketWaitsWhileItsParentProxyIsMisconfigured() {
+        let failure = Failure.fixture(.parentProxyMisconfigured, phase: .connecting)
+        #expect(verdict(on: failure, of: "POST", isTicket: false) == .fail(.notInRetryOn))
+        #expect(verdict(on: failure, of: "POST", isTicket: true) == .park(.init(delay: .seconds(1), shutsGate: false, rule: .ownTrouble)))
+        #expect(lastCounts.automatic == 0, "it is tried for as long as the ticket lives")
+        #expect(verdict(on: .fixture(.parentProxyDenied, phase: .connecting), of: "POST", isTicket: true) == .fail(.notInRetryOn))
+    }
+
     @Test mutating func ticketWaitsWhileItsHostNameIsUnknown() {
         var unknown = Failure.fixture(.dnsError, phase: .resolving)
         unknown.isNameUnknown = true

@@ -11,12 +11,28 @@ import Testing
 struct HTTP2StreamTranscoderTests {
     private typealias Payload = HTTP2Frame.FramePayload
 
+    /// As the library does with DATA beyond the window: it waits, and so does its promise.
+    private final class ClosedWindow: ChannelOutboundHandler {
+        typealias OutboundIn = Payload
+
+        private var waiting: [EventLoopPromise<Void>] = []
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            guard case .data = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+            if let promise { waiting.append(promise) }
+        }
+
+        func end() { for promise in waiting { promise.fail(ChannelError.eof) } }
+    }
+
     private final class Stream {
         let transcoder = HTTP2StreamTranscoder()
+        let window = ClosedWindow()
         let channel: EmbeddedChannel
 
-        init() throws {
-            channel = EmbeddedChannel(handler: transcoder)
+        /// - Parameter isBlocked: Whether its client gives no room for bodies.
+        init(isBlocked: Bool = false) throws {
+            channel = isBlocked ? EmbeddedChannel(handlers: [window, transcoder]) : EmbeddedChannel(handler: transcoder)
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         }
 
@@ -199,6 +215,18 @@ struct HTTP2StreamTranscoderTests {
         try stream.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
         stream.channel.close(promise: nil)
         #expect(try stream.frames == ["headers :status=200 content-length=5", "data ab", "reset 2"])
+    }
+
+    /// It is complete here, and not at its client.
+    @Test func completeResponseThatIsNotSentYetIsCutOffToo() throws {
+        let stream = try Stream(isBlocked: true)
+        try stream.begin()
+        let response = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
+        // Nobody waits for it here.
+        stream.channel.writeAndFlush(ByteBuffer(string: response), promise: nil)
+        stream.channel.close(promise: nil)
+        #expect(try stream.frames == ["headers :status=200", "reset 2"])
+        stream.window.end()
     }
 
     /// RFC 9113 section 8.1: the rest of the request is not wanted, and the response is good.

@@ -43,6 +43,23 @@ struct PreflightTests {
         }
     }
 
+    /// A parent proxy that refuses our credentials has not asked the origin.
+    @Test func refusalOfAParentProxyIsNoWordOfTheOrigin() async throws {
+        var policy = Policy.standard
+        policy.preflight = Preflight()
+        policy.preflight?.dropOn = [404, 407]
+        var route = Route(name: "r", policy: policy)
+        route.host = .exact("o.test")
+        route.way = .through(ParentProxy(scheme: .http, host: "parent.test", port: 3128, user: "me", password: "old"))
+        let table = RouteTable(policies: ["default": policy], routes: [route])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+            let id = try await proxy.accept()
+            try await proxy.nextAttempt().respond(407)
+            _ = try await proxy.until(id, is: .waiting)
+            #expect(try await proxy.entry(.waiting).lastFailure == .parentCredentialsRefused(remoteAddress: nil))
+        }
+    }
+
     /// Who has seen the origin's word and says retry is not asked the same again.
     @Test func retryByAPersonAfterAPreflightSendsTheRequest() async throws {
         try await Self.withPreflight { proxy in

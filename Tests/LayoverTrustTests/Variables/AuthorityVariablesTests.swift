@@ -145,6 +145,19 @@ struct AuthorityVariablesTests {
         #expect(scene.certificates(SettingsFile.value("ca_certificate", in: settings)).contains(scene.authority.der))
     }
 
+    /// A password may be among them.
+    @Test(arguments: [(0o600, 0o600), (0o640, 0o640), (0o644, 0o644), (0o444, 0o644)])
+    func settingsOfWgetAreReadByThoseWhoMayReadThem(mode: Int, expected: Int) async throws {
+        let scene = try await Scene()
+        let file = try scene.home.write("http_password = secret\n", to: ".wgetrc")
+        // The second run finds the file of the first.
+        for (mode, expected) in [(0o644, 0o644), (mode, expected)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+            let copy = try #require(try scene.exports()["WGETRC"])
+            #expect(try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == expected)
+        }
+    }
+
     @Test func theAuthorityInNpmsSettingsStays() async throws {
         let scene = try await Scene()
         let other = try await Certificate.fixture()
