@@ -249,8 +249,12 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
             // NO_ERROR would have the client take the part that it has for the whole.
             return reset(isAllSent ? .noError : .internalError)
         }
-        if case .failed = request { return }
-        reset(.internalError)
+        switch request {
+        case .failed: break
+        // Nothing of it has been looked at, so its client may send it again (section 8.7).
+        case .head: reset(.refusedStream)
+        case .body, .ended: reset(.internalError)
+        }
     }
 
     private func reset(_ code: HTTP2ErrorCode) {

@@ -217,6 +217,12 @@ struct HTTP2StreamTranscoderTests {
         #expect(try stream.frames == ["headers :status=200 content-length=5", "data ab", "reset 2"])
     }
 
+    @Test func requestThatIsNotLookedAtMayBeSentAgain() throws {
+        let stream = try Stream()
+        stream.channel.close(promise: nil)
+        #expect(try stream.frames == ["reset 7"])
+    }
+
     /// It is complete here, and not at its client.
     @Test func completeResponseThatIsNotSentYetIsCutOffToo() throws {
         let stream = try Stream(isBlocked: true)
