@@ -57,18 +57,21 @@ def wheel(folder):
     data = zipped(files)
     name = "reachpkg-1.0-py3-none-any.whl"
     write(folder, f"packages/{name}", data)
-    link = f'<a href="/packages/{name}#sha256={hashlib.sha256(data).hexdigest()}">{name}</a>'
+    link = f'<a href="../../packages/{name}#sha256={hashlib.sha256(data).hexdigest()}">{name}</a>'
     write(folder, "simple/reachpkg/index.html", f"<!DOCTYPE html><html><body>{link}</body></html>")
 
 
 def npm(folder):
     manifest = {"name": "reachpkg", "version": "1.0.0"}
     data = packed({"package.json": json.dumps(manifest).encode(), "data.bin": noise("npm")}, "package")
-    write(folder, "npm/reachpkg/-/reachpkg-1.0.0.tgz", data)
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(data).digest()).decode()
-    dist = {"tarball": "@BASE@/npm/reachpkg/-/reachpkg-1.0.0.tgz", "integrity": integrity, "shasum": hashlib.sha1(data).hexdigest()}
-    document = {"name": "reachpkg", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {**manifest, "dist": dist}}}
-    write(folder, "npm/reachpkg/index.html", json.dumps(document))
+    dist = {"integrity": integrity, "shasum": hashlib.sha1(data).hexdigest()}
+    # Below a path, and as a registry that has its host for itself.
+    for root in ("npm/", ""):
+        dist = {**dist, "tarball": f"@BASE@/{root}reachpkg/-/reachpkg-1.0.0.tgz"}
+        document = {"name": "reachpkg", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {**manifest, "dist": dist}}}
+        write(folder, f"{root}reachpkg/index.html", json.dumps(document))
+        write(folder, f"{root}reachpkg/-/reachpkg-1.0.0.tgz", data)
 
 
 def crate(folder):

@@ -93,7 +93,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self):
         path = unquote(urlsplit(self.path).path)
         number = count(self.host, self.command, self.path)
-        log(host=self.host, method=self.command, path=self.path, number=number, range=self.headers.get("Range"))
+        log(host=self.host, method=self.command, path=self.path, number=number, range=self.headers.get("Range"), via=self.headers.get("Via"))
         if self.fault == "busy" and number <= BUSY_COUNT:
             return self.simple(503, b"busy\n")
         if path == "/report":

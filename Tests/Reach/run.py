@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 """Real clients behind `layover exec`, an origin in a network namespace, and three kinds of trouble.
 
-    run.py [--only NAME…] [--fault outage|busy|broken] [--way http|tunnel|intercepted] [--table FILE]
+    run.py [--only NAME…] [--fault outage|busy|broken] [--way http|tunnel|intercepted] [--table FILE] [--routes]
 
 Each client fetches a package or a file of 1.5 MiB: by http, by https through the tunnel, and by https that Layover intercepts; while the link
 is cut at the start, from an origin that says 503 twice, and from one that resets the connection in the middle of the body. The counts of
@@ -20,6 +20,7 @@ import threading
 import time
 
 import artifacts
+import routes
 from clients import BROKEN, BUSY, CLIENTS, HTTP, INTERCEPTED, IN_TUNNEL, ITSELF, OUTAGE, TUNNEL, expected
 from machine import NEAR, Machine
 
@@ -45,6 +46,7 @@ def arguments():
     parser.add_argument("--only", nargs="*", default=[], help="names of clients")
     parser.add_argument("--fault", choices=FAULTS, action="append")
     parser.add_argument("--way", choices=WAYS, action="append")
+    parser.add_argument("--routes", action="store_true", help="only the programs that take a base URL (routes.py)")
     parser.add_argument("--table", help="write the table to this file too")
     parser.add_argument("--verbose", action="store_true", help="show what each client printed")
     return parser.parse_args()
@@ -254,8 +256,14 @@ def main():
     pairs = [(fault, way) for way in options.way or WAYS for fault in options.fault or FAULTS]
     names = [host(client, fault, way) for client in clients for fault, way in pairs]
     cells = []
-    with Machine(names) as machine:
+    complaints = []
+    with Machine([*names, routes.HOST]) as machine:
         bench = Bench(options, machine)
+        if options.routes or not (options.only or options.fault or options.way):
+            complaints = routes.check(bench)
+            print("\n".join(complaints) or f"by a route: {len(routes.PROGRAMS)} programs", flush=True)
+        if options.routes:
+            return 1 if complaints else 0
         for fault, way in pairs:
             batch = [Cell(client, fault, way) for client in clients]
             for start in range(0, len(batch), AT_ONCE):
@@ -280,7 +288,7 @@ def main():
         elif cell.verdict:
             bad += 1
     print(f"{len(cells) - bad} passed, {bad} failed")
-    return 1 if bad else 0
+    return 1 if bad or complaints else 0
 
 
 if __name__ == "__main__":

@@ -24,13 +24,15 @@ enum ToolRun {
         return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// - Parameter environment: What it gets besides PATH and HOME. JAVA_TOOL_OPTIONS and the like would change what tools say.
-    static func run(_ path: String, _ arguments: [String], environment: [String: String] = [:]) -> Result {
+    /// - Parameters:
+    ///   - environment: Where its PATH and HOME are from. JAVA_TOOL_OPTIONS and the like would change what tools say.
+    ///   - more: Variables that it gets besides.
+    static func run(_ path: String, _ arguments: [String], environment: [String: String] = [:], more: [String: String] = [:]) -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         let own = ["PATH", "HOME"].compactMap { name in environment[name].map { (name, $0) } }
-        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"].merging(own) { $1 }
+        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"].merging(own) { $1 }.merging(more) { $1 }
         let (output, errors) = (Pipe(), Pipe())
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

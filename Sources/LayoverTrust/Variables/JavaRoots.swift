@@ -2,6 +2,8 @@ import Foundation
 
 /// The trust store for Java: whom its own store trusts, and the authority.
 struct JavaRoots {
+    private static let passwordVariable = "LAYOVER_STORE_PASSWORD"
+
     let files: GeneratedFiles
     let environment: [String: String]
 
@@ -29,8 +31,9 @@ struct JavaRoots {
             let known = PEM.certificates(in: text)
             if !known.isEmpty { return known }
         }
-        let words = ["-list", "-rfc", "-keystore", store, "-storepass", password]
-        let answer = ToolRun.run(keytool, words, environment: environment)
+        // Arguments are there for everybody to read (proc(5)).
+        let words = ["-list", "-rfc", "-keystore", store, "-storepass:env", Self.passwordVariable]
+        let answer = ToolRun.run(keytool, words, environment: environment, more: [Self.passwordVariable: password])
         let found = PEM.certificates(in: Array(answer.output.utf8))
         guard answer.status == 0, !found.isEmpty else { return nil }
         _ = try files.write(found.map(PEM.text).joined(), name: "java-store", extension: "txt", before: origin)
