@@ -10,24 +10,29 @@
         --get PATH           a request after the handshake
         --post PATH          the same with a body of 1000 bytes
         --body N             only N bytes of that body
-        --end WHAT           after the request: `notify` = close_notify, `silent` = the end of the connection without it
+        --end WHAT           after the request: `notify` = close_notify, `silent` = the end of the connection without it, `flood` = close_notify
+                             behind the first 64 KiB of the response, and then other bytes for as long as they are taken, 64 MiB at most
+        --leave WHEN         ends the connection without a request: behind the first `flight` of the server, or behind the `handshake`
+        --reset              it does so by a reset
         --host NAME          Host, where it is not that of CONNECT
 """
 
 import argparse
 import fcntl
 import json
+import select
 import socket
 import ssl
 import struct
 import termios
 
 options = argparse.ArgumentParser()
-for name in ("proxy", "connect", "ca", "name", "version", "get", "post", "end", "host"):
+for name in ("proxy", "connect", "ca", "name", "version", "get", "post", "end", "host", "leave"):
     options.add_argument(f"--{name}")
 for name in ("offers", "record-size", "segment-size"):
     options.add_argument(f"--{name}", type=int)
 options.add_argument("--body", type=int, default=1000)
+options.add_argument("--reset", action="store_true")
 options = options.parse_args()
 
 
@@ -98,17 +103,52 @@ class Client:
                 data = self.connection.recv(65536)
                 self.incoming.write(data) if data else self.incoming.write_eof()
 
+    def notify(self):
+        try:
+            self.tls.unwrap()
+        except ssl.SSLWantReadError:
+            self.flush()
+
+    def flood(self):
+        """How many bytes behind the end were taken; two seconds without any are the end of it."""
+        count = 0
+        while count < 1 << 16:
+            count += len(self.run(lambda: self.tls.read(65536)))
+        self.notify()
+        self.connection.setblocking(False)
+        sent = 0
+        while sent < 64 << 20 and select.select([], [self.connection], [], 2)[1]:
+            sent += self.connection.send(bytes(1 << 16))
+        return str(sent)
+
+    def leave(self):
+        try:
+            self.tls.do_handshake()
+        except ssl.SSLWantReadError:
+            self.flush()
+        self.incoming.write(self.connection.recv(65536))
+        if options.leave == "handshake":
+            self.run(self.tls.do_handshake)
+            # The server's tickets come once it is done too.
+            self.connection.recv(1)
+        if options.reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        else:
+            self.connection.shutdown(socket.SHUT_WR)
+            while self.connection.recv(65536):
+                pass
+        self.connection.close()
+
     def exchange(self):
         method, path = ("POST", options.post) if options.post else ("GET", options.get)
         head = f"{method} {path} HTTP/1.1\r\nHost: {options.host or options.connect}\r\nConnection: close\r\n"
         head += "Content-Length: 1000\r\n\r\n" if options.post else "\r\n"
         self.run(lambda: self.tls.write(head.encode() + b"b" * (options.body if options.post else 0)))
+        if options.end == "flood":
+            return b"", self.flood()
         if options.end:
             if options.end == "notify":
-                try:
-                    self.tls.unwrap()
-                except ssl.SSLWantReadError:
-                    self.flush()
+                self.notify()
             self.connection.shutdown(socket.SHUT_WR)
         response = b""
         try:
@@ -122,6 +162,9 @@ class Client:
 
 
 client = Client()
+if options.leave:
+    client.leave()
+    raise SystemExit
 client.run(client.tls.do_handshake)
 facts = {"version": client.tls.version(), "protocol": client.tls.selected_alpn_protocol(),
          "names": [value for _, value in client.tls.getpeercert()["subjectAltName"]]}

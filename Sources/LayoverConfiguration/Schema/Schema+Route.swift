@@ -24,8 +24,8 @@ extension Schema {
                 + "authority and reads the requests."),
         routeKey(
             "interceptFallback", \.interceptFallback, .flag,
-            "Whether connections to the intercepted `host` become tunnels for an hour once a client has rejected Layover's certificate. "
-                + "The connection that was rejected is lost; its client has to come again."),
+            "Whether a client's connections to the intercepted `host` become tunnels for an hour once it has rejected Layover's "
+                + "certificate. The connection that was rejected is lost; the client has to come again."),
         routeKey(
             "timeouts.connect", \.timeouts.connect, Codec.timeout.orNull, "null: as `timeouts.connect`."),
         routeKey(

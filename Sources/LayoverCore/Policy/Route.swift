@@ -66,7 +66,7 @@ package struct Route: Sendable, Hashable {
     package var webhook: Webhook?
     /// Whether CONNECT to its `host` is intercepted: Layover serves TLS there and reads the requests. Default: false.
     package var intercepts = false
-    /// Whether connections to its `host` become tunnels for an hour once a client has rejected our certificate. Default: false.
+    /// Whether a client that has rejected our certificate gets tunnels to its `host` for an hour. Default: false.
     package var interceptFallback = false
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []

@@ -2,9 +2,10 @@ import NIOCore
 
 /// Knows whether a connection by HTTP/2 has come to its end by an error of its own (RFC 9113 section 5.4.1).
 ///
-/// NIOHTTP2 tells errors of single streams and of connections by the same types, and a stream must not take the others with it. But behind
-/// an error of the connection it always sends GOAWAY with a code. This handler stands in front of it and sees that. Each frame is a write
-/// of its own there, but for the bytes of a DATA frame, which are one more.
+/// NIOHTTP2 tells errors of single streams and of connections by the same types, and a stream must not take the others with it. But before
+/// it tells of an error of the connection, it sends GOAWAY with a code. This handler is between it and the network, and sees that. Each
+/// frame is a write of its own there, but for the bytes of a DATA frame, which are one more. While the proxy stops there is no second
+/// GOAWAY; then the end of the drain closes the connection.
 final class HTTP2ConnectionEnd: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -129,51 +129,16 @@ extension EndToEnd {
             withExtendedLifetime(origin) {}
         }
 
-        /// Ends the connection behind the server's flight, or behind the handshake.
-        private static let endingClient = """
-            import socket, ssl, struct, sys
-            proxy, port, authority, way = sys.argv[1:]
-            connection = socket.create_connection(("127.0.0.1", int(proxy)))
-            connection.sendall(f"CONNECT localhost:{port} HTTP/1.1\\r\\nHost: localhost:{port}\\r\\n\\r\\n".encode())
-            head = b""
-            while b"\\r\\n\\r\\n" not in head:
-                head += connection.recv(1)
-            context = ssl.create_default_context(cafile=authority)
-            context.minimum_version = ssl.TLSVersion.TLSv1_3
-            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-            client = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
-            def is_established():
-                try:
-                    client.do_handshake()
-                    return True
-                except ssl.SSLWantReadError:
-                    return False
-                finally:
-                    connection.sendall(outgoing.read())
-            is_established()
-            incoming.write(connection.recv(65536))
-            if way == "reset behind the handshake":
-                while not is_established():
-                    incoming.write(connection.recv(65536))
-                # Its tickets come once the server is done too.
-                assert connection.recv(1)
-            if way == "end":
-                connection.shutdown(socket.SHUT_WR)
-                while connection.recv(65536):
-                    pass
-            else:
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            connection.close()
-            """
-
         @Test func resetsNeverCountAndAnEndWithoutAnAlertCountsWhenRepeated() async throws {
             let test = try await RejectingScene(fallback: true)
-            func endConnection(_ way: String) async throws {
-                let layover = test.scene.layover
-                try await Command("python3", ["-c", Self.endingClient, "\(layover.proxyPort)", "\(test.scene.port.number)", test.ownAuthority, way])
-                    .succeed()
+            func leave(behind what: String, _ more: String...) async throws {
+                let fixed = [
+                    "-B", Fixtures.path("tunnel_client.py"), "--proxy", "\(test.scene.layover.proxyPort)", "--ca", test.ownAuthority,
+                    "--connect", "localhost:\(test.scene.port.number)", "--name", "localhost", "--leave", what,
+                ]
+                try await Command("/usr/bin/python3", fixed + more).succeed()
             }
-            for way in ["reset", "reset behind the handshake"] { for _ in 1...3 { try await endConnection(way) } }
+            for what in ["flight", "handshake"] { for _ in 1...3 { try await leave(behind: what, "--reset") } }
             let deadline = ContinuousClock.now + .seconds(20)
             while !(try await test.scene.layover.call("GET", "/metrics").text).contains("\nlayover_open_connections 0\n") {
                 guard ContinuousClock.now < deadline else { throw ProcessError("connections stay open") }
@@ -182,7 +147,7 @@ extension EndToEnd {
             #expect(status.connections == 6 && status.rejections == 0 && status.rejectingHosts == [])
             for count in 1...3 {
                 #expect(try await test.status().rejectingHosts == [])
-                try await endConnection("end")
+                try await leave(behind: "flight")
                 try await test.waitForRejections(count)
             }
             #expect(try await test.status().rejectingHosts == ["localhost"])
