@@ -54,6 +54,8 @@ package final class SQLiteStore: PendingStore {
         writer.hand(.removeEnded(before: before, limit: limit, done: done))
     }
 
+    package var isUncertain: Bool { writer.health.lastFailure?.mayBeKept == true }
+
     package var condition: StoreCondition {
         StoreCondition(
             failure: writer.health.lastFailure, byteCount: byteCount(path) + byteCount(path + "-wal"),

@@ -67,7 +67,7 @@ import Testing
             "hold", "release", "force", "settle", "abort",
             "tickets", "repetitions", "shared answers", "questions", "children", "lane starts", "deaths", "crash points", "stops", "rescued",
             "delivered tickets", "cancelled tickets", "failed tickets", "deaths after a reload", "not adopted",
-            "broken after its client left", "superseded", "words taken back", "requests for a rest", "resumed answers", "attempt counts reset",
+            "broken after its client left", "superseded", "words taken back", "failed searches", "stores opened later", "requests for a rest", "resumed answers", "attempt counts reset",
         ]
         for kind in kinds { #expect(tally[kind, default: 0] > 0, "\(kind) never happened: \(tally)") }
     }

@@ -79,12 +79,16 @@ extension PendingSet {
     /// Sequences up to this one were used in an earlier run.
     package mutating func skipSequences(to last: Int) { admission.skipSequences(to: last) }
 
+    /// The store of an earlier run is not open yet: entries with a lane wait until `restoringEnded`.
+    package mutating func lanesAreUnknown() { schedule.areLanesUnknown = true }
+
     /// Portions of tickets of an earlier run are about to come: nothing starts until `restoringEnded`.
     package mutating func restoringBegan() { schedule.isRestoring = true }
 
     package mutating func restoringEnded(now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             set.schedule.isRestoring = false
+            set.schedule.lanesBecameKnown(now: now)
             set.schedule.toDispatch.formUnion(set.schedule.origins.states.keys)
         }
     }

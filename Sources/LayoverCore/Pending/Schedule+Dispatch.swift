@@ -27,6 +27,8 @@ extension Schedule {
         if entry.isBeingStored { return .turn }
         // mutant: no-parents
         if dependencies.waits(entry.id) { return .parent }
+        // mutant: unknown-lane
+        if areLanesUnknown, entry.lane != nil { return .lane }
         // mutant: no-lanes
         return entry.lane.map { lanes.blocks(entry.id, in: $0) } == true ? .lane : nil
     }

@@ -21,6 +21,8 @@ struct Schedule: Sendable {
     var isDraining = false
     /// Whether tickets of an earlier run are still being read: none goes before all of them are there.
     var isRestoring = false
+    /// Whether tickets of an earlier run may be in a store that is not open yet: then it is unknown which entry of a lane comes first.
+    var areLanesUnknown = false
     /// Gathered while a fact is worked on.
     var actions: [PendingAction] = []
     /// Origins where the fact at hand may have let entries go.
@@ -83,7 +85,7 @@ struct Schedule: Sendable {
     /// The entry that has to be done before this one: the front of its lane, or the first of its parents.
     private func waitingOn(_ entry: Entry, _ reason: WaitReason?) -> EntryID? {
         switch reason {
-        case .lane: entry.lane.flatMap { lanes.first(of: $0) }
+        case .lane: areLanesUnknown ? nil : entry.lane.flatMap { lanes.first(of: $0) }
         case .parent: dependencies.parentsLeft[entry.id]?.min(by: isBefore)
         case .time, .network, .origin, .turn, .pause, nil: nil
         }
@@ -219,6 +221,13 @@ struct Schedule: Sendable {
             return entry.state == .undecided && entry.policy.undecidedInLane == .skip ? .passedOver : .member
         }
         if let front { unblock(front, now: now) }
+    }
+
+    /// All tickets of an earlier run are there: the first of each lane goes.
+    mutating func lanesBecameKnown(now: Timestamp) {
+        guard areLanesUnknown else { return }
+        areLanesUnknown = false
+        for lane in lanes.states.keys.sorted() { laneChanged(lane, now: now) }
     }
 
     mutating func leaveLane(_ id: EntryID, _ lane: String?, now: Timestamp) {

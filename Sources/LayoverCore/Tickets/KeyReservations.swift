@@ -6,13 +6,15 @@
 ///
 /// A reservation is:
 /// - *looking*: the store is being asked for a ticket with this key. Exits: a ticket is found (all get it, the key is free);
-///   there is none (*going*).
+///   there is none (*going*). A search that fails proves nothing, so the store is asked again, and requests whose time is over
+///   meanwhile are refused. A request that the store inserts before it is sent goes on: the insertion compares the key too.
 /// - *going*: one request is on its way. Exits: it has an outcome that others can be given (they get it, the key is free); it
 ///   ends without one, as its client left or its body never came whole (the oldest that joined goes in its place); it ends
 ///   and no request joined (the key is free).
 ///
-/// Two rules. At most one request of a key goes at a time. No request is given an outcome without the payload that it
-/// belongs to: where the body of the one that went never came whole, equality cannot be decided, so there is no outcome to
+/// Three rules. No request is sent while it is unknown whether its key has a ticket. At most one request of a key goes at a time.
+/// No request is given an outcome without the payload that it belongs to: where the body of the one that went never came whole,
+/// equality cannot be decided, so there is no outcome to
 /// give. A request that joined while its own body was still arriving is given outcome and payload, and compares at its end.
 package struct KeyReservations: Sendable {
     /// One request that asked for a key. The number is never used again.
@@ -26,8 +28,14 @@ package struct KeyReservations: Sendable {
     package typealias Payload = [UInt8]
 
     package enum Action: Hashable, Sendable {
-        /// Ask the store for a ticket with this key; `looked` follows.
+        /// Ask the store for a ticket with this key; `looked` or `lookFailed` follows.
         case look(Claim, Key)
+        /// The same, after a pause.
+        case lookAgain(Claim, Key)
+        /// The store could not be searched. The request waits until it can be, or until its time is over (`waitEnded`).
+        case waitForStore(Claim)
+        /// The time of the request is over, and the store could not be searched. The claim is over.
+        case refuseUnknown(Claim)
         /// The request goes.
         case go(Claim)
         /// The request waits for the outcome of another one.
@@ -44,11 +52,23 @@ package struct KeyReservations: Sendable {
 
     private enum Phase { case looking, going }
 
+    /// What a request needs to know of the tickets in the store before it goes.
+    package enum Search: Sendable {
+        /// Nothing: there is no store, so there are no tickets.
+        case none
+        /// Whether one of them has its key.
+        case needed
+        /// The same, but the insertion into the store, which comes before the request is sent, finds it out as well.
+        case repeatedByInsertion
+    }
+
     private struct Reservation {
         var leader: Claim
         var phase: Phase
         /// Whether the store said that it has no ticket with this key.
         var hasLooked = false
+        /// Whether the last search of the store failed, so that it is unknown whether the key has a ticket.
+        var isUnknown = false
         var isTicketOffered = false
         /// Those that wait for the outcome of the leader, the oldest first.
         var joined: [Claim] = []
@@ -58,8 +78,7 @@ package struct KeyReservations: Sendable {
         var key: Key
         /// Nil while the body of the request is arriving.
         var payload: Payload?
-        /// Whether the store is to be asked before it goes.
-        var looks: Bool
+        var search: Search
         /// Whether its client has waited as long as it wants.
         var isDue = false
     }
@@ -84,11 +103,11 @@ package struct KeyReservations: Sendable {
     ///
     /// - Parameters:
     ///   - payload: Nil while its body is arriving; `completed` follows then.
-    ///   - looks: Whether the store is to be asked for a ticket first. Not where there is no store.
-    package mutating func asked(_ claim: Claim, key: Key, payload: Payload?, looks: Bool) -> [Action] {
+    ///   - search: Whether the store is to be asked for a ticket first.
+    package mutating func asked(_ claim: Claim, key: Key, payload: Payload?, search: Search) -> [Action] {
         guard standings[claim] == nil else { return [] }
         guard let reservation = reservations[key] else {
-            standings[claim] = Standing(key: key, payload: payload, looks: looks)
+            standings[claim] = Standing(key: key, payload: payload, search: search)
             reservations[key] = Reservation(leader: claim, phase: .going)
             return goes(claim, key)
         }
@@ -97,28 +116,46 @@ package struct KeyReservations: Sendable {
             return [.refuse(claim)]
         }
         guard joinedCount < joinedCountMax else { return [.refuseByLimit(claim, value: joinedCountMax)] }
-        standings[claim] = Standing(key: key, payload: payload, looks: looks)
+        standings[claim] = Standing(key: key, payload: payload, search: search)
         reservations[key]?.joined.append(claim)
         joinedCount += 1
+        if reservation.isUnknown { return [.join(claim), .waitForStore(claim)] }
         // mutant: key-unreserved
         return [.join(claim)]
     }
 
-    /// The store answered.
-    ///
-    /// - Parameter found: The payload of the ticket that has the key; nil: there is none, or the store cannot be read, and then
-    ///   no ticket can be made either.
-    package mutating func looked(_ claim: Claim, found: Payload?) -> [Action] {
+    /// The key of a request for which the store is being searched; nil where no result is awaited.
+    private func searchedKey(of claim: Claim) -> Key? {
         guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim,
             reservation.phase == .looking
-        else { return [] }
+        else { return nil }
+        return key
+    }
+
+    /// The store answered.
+    ///
+    /// - Parameter found: The payload of the ticket that has the key; nil: there is none.
+    package mutating func looked(_ claim: Claim, found: Payload?) -> [Action] {
+        guard let key = searchedKey(of: claim) else { return [] }
         if let found {
             standings[claim] = nil
             return [.share(claim, found)] + shareWithJoined(of: key, found)
         }
-        reservations[key]?.phase = .going
         reservations[key]?.hasLooked = true
-        return [.go(claim)] + compare(key)
+        return lets(claim, go: key)
+    }
+
+    /// The store could not be searched: unknown is not "none", because the ticket of an earlier request may be there.
+    package mutating func lookFailed(_ claim: Claim) -> [Action] {
+        guard let key = searchedKey(of: claim), let reservation = reservations[key] else { return [] }
+        // mutant: unknown-is-none
+        guard standings[claim]?.search != .repeatedByInsertion else { return lets(claim, go: key) }
+        reservations[key]?.isUnknown = true
+        let all = [claim] + reservation.joined
+        var actions: [Action] = reservation.isUnknown ? [] : all.map { .waitForStore($0) }
+        // The leader comes last: only the next one of those that still have time is to take its place.
+        for due in all.reversed() where standings[due]?.isDue == true { actions += refuseUnknown(due) }
+        return standings[claim] == nil ? actions : actions + [.lookAgain(claim, key)]
     }
 
     /// The body of a request has come whole.
@@ -128,10 +165,12 @@ package struct KeyReservations: Sendable {
         return compare(key)
     }
 
-    /// The client of one that joined has waited as long as it wants, and takes a ticket now.
+    /// The client of one that joined has waited as long as it wants, and takes a ticket now; or the time of one that waits for the
+    /// store is over.
     package mutating func waitEnded(_ claim: Claim) -> [Action] {
-        guard let key = standings[claim]?.key else { return [] }
+        guard let key = standings[claim]?.key, let reservation = reservations[key] else { return [] }
         standings[claim]?.isDue = true
+        if reservation.phase == .looking, reservation.isUnknown { return refuseUnknown(claim) }
         return compare(key)
     }
 
@@ -161,9 +200,23 @@ package struct KeyReservations: Sendable {
     // MARK: Parts
 
     private mutating func goes(_ claim: Claim, _ key: Key) -> [Action] {
-        let looks = standings[claim]?.looks == true && reservations[key]?.hasLooked == false
+        let looks = standings[claim]?.search != Search.none && reservations[key]?.hasLooked == false
         reservations[key]?.phase = looks ? .looking : .going
         return looks ? [.look(claim, key)] : [.go(claim)]
+    }
+
+    /// The search for the key is over. Requests that have joined wait for the outcome of this one, and no longer for the store.
+    private mutating func lets(_ claim: Claim, go key: Key) -> [Action] {
+        let wasUnknown = reservations[key]?.isUnknown == true
+        reservations[key]?.phase = .going
+        reservations[key]?.isUnknown = false
+        let joined = wasUnknown ? reservations[key]?.joined ?? [] : []
+        return [.go(claim)] + joined.map { .join($0) } + compare(key)
+    }
+
+    /// Nothing of the request was sent, so the next one takes its place.
+    private mutating func refuseUnknown(_ claim: Claim) -> [Action] {
+        [.refuseUnknown(claim)] + ended(claim, hasOutcome: false)
     }
 
     private mutating func shareWithJoined(of key: Key, _ payload: Payload) -> [Action] {

@@ -14,9 +14,11 @@ extension Engine {
 
     private func handle(_ fact: KeyFact) {
         switch fact {
-        case .asked(let claim, let key, let payload, let looks, let exchange):
+        case .asked(let claim, let key, let payload, let search, let exchange):
             claimants[claim] = Claimant(exchange: exchange)
-            perform(keys.asked(claim, key: key, payload: payload, looks: looks && store != nil))
+            // Without a store there are no tickets.
+            let hasStore = store.map { $0.isOpen || $0.hasUnknownTickets } ?? false
+            perform(keys.asked(claim, key: key, payload: payload, search: hasStore ? search : .none))
         case .completed(let claim, let payload):
             perform(keys.completed(claim, payload: payload))
         case .waitEnded(let claim):
@@ -33,6 +35,12 @@ extension Engine {
             switch action {
             case .look(let claim, let key):
                 findTicket(of: key, for: claim)
+            case .lookAgain(let claim, let key):
+                findTicketLater(of: key, for: claim)
+            case .waitForStore(let claim):
+                claimants[claim]?.exchange?.keyDecided(.waitForStore(searchFailure))
+            case .refuseUnknown(let claim):
+                claimants.removeValue(forKey: claim)?.exchange?.keyDecided(.storeUnknown(searchFailure))
             case .go(let claim):
                 claimants[claim]?.exchange?.keyDecided(.go)
             case .join(let claim):
@@ -54,18 +62,39 @@ extension Engine {
 
     private func findTicket(of key: [UInt8], for claim: KeyReservations.Claim) {
         guard let store else { return }
+        // The insertion of a ticket may be on disk although its commit failed. A later commit of a change settles that it is not.
+        let seen = Timestamp(nanoseconds: clock.now().nanoseconds &+ ticketClock.offset)
         // Changes that the store has not committed yet count too.
-        store.commit([]) { _ in
-            store.ticket(ofKey: key) { result in
-                self.eventLoop.execute { self.assumeIsolated { $0.searched(claim, result) } }
-            }
+        store.commit(store.isUncertain ? [.seen(seen)] : []) { _ in
+            guard !store.isUncertain else { return self.searched(claim, .failure(store.condition.failure ?? Self.noReason)) }
+            store.ticket(ofKey: key) { self.searched(claim, $0) }
         }
     }
 
-    /// With an unreadable store there are no tickets, and requests are sent as usual.
-    private func searched(_ claim: KeyReservations.Claim, _ result: Result<MarkedTicket?, StoreFailure>) {
-        guard case .success(let found?) = result else { return perform(keys.looked(claim, found: nil)) }
-        perform(keys.looked(claim, found: found.payload), .ticket(found.id))
+    private static let noReason = StoreFailure(.io, "The result of a change is not known.")
+
+    /// Pause between two searches of a store that could not be searched. Default: 1 s.
+    private static let searchPause: TimeAmount = .seconds(1)
+
+    private func findTicketLater(of key: [UInt8], for claim: KeyReservations.Claim) {
+        // Weakly: the timer must not keep a released engine alive.
+        eventLoop.scheduleTask(in: Self.searchPause) { [weak self] in
+            self?.assumeIsolated { if $0.claimants[claim] != nil { $0.findTicket(of: key, for: claim) } }
+        }
+    }
+
+    private nonisolated func searched(_ claim: KeyReservations.Claim, _ result: Result<MarkedTicket?, StoreFailure>) {
+        eventLoop.execute {
+            self.assumeIsolated { engine in
+                switch result {
+                case .success(let found?): engine.perform(engine.keys.looked(claim, found: found.payload), .ticket(found.id))
+                case .success(nil): engine.perform(engine.keys.looked(claim, found: nil))
+                case .failure(let failure):
+                    engine.searchFailure = failure
+                    engine.perform(engine.keys.lookFailed(claim))
+                }
+            }
+        }
     }
 }
 

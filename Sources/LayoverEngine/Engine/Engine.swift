@@ -52,6 +52,8 @@ package actor Engine {
     var history: Duration?
     var keys: KeyReservations
     var claimants: [KeyReservations.Claim: Claimant] = [:]
+    /// Why the last search of the store for a key failed.
+    var searchFailure = StoreFailure(.closed, "The store is not open.")
     nonisolated let claimNumbers = Atomic<Int>(0)
     var isSavingAgain = false
     var isRemovingOld = false
@@ -99,6 +101,7 @@ package actor Engine {
             // The tickets of a store that opens later were accepted before all that waits until then, and no sequence
             // is used twice. Less than one sequence is used per microsecond, so those of the store are below this one.
             pending.skipSequences(to: Int(clock.wallNanoseconds(of: startedAt) / 1000))
+            if store?.hasUnknownTickets == true { pending.lanesAreUnknown() }
         }
         // Nothing is there yet that could be woken.
         _ = pending.modeChanged(to: reachability.mode, now: startedAt)

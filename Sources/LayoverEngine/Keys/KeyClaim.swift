@@ -18,9 +18,9 @@ package final class KeyClaim: Sendable {
 
     /// - Parameters:
     ///   - payload: Nil while the body is arriving.
-    ///   - looks: Whether the store is searched for a ticket with this key.
-    package func ask(key: [UInt8], payload: [UInt8]?, looks: Bool, by exchange: any KeyedExchange) {
-        engine.post(.asked(claim, key: key, payload: payload, looks: looks, exchange))
+    ///   - isInserted: Whether the store inserts the request before it is sent.
+    package func ask(key: [UInt8], payload: [UInt8]?, isInserted: Bool, by exchange: any KeyedExchange) {
+        engine.post(.asked(claim, key: key, payload: payload, isInserted ? .repeatedByInsertion : .needed, exchange))
     }
 
     package func completed(payload: [UInt8]) { engine.post(.completed(claim, payload: payload)) }
@@ -39,7 +39,7 @@ package final class KeyClaim: Sendable {
 /// Facts about keys that loops post to the engine.
 package enum KeyFact: Sendable {
     case asked(
-        KeyReservations.Claim, key: [UInt8], payload: [UInt8]?, looks: Bool, any KeyedExchange)
+        KeyReservations.Claim, key: [UInt8], payload: [UInt8]?, KeyReservations.Search, any KeyedExchange)
     case completed(KeyReservations.Claim, payload: [UInt8])
     case waitEnded(KeyReservations.Claim)
     case ended(KeyReservations.Claim, KeyOutcome?)

@@ -13,6 +13,10 @@ package enum KeyDecision: Sendable {
     case go
     /// An equal request may be under way: this one waits for the outcome.
     case join
+    /// The store cannot be searched for the key, so this one waits until it can be, or until its time is over.
+    case waitForStore(StoreFailure)
+    /// Its time is over, and the store could not be searched. Nothing of it was sent.
+    case storeUnknown(StoreFailure)
     /// It becomes a ticket now, because an equal request has no time left.
     case offerTicket
     /// The outcome of the request with this payload; for another payload the key is used.

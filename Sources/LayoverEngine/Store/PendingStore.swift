@@ -62,6 +62,12 @@ package protocol PendingStore: AnyObject, Sendable {
     /// Whether it is open. Until then every call fails, and its content is unknown.
     var isOpen: Bool { get }
 
+    /// Whether it is to be opened later, and may have tickets of an earlier run that nobody knows of yet.
+    var hasUnknownTickets: Bool { get }
+
+    /// Whether changes of a failed commit may be on disk (`StoreFailure.mayBeKept`). A later commit of a change ends that.
+    var isUncertain: Bool { get }
+
     /// The state that is shown to people.
     var condition: StoreCondition { get }
 
@@ -71,6 +77,8 @@ package protocol PendingStore: AnyObject, Sendable {
 
 extension PendingStore {
     package var isOpen: Bool { true }
+    package var hasUnknownTickets: Bool { false }
+    package var isUncertain: Bool { condition.failure?.mayBeKept == true }
 }
 
 /// The condition of a store.

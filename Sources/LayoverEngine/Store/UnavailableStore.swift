@@ -13,11 +13,21 @@ package final class UnavailableStore: PendingStore {
     }
 
     private let state: Mutex<State>
+    private let opensLater: Bool
     /// Completes calls while the store is unavailable: never from within the call.
-    private let refusals = DispatchQueue(label: "layover.store.unavailable")
+    private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// - Parameter failure: Why it could not be opened.
-    package init(_ failure: StoreFailure) {
+    /// - Parameters:
+    ///   - failure: Why it could not be opened.
+    ///   - opensLater: False: there is no store behind it, so there are no tickets. Default: true.
+    ///   - schedule: Runs the completion of a refused call later, in the order of the calls. Default: on a thread of its own.
+    package init(
+        _ failure: StoreFailure, opensLater: Bool = true,
+        schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
+        let thread = DispatchQueue(label: "layover.store.unavailable")
+        self.schedule = schedule ?? { work in thread.async(execute: work) }
+        self.opensLater = opensLater
         state = Mutex(.unavailable(failure))
     }
 
@@ -52,13 +62,20 @@ package final class UnavailableStore: PendingStore {
         _ done: @escaping @Sendable (Result<Value, StoreFailure>) -> Void, _ call: (any PendingStore) -> Void
     ) {
         do throws(StoreFailure) { call(try store()) } catch {
-            refusals.async { done(.failure(error)) }
+            schedule { done(.failure(error)) }
         }
     }
 
     // MARK: Asking
 
     package var isOpen: Bool { (try? store()) != nil }
+
+    package var hasUnknownTickets: Bool {
+        guard opensLater, case .unavailable = state.withLock({ $0 }) else { return false }
+        return true
+    }
+
+    package var isUncertain: Bool { (try? store())?.isUncertain ?? false }
 
     package var condition: StoreCondition {
         do throws(StoreFailure) { return try store().condition } catch { return StoreCondition(failure: error) }

@@ -89,6 +89,9 @@ final class ClientRecipient {
         exchange.conversion?.startTimer()
         if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
         let isPassed = exchange.machine.rules.policy.mode == .pass
+        if loop.rules.keepsLanesWaiting, !isPassed, exchange.order.lane != nil {
+            return exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
+        }
         switch loop.network.notice(for: exchange.request) {
         case let notice? where !isPassed && notice.parks(exchange.machine.rules.policy, isInLane: exchange.order.lane != nil):
             // Behind a shut gate, in a pause, or maybe behind others of its lane: the engine says when it goes.
@@ -244,8 +247,8 @@ extension ClientRecipient: ConnectionExchange {
     func clientClosedInput() {
         guard let exchange else { return }
         let isTried = exchange.entry != nil && exchange.phase.isAttempting
-        let hasJoined = exchange.keySearch?.hasJoined == true && exchange.conversion?.isAtOnce == false
-        guard isReceivingRequest || exchange.phase.isParked || hasJoined || isTried else { return }
+        let waitsForKey = exchange.keySearch?.isWaiting == true && exchange.conversion?.isAtOnce == false
+        guard isReceivingRequest || exchange.phase.isParked || waitsForKey || isTried else { return }
         let isDelivering = exchange.phase.isDelivering
         connection?.finishAccess(.clientGone)
         left(exchange)

@@ -24,8 +24,10 @@ final class DuplicateKeySearch {
     private let loop: ProxyLoop
     private let claim: KeyClaim
     private var standing = Standing.asked
-    /// When it stops waiting for the outcome of an equal request.
+    /// When it stops waiting for the outcome of an equal request, or for the store.
     private var timer: Scheduled<Void>?
+    /// Why the store cannot be searched for the key; nil while it can be.
+    private var storeFailure: StoreFailure?
     /// The exchange, until the engine has decided: a request that is accepted at once is so though its client leaves meanwhile.
     private var kept: Exchange?
 
@@ -37,7 +39,7 @@ final class DuplicateKeySearch {
 
     func begin(_ digest: PayloadDigest, isComplete: Bool) {
         if isAtOnce { kept = exchange }
-        claim.ask(key: digest.key, payload: isComplete ? digest.mark.payload : nil, looks: true, by: exchange)
+        claim.ask(key: digest.key, payload: isComplete ? digest.mark.payload : nil, isInserted: isAtOnce, by: exchange)
     }
 
     private var isAtOnce: Bool { exchange.conversion?.isAtOnce == true }
@@ -45,6 +47,8 @@ final class DuplicateKeySearch {
 
     /// Whether it waits for the outcome of another request.
     var hasJoined: Bool { if case .joined = standing { isSearching } else { false } }
+    /// Whether it waits for an outcome or for the store, and nothing of it was sent.
+    var isWaiting: Bool { hasJoined || isSearching && storeFailure != nil }
     /// Whether it is the one that goes.
     var isReserved: Bool { if case .reserved = standing { true } else { false } }
 
@@ -62,10 +66,10 @@ final class DuplicateKeySearch {
 
     /// Its client has waited as long as it wants.
     ///
-    /// - Returns: Whether it waits for the outcome of another request.
+    /// - Returns: Whether it waits for the outcome of another request, or for the store.
     func waitEnded() -> Bool {
-        guard hasJoined else { return false }
-        standing = .joined(isDue: true)
+        guard isWaiting else { return false }
+        if hasJoined { standing = .joined(isDue: true) }
         claim.waitEnded()
         return true
     }
@@ -88,6 +92,8 @@ final class DuplicateKeySearch {
         switch decision {
         case .go: go()
         case .join: join()
+        case .waitForStore(let failure): waitForStore(failure)
+        case .storeUnknown(let failure): fail(.keyUnknown(failure))
         case .outcome(let outcome, let payload): use(outcome, payload)
         case .reused: exchange.fail(.keyReused)
         case .refused(let limit, let value): exchange.fail(.limit(limit, value))
@@ -99,6 +105,7 @@ final class DuplicateKeySearch {
         var wasDue = false
         if case .joined(let isDue) = standing { wasDue = isDue }
         standing = .reserved
+        storeFailure = nil
         timer?.cancel()
         if isAtOnce { exchange.conversion?.acceptAtOnce(); return }
         if exchange.conversion?.isCutOff == true { exchange.client?.answerIfCutOff(exchange); return }
@@ -107,6 +114,11 @@ final class DuplicateKeySearch {
     }
 
     private func join() {
+        // It has waited for the store, and waits for the outcome now.
+        if hasJoined {
+            storeFailure = nil
+            return
+        }
         standing = .joined(isDue: isAtOnce)
         if isAtOnce {
             // Its client is to be told of a ticket at once, so the one that goes is to become one.
@@ -120,13 +132,38 @@ final class DuplicateKeySearch {
             exchange.conversion?.startTimer()
         }
         // The one that goes may have all the time in the world: its client may have left, or take a response without end.
-        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) { [weak self] in
-            guard let self, hasJoined else { return }
-            // It may be the one that goes by now; that it has waited is no outcome for others.
-            claim.end(nil)
-            exchange.fail(.equalRequestUnderWay)
-        }
+        startTimer()
         // Whether it is the same request says all of its body.
+        exchange.client?.sendContinue(in: exchange.phase)
+    }
+
+    private func startTimer() {
+        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) { [weak self] in
+            guard let self, isWaiting else { return }
+            fail(storeFailure.map { .keyUnknown($0) } ?? .equalRequestUnderWay)
+        }
+    }
+
+    /// Nothing of it was sent.
+    private func fail(_ problem: Problem) {
+        // It may be the one that goes by now; that it has waited is no outcome for others.
+        claim.end(nil)
+        exchange.fail(problem)
+    }
+
+    /// An equal request may be a ticket already, so nothing is sent until the store can be searched.
+    private func waitForStore(_ failure: StoreFailure) {
+        let isFirst = !isWaiting
+        storeFailure = failure
+        guard isFirst else { return }
+        if let client = exchange.client, client.connection?.isInputClosed == true {
+            // The client has closed its side, so no later response could reach it.
+            client.left(exchange)
+            client.connection?.linger()
+            return
+        }
+        exchange.conversion?.startTimer()
+        startTimer()
         exchange.client?.sendContinue(in: exchange.phase)
     }
 

@@ -27,6 +27,9 @@ package struct ProxyRules: Sendable {
     package var ticketFirstByte: Duration? = .seconds(300)
     /// Why no ticket can be accepted, as the store is not open; nil: it is. Default: there is none.
     package var noTickets: StoreFailure? = StoreFailure(.closed, "This proxy runs without a store.")
+    /// Whether requests with a lane wait, because the store is to be opened later and may have tickets that come before them.
+    /// Default: false.
+    package var keepsLanesWaiting = false
     /// False: a request that asks for a ticket waits with its client instead, as RFC 7240 allows. Default: true.
     package var offersTickets = true
     /// Names of fields by which a client says who it is, besides those that always do: no client gets the ticket of another

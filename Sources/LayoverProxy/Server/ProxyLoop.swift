@@ -169,6 +169,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package func acceptTickets(unless failure: StoreFailure?) {
         eventLoop.execute {
             self.rules.noTickets = failure
+            if failure == nil { self.rules.keepsLanesWaiting = false }
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
         }
     }

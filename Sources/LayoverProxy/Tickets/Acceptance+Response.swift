@@ -57,6 +57,18 @@ extension Problem {
         retryAfter = .seconds(10)
     }
 
+    /// The store could not be searched for a ticket with the key of the request, as long as its client waited.
+    static func keyUnknown(_ failure: StoreFailure) -> Problem {
+        var problem = Problem(
+            status: 503, kind: "store",
+            detail: "It is not known whether a request with this Idempotency-Key was accepted before, because the store cannot be "
+                + "read. This one was not sent. \(failure.message)",
+            error: .proxyInternalError)
+        problem.evidence = .neverSent
+        problem.retryAfter = .seconds(10)
+        return problem
+    }
+
     /// Its body could not be kept.
     init(notKept failure: SpoolFailure?) {
         let reason = failure.map { " \($0)" } ?? ""

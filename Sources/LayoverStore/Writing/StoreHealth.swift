@@ -43,11 +43,17 @@ final class StoreHealth: Sendable {
     func note(_ results: [Result<[StoreResult], StoreFailure>]) {
         var failure: StoreFailure?
         var count = 0
-        for case .failure(let new) in results {
-            failure = new
-            count += 1
+        var isProof = false
+        for result in results {
+            switch result {
+            case .failure(let new):
+                failure = new
+                count += 1
+            case .success(let changes): isProof = isProof || !changes.isEmpty
+            }
         }
-        note(failure, refusedCount: count)
+        // A commit without changes writes nothing: it does not show that the disk is well, and takes the place of no failed commit.
+        if failure != nil || isProof { note(failure, refusedCount: count) }
     }
 
     /// - Parameter new: Nil: all went well.

@@ -9,6 +9,8 @@ package struct MemoryFaults: Sendable {
     package var trouble: @Sendable () -> StoreFailure?
     /// What every reading of a request fails with; asked at each. Default: nothing.
     package var unreadable: @Sendable () -> StoreFailure? = { nil }
+    /// What every search for a key fails with; asked at each. Default: nothing.
+    package var unsearchable: @Sendable () -> StoreFailure? = { nil }
     /// The point at which the process dies, from 1. Each commit has three: before it, after it, and when half of
     /// those who wait for it have been told.
     package var crashPoint: Int?

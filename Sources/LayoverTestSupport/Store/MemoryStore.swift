@@ -161,6 +161,7 @@ package final class MemoryStore: PendingStore {
     package func ticket(
         ofKey key: [UInt8], done: @escaping @Sendable (Result<MarkedTicket?, StoreFailure>) -> Void
     ) {
+        if let failure = faults.unsearchable() { return schedule { done(.failure(failure)) } }
         read(done) { content in
             content.tickets.values.first { $0.mark?.key == key }
                 .map { MarkedTicket(id: $0.record.id, payload: $0.mark?.payload ?? []) }

@@ -90,6 +90,7 @@ struct ProxyParts: Sendable {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
         var rules = ProxyRules(settings, installation: installation)
         rules.noTickets = engine.store?.isOpen == true ? nil : engine.store?.condition.failure
+        rules.keepsLanesWaiting = engine.store?.hasUnknownTickets == true
         let limit = ConnectionLimit(countMax: settings.limits.connections)
         var loops: [ProxyLoop] = []
         for eventLoop in group.makeIterator() {

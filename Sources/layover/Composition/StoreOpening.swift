@@ -18,7 +18,8 @@ struct StoreOpening {
     ///   has it.
     func openAtStart() throws -> any PendingStore {
         guard settings.store.isKept else {
-            return UnavailableStore(StoreFailure(.closed, "The private proxy of layover exec accepts no tickets."))
+            return UnavailableStore(
+                StoreFailure(.closed, "The private proxy of layover exec accepts no tickets."), opensLater: false)
         }
         do throws(StoreFailure) {
             return try open()

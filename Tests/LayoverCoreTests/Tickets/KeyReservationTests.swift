@@ -17,14 +17,14 @@ struct KeyReservationTests {
     /// The first of all has reserved the key and goes.
     private func reserved(payload: [UInt8]? = Self.same, joinedCountMax: Int = 10) -> KeyReservations {
         var keys = KeyReservations(joinedCountMax: joinedCountMax)
-        #expect(keys.asked(first, key: Self.key, payload: payload, looks: false) == [.go(first)])
+        #expect(keys.asked(first, key: Self.key, payload: payload, search: .none) == [.go(first)])
         return keys
     }
 
     @Test func storeIsSearchedBeforeTheFirstRequestOfAKeyIsSent() {
         var keys = KeyReservations()
-        #expect(keys.asked(first, key: Self.key, payload: nil, looks: true) == [.look(first, Self.key)])
-        #expect(keys.asked(second, key: Self.key, payload: nil, looks: true) == [.join(second)])
+        #expect(keys.asked(first, key: Self.key, payload: nil, search: .needed) == [.look(first, Self.key)])
+        #expect(keys.asked(second, key: Self.key, payload: nil, search: .needed) == [.join(second)])
         #expect(keys.looked(first, found: nil) == [.go(first)])
         #expect(keys.looked(first, found: nil) == [], "told twice")
     }
@@ -32,15 +32,15 @@ struct KeyReservationTests {
     /// The key may belong to a ticket with the payload of the second one.
     @Test func requestIsNotRefusedWhileTheStoreIsSearched() {
         var keys = KeyReservations()
-        _ = keys.asked(first, key: Self.key, payload: Self.other, looks: true)
-        #expect(keys.asked(second, key: Self.key, payload: Self.same, looks: true) == [.join(second)])
+        _ = keys.asked(first, key: Self.key, payload: Self.other, search: .needed)
+        #expect(keys.asked(second, key: Self.key, payload: Self.same, search: .needed) == [.join(second)])
         #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
     }
 
     @Test func storedTicketIsTheOutcomeOfAllRequestsWithItsKey() {
         var keys = KeyReservations()
-        _ = keys.asked(first, key: Self.key, payload: nil, looks: true)
-        _ = keys.asked(second, key: Self.key, payload: Self.other, looks: true)
+        _ = keys.asked(first, key: Self.key, payload: nil, search: .needed)
+        _ = keys.asked(second, key: Self.key, payload: Self.other, search: .needed)
         #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
         #expect(keys.count == 0)
         #expect(keys.joinedCount == 0)
@@ -48,51 +48,51 @@ struct KeyReservationTests {
 
     @Test func anEqualRequestJoinsAndGetsTheOutcome() {
         var keys = reserved()
-        #expect(keys.asked(second, key: Self.key, payload: Self.same, looks: true) == [.join(second)])
+        #expect(keys.asked(second, key: Self.key, payload: Self.same, search: .needed) == [.join(second)])
         #expect(keys.ended(first, hasOutcome: true) == [.share(second, Self.same)])
         #expect(keys.count == 0)
-        #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: false) == [.go(third)], "the key is free")
+        #expect(keys.asked(third, key: Self.key, payload: Self.same, search: .none) == [.go(third)], "the key is free")
     }
 
     @Test func requestWithAnotherPayloadIsRefusedOnceBothAreKnown() {
         var keys = reserved()
-        #expect(keys.asked(second, key: Self.key, payload: Self.other, looks: true) == [.refuse(second)])
-        #expect(keys.asked(third, key: Self.key, payload: nil, looks: true) == [.join(third)])
+        #expect(keys.asked(second, key: Self.key, payload: Self.other, search: .needed) == [.refuse(second)])
+        #expect(keys.asked(third, key: Self.key, payload: nil, search: .needed) == [.join(third)])
         #expect(keys.completed(third, payload: Self.other) == [.refuse(third)])
         #expect(keys.joinedCount == 0)
 
         var late = reserved(payload: nil)
-        #expect(late.asked(second, key: Self.key, payload: Self.other, looks: true) == [.join(second)])
-        #expect(late.asked(third, key: Self.key, payload: Self.same, looks: true) == [.join(third)])
+        #expect(late.asked(second, key: Self.key, payload: Self.other, search: .needed) == [.join(second)])
+        #expect(late.asked(third, key: Self.key, payload: Self.same, search: .needed) == [.join(third)])
         #expect(late.completed(first, payload: Self.same) == [.refuse(second)])
         #expect(late.ended(first, hasOutcome: true) == [.share(third, Self.same)])
     }
 
     @Test func aRequestWhoseBodyIsArrivingGetsTheOutcomeWithItsPayload() {
         var keys = reserved()
-        #expect(keys.asked(second, key: Self.key, payload: nil, looks: true) == [.join(second)])
+        #expect(keys.asked(second, key: Self.key, payload: nil, search: .needed) == [.join(second)])
         #expect(keys.ended(first, hasOutcome: true) == [.share(second, Self.same)])
         #expect(keys.completed(second, payload: Self.other) == [], "it compares by itself")
     }
 
     @Test func oldestRequestIsSentWhenTheFirstHasNoOutcome() {
         var keys = reserved()
-        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: false)
-        _ = keys.asked(third, key: Self.key, payload: Self.same, looks: false)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.ended(first, hasOutcome: false) == [.go(second)])
         #expect(keys.ended(second, hasOutcome: true) == [.share(third, Self.same)])
     }
 
     @Test func outcomeWithoutAPayloadIsNotShared() {
         var keys = reserved(payload: nil)
-        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: false)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.ended(first, hasOutcome: true) == [.go(second)])
     }
 
     @Test func nextRequestSearchesTheStoreIfItWasNotSearched() {
         var keys = reserved()
-        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
-        _ = keys.asked(third, key: Self.key, payload: Self.same, looks: true)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.ended(first, hasOutcome: false) == [.look(second, Self.key)])
         #expect(keys.ended(second, hasOutcome: false) == [.look(third, Self.key)], "it left while the store was asked")
         #expect(keys.looked(second, found: nil) == [], "the answer to one that is gone")
@@ -101,8 +101,8 @@ struct KeyReservationTests {
 
     @Test func firstRequestIsOfferedATicketOnceWhenOthersAreDue() {
         var keys = reserved()
-        _ = keys.asked(second, key: Self.key, payload: nil, looks: true)
-        _ = keys.asked(third, key: Self.key, payload: Self.same, looks: true)
+        _ = keys.asked(second, key: Self.key, payload: nil, search: .needed)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.waitEnded(second) == [], "nobody knows whether it is equal")
         #expect(keys.completed(second, payload: Self.same) == [.offerTicket(first)])
         #expect(keys.waitEnded(third) == [])
@@ -112,7 +112,7 @@ struct KeyReservationTests {
 
     @Test func requestOfALeavingClientIsForgotten() {
         var keys = reserved()
-        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
         #expect(keys.ended(second, hasOutcome: true) == [], "nobody waits for what it came to")
         #expect(keys.joinedCount == 0)
         #expect(keys.ended(first, hasOutcome: true) == [])
@@ -122,15 +122,70 @@ struct KeyReservationTests {
 
     @Test func requestAboveTheLimitOfWaitingOnesIsRefused() {
         var keys = reserved(joinedCountMax: 1)
-        _ = keys.asked(second, key: Self.key, payload: Self.same, looks: true)
-        #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: true) == [.refuseByLimit(third, value: 1)])
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
+        #expect(keys.asked(third, key: Self.key, payload: Self.same, search: .needed) == [.refuseByLimit(third, value: 1)])
         _ = keys.ended(second, hasOutcome: false)
-        #expect(keys.asked(third, key: Self.key, payload: Self.same, looks: true) == [.join(third)])
+        #expect(keys.asked(third, key: Self.key, payload: Self.same, search: .needed) == [.join(third)])
+    }
+
+    // MARK: The store cannot be searched
+
+    private func unknown() -> KeyReservations {
+        var keys = KeyReservations()
+        _ = keys.asked(first, key: Self.key, payload: Self.same, search: .needed)
+        #expect(keys.lookFailed(first) == [.waitForStore(first), .lookAgain(first, Self.key)])
+        return keys
+    }
+
+    @Test func failedSearchIsRepeatedAndSendsNothing() {
+        var keys = unknown()
+        #expect(keys.lookFailed(first) == [.lookAgain(first, Self.key)], "told once")
+        #expect(keys.asked(second, key: Self.key, payload: Self.other, search: .needed) == [.join(second), .waitForStore(second)])
+        #expect(keys.looked(first, found: nil) == [.go(first), .join(second), .refuse(second)])
+    }
+
+    @Test func ticketFoundAfterAFailedSearchIsTheOutcome() {
+        var keys = unknown()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
+        #expect(keys.looked(first, found: Self.same) == [.share(first, Self.same), .share(second, Self.same)])
+        #expect(keys.count == 0)
+    }
+
+    @Test func requestIsRefusedWhenItsTimeIsOverAndTheNextOneSearches() {
+        var keys = unknown()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, search: .needed)
+        #expect(keys.waitEnded(third) == [.refuseUnknown(third)])
+        #expect(keys.waitEnded(first) == [.refuseUnknown(first), .look(second, Self.key)])
+        #expect(keys.lookFailed(first) == [], "the result for a claim that is over")
+        #expect(keys.lookFailed(second) == [.lookAgain(second, Self.key)])
+        #expect(keys.waitEnded(second) == [.refuseUnknown(second)])
+        #expect(keys.count == 0)
+        #expect(keys.joinedCount == 0)
+    }
+
+    @Test func requestsThatAreDueAreRefusedByTheFirstFailedSearch() {
+        var keys = KeyReservations()
+        _ = keys.asked(first, key: Self.key, payload: Self.same, search: .needed)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
+        #expect(keys.waitEnded(second) == [])
+        #expect(
+            keys.lookFailed(first)
+                == [.waitForStore(first), .waitForStore(second), .refuseUnknown(second), .lookAgain(first, Self.key)])
+    }
+
+    /// Its insertion compares the key, and comes before it is sent.
+    @Test func requestThatIsInsertedFirstGoesOn() {
+        var keys = KeyReservations()
+        _ = keys.asked(first, key: Self.key, payload: Self.same, search: .repeatedByInsertion)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .needed)
+        #expect(keys.lookFailed(first) == [.go(first)])
+        #expect(keys.ended(first, hasOutcome: false) == [.look(second, Self.key)], "it is still unknown whether there is a ticket")
     }
 
     @Test func requestWithAnotherKeyIsSentAtOnce() {
         var keys = reserved()
-        #expect(keys.asked(second, key: [2], payload: Self.other, looks: false) == [.go(second)])
+        #expect(keys.asked(second, key: [2], payload: Self.other, search: .none) == [.go(second)])
         #expect(keys.ended(first, hasOutcome: true) == [])
         #expect(keys.count == 1)
     }
@@ -151,8 +206,10 @@ struct KeyReservationTests {
                     under[key] = claim
                     waiting.remove(claim)
                 case .join(let claim): waiting.insert(claim)
+                case .waitForStore(let claim): #expect(known[claim] != nil, "seed \(seed)")
+                case .lookAgain(let claim, _): #expect(under.values.contains(claim), "seed \(seed)")
                 case .offerTicket(let claim): #expect(under.values.contains(claim), "seed \(seed)")
-                case .refuse(let claim), .refuseByLimit(let claim, _), .share(let claim, _):
+                case .refuse(let claim), .refuseUnknown(let claim), .refuseByLimit(let claim, _), .share(let claim, _):
                     if let key = known.removeValue(forKey: claim), under[key] == claim { under[key] = nil }
                     waiting.remove(claim)
                 }
@@ -165,9 +222,12 @@ struct KeyReservationTests {
                 let claim = Claim(number: number)
                 let key: [UInt8] = [UInt8.random(in: 0...1, using: &generator)]
                 known[claim] = key
-                check(keys.asked(claim, key: key, payload: payload(), looks: Bool.random(using: &generator)))
+                check(keys.asked(claim, key: key, payload: payload(), search: Bool.random(using: &generator) ? .needed : .none))
             case ..<5:
-                if let claim = under.values.min(by: { $0.number < $1.number }) { check(keys.looked(claim, found: payload())) }
+                if let claim = under.values.min(by: { $0.number < $1.number }) {
+                    let isFound = Int.random(in: 0..<3, using: &generator) > 0
+                    check(isFound ? keys.looked(claim, found: payload()) : keys.lookFailed(claim))
+                }
             case ..<7:
                 if let claim = known.keys.sorted(by: { $0.number < $1.number }).randomElement(using: &generator) {
                     check(keys.completed(claim, payload: payload() ?? Self.same))

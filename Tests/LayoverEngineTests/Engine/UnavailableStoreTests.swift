@@ -7,6 +7,7 @@ import Testing
 /// A store that could not be opened at the start.
 struct UnavailableStoreTests {
     private static let readOnly = StoreFailure(.readOnly, "Read-only file system.")
+    private static let other = Origin(scheme: .http, host: "other.test")
     private let disk = MemoryDisk()
 
     @Test func everyCallFailsWithTheReasonUntilTheStoreOpens() async throws {
@@ -91,5 +92,84 @@ struct UnavailableStoreTests {
         #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot") == false)
         #expect(await bench.engine.liveEntries().isEmpty)
         #expect(!place.isOpen)
+    }
+
+    // MARK: Keys
+
+    @Test func keyIsUnknownUntilTheStoreOpens() async throws {
+        let (bench, place, _) = try await benchAfterARun(tickets: 0)
+        let (claim, exchange) = (KeyClaim(engine: bench.engine), RecordingKeyed())
+        claim.ask(key: [1], payload: [2], isInserted: false, by: exchange)
+        try await exchange.decisions.wait("a decision") { !$0.isEmpty }
+        #expect(exchange.decisions.value == ["wait for the store"])
+        #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot"))
+        try await exchange.decisions.wait("another decision") { $0.count > 1 }
+        #expect(exchange.decisions.value == ["wait for the store", "go"])
+        claim.end(nil)
+    }
+
+    @Test func keyIsNewWhereNoStoreEverOpens() async throws {
+        let bench = await EngineBench(store: UnavailableStore(Self.readOnly, opensLater: false))
+        let (claim, exchange) = (KeyClaim(engine: bench.engine), RecordingKeyed())
+        claim.ask(key: [1], payload: [2], isInserted: false, by: exchange)
+        try await exchange.decisions.wait("a decision") { !$0.isEmpty }
+        #expect(exchange.decisions.value == ["go"])
+        claim.end(nil)
+    }
+
+    // MARK: Lanes
+
+    /// The store of an earlier run has a ticket of the lane, which comes first.
+    @Test func requestWithALaneWaitsUntilTheStoreOpens() async throws {
+        let first = await EngineBench(store: MemoryStore(on: disk), idSeed: 1)
+        let ticket = try await first.ticket(lane: "a")
+        let place = UnavailableStore(Self.readOnly)
+        let bench = await EngineBench(store: place, idSeed: 2)
+        let (inLane, alone) = (bench.exchange(), bench.exchange())
+        // The origin of the ticket sends one at a time after a restart.
+        await bench.park(inLane, failure: nil, to: Self.other, lane: "a")
+        await bench.park(alone, failure: nil)
+        #expect(inLane.next() == [])
+        #expect(alone.next() == [.start(.arrival)])
+        #expect(await bench.engine.entry(inLane.id)?.waitingFor == .lane)
+        _ = await bench.engine.command(.retry, inLane.id)
+        #expect(inLane.next() == [], "nobody knows what comes before it")
+        #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot"))
+        #expect(await bench.engine.entry(inLane.id)?.waitingOn == ticket)
+        #expect(inLane.next() == [])
+        _ = await bench.engine.command(.cancel, ticket)
+        #expect(inLane.next() == [.start(.admin)])
+    }
+
+    @Test func firstOfALaneGoesWhenTheStoreHasNoneOfIt() async throws {
+        let (bench, place, _) = try await benchAfterARun(tickets: 1)
+        let (one, two) = (bench.exchange(), bench.exchange())
+        await bench.park(one, failure: nil, to: Self.other, lane: "a")
+        await bench.park(two, failure: nil, to: Self.other, lane: "a")
+        #expect(try await bench.engine.restore(from: MemoryStore(on: disk), replacing: place, bootID: "boot"))
+        #expect(one.next().contains { if case .start = $0 { true } else { false } })
+        #expect(two.next() == [])
+    }
+
+    @Test func laneDoesNotWaitWhereNoStoreEverOpens() async throws {
+        let bench = await EngineBench(store: UnavailableStore(Self.readOnly, opensLater: false))
+        let one = bench.exchange()
+        await bench.park(one, failure: nil, lane: "a")
+        #expect(one.next() == [.start(.arrival)])
+    }
+}
+
+/// A request with a key that keeps what is decided about it.
+private final class RecordingKeyed: KeyedExchange {
+    let decisions = Watched<[String]>([])
+
+    func keyDecided(_ decision: KeyDecision) {
+        let word =
+            switch decision {
+            case .go: "go"
+            case .waitForStore: "wait for the store"
+            default: "\(decision)"
+            }
+        decisions.update { $0.append(word) }
     }
 }

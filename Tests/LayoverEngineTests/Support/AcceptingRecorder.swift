@@ -18,7 +18,8 @@ final class AcceptingRecorder: AcceptingExchange {
 extension EngineBench {
     /// A request that asks to be a ticket.
     func acceptance(
-        of id: EntryID? = nil, after parents: [EntryID] = [], mark: IdempotencyMark? = nil, body: StoredBody = .none, repeatable: Bool = false
+        of id: EntryID? = nil, after parents: [EntryID] = [], mark: IdempotencyMark? = nil, body: StoredBody = .none, repeatable: Bool = false,
+        lane: String? = nil
     ) -> Acceptance {
         let id = id ?? exchange().id
         var new = NewEntry(
@@ -26,6 +27,7 @@ extension EngineBench {
             client: .init(address: "127.0.0.1"), createdAt: clock.now(), requestByteCount: body.byteCount,
             parking: .init(delay: .zero, shutsGate: false))
         new.ticket = TicketFacts(parents: parents)
+        new.lane = lane
         new.request.hasIdempotencyKey = repeatable
         return Acceptance(
             new: new,
@@ -42,8 +44,8 @@ extension EngineBench {
     }
 
     /// One that must be accepted.
-    func ticket(after parents: [EntryID] = [], repeatable: Bool = false) async throws -> EntryID {
-        let acceptance = acceptance(after: parents, repeatable: repeatable)
+    func ticket(after parents: [EntryID] = [], repeatable: Bool = false, lane: String? = nil) async throws -> EntryID {
+        let acceptance = acceptance(after: parents, repeatable: repeatable, lane: lane)
         guard case .accepted(let id, _) = try await accept(acceptance).result() else { throw WaitedTooLong(what: "an acceptance") }
         await settle()
         return id

@@ -61,17 +61,15 @@ final class EngineBench: Sendable {
     /// Parks an exchange; with a failure its first attempt failed, without one its loop found the gate shut.
     func park(
         _ exchange: RecordingExchange, failure: Failure? = EngineBench.refused, to origin: Origin = EngineBench.origin,
-        policy: Policy = EngineBench.policy(), delay: Duration = .seconds(5)
+        policy: Policy = EngineBench.policy(), delay: Duration = .seconds(5), lane: String? = nil
     ) async {
-        engine.post(
-            .parked(
-                NewEntry(
-                    id: exchange.id, method: "GET", url: "\(origin)/x", origin: origin, policy: policy,
-                    client: .init(address: "127.0.0.1"), createdAt: clock.now(),
-                    attemptCount: failure == nil ? 0 : 1, failure: failure,
-                    parking: .init(
-                        delay: failure == nil ? .zero : delay, shutsGate: failure?.shutsGate ?? false)),
-                exchange))
+        var new = NewEntry(
+            id: exchange.id, method: "GET", url: "\(origin)/x", origin: origin, policy: policy,
+            client: .init(address: "127.0.0.1"), createdAt: clock.now(),
+            attemptCount: failure == nil ? 0 : 1, failure: failure,
+            parking: .init(delay: failure == nil ? .zero : delay, shutsGate: failure?.shutsGate ?? false))
+        new.lane = lane
+        engine.post(.parked(new, exchange))
         await settle()
     }
 

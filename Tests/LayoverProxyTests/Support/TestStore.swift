@@ -15,13 +15,14 @@ final class TestStore: Sendable {
     private let isLast = Mutex(true)
     private let isFull = Watched(false)
     private let unreadable = Watched<StoreFailure?>(nil)
+    private let unsearchable = Watched<StoreFailure?>(nil)
 
     /// - Parameter failing: Commits that fail, by their number from 1.
     init(failing: ClosedRange<Int>? = nil, as failure: StoreFailure = .init(.full, "Full."), spoolTotal: Int = 1 << 30) {
         folder = NSTemporaryDirectory() + "layover-tickets-" + UUID().uuidString
         self.spoolTotal = spoolTotal
         disk = MemoryDisk(spoolFolder: folder)
-        store = Self.store(on: disk, gate, isFull, unreadable, failing, failure)
+        store = Self.store(on: disk, gate, isFull, unreadable, unsearchable, failing, failure)
     }
 
     /// The same disk, found by another process.
@@ -29,7 +30,7 @@ final class TestStore: Sendable {
         (folder, disk, spoolTotal) = (other.folder, other.disk, other.spoolTotal)
         other.isLast.withLock { $0 = false }
         other.store.die()
-        store = Self.store(on: disk, gate, isFull, unreadable, failing, .init(.full, "Full."))
+        store = Self.store(on: disk, gate, isFull, unreadable, unsearchable, failing, .init(.full, "Full."))
     }
 
     deinit {
@@ -38,10 +39,11 @@ final class TestStore: Sendable {
 
     private static func store(
         on disk: MemoryDisk, _ gate: StoreGate, _ isFull: Watched<Bool>, _ unreadable: Watched<StoreFailure?>,
-        _ failing: ClosedRange<Int>?, _ failure: StoreFailure
+        _ unsearchable: Watched<StoreFailure?>, _ failing: ClosedRange<Int>?, _ failure: StoreFailure
     ) -> MemoryStore {
         var faults = MemoryFaults(trouble: { isFull.value ? failure : nil })
         faults.unreadable = { unreadable.value }
+        faults.unsearchable = { unsearchable.value }
         for number in failing ?? 0...0 { faults.failures[number] = failure }
         return MemoryStore(on: disk, faults: faults, schedule: { gate.run($0) })
     }
@@ -56,6 +58,9 @@ final class TestStore: Sendable {
 
     /// From now on no request can be read, or every one can.
     func setUnreadable(_ failure: StoreFailure?) { unreadable.update { $0 = failure } }
+
+    /// From now on no search for a key succeeds, or every one does.
+    func setUnsearchable(_ failure: StoreFailure?) { unsearchable.update { $0 = failure } }
 
     /// Until somebody waits for the store.
     func waitForWork() async throws { try await gate.waiting.wait("work for the store") { $0 > 0 } }

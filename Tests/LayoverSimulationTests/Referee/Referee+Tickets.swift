@@ -128,7 +128,7 @@ extension Referee {
 
     /// At any time.
     func nothingAcceptedIsLost(_ truth: RequestTruth, _ pending: PendingSet) {
-        guard let id = truth.ticket else { return }
+        guard let id = truth.ticket, !simulation.isStoreClosed else { return }
         guard let row = simulation.rows[id] else {
             return breach("nothingAcceptedIsLost", "r\(truth.number) has no row")
         }

@@ -31,7 +31,7 @@ extension Simulation {
         let part: Duration = .seconds(5)
         for _ in 0..<Int(Self.recoveryMax / part) where breaches.isEmpty {
             try advance(by: part)
-            if isRight(), lanes.allSatisfy({ $0.worker.running.isEmpty }),
+            if isRight(), !isStoreClosed || isDraining, lanes.allSatisfy({ $0.worker.running.isEmpty }),
                 clients.allSatisfy({ $0.isClosed || $0.current == nil })
             {
                 return

@@ -16,9 +16,11 @@ extension Simulation {
         let engineLoop = EngineLoop(time: time)
         self.engineLoop = engineLoop
         store = keepsTickets ? makeStore() : nil
+        let standIn = life > 1 && keepsTickets && isUnlucky(20) ? makeStandIn() : nil
+        isStoreClosed = standIn != nil
         engine = Engine(
             eventLoop: engineLoop, clock: time, limits: limits,
-            reachability: Reachability(hasProbe: hasProbe, now: time.now()), store: store,
+            reachability: Reachability(hasProbe: hasProbe, now: time.now()), store: standIn ?? store,
             generator: SeededGenerator(seed: seed &+ 1 &+ UInt64(life) &* 7_368_787), logger: Self.logger)
         let listeners = SimulatedListeners(look: Unchecked { [unowned self] port in self.listeners(on: port) })
         engine.assumeIsolated { $0.setListenerTable(listeners) }
@@ -26,15 +28,44 @@ extension Simulation {
         for number in 0..<laneCount { try addLane(number) }
         guard let store else { return }
         let routes = rules.routes
+        if let standIn { return openLater(store, replacing: standIn) }
         let before = rows
         try engine.assumeIsolated { try $0.restore(from: store, bootID: "boot", routes: routes) }
         referee.lifeBegan(before)
+    }
+
+    private func makeStandIn() -> UnavailableStore {
+        let refuse = Unchecked { [unowned self] (work: @escaping @Sendable () -> Void) in later(.zero) { work() } }
+        return UnavailableStore(StoreFailure(.full, "The disk is full."), schedule: { refuse.value($0) })
+    }
+
+    /// The store cannot be opened at the start of this life.
+    private func openLater(_ store: SimulatedStore, replacing standIn: UnavailableStore) {
+        count("stores opened later")
+        let (routes, lifeBefore) = (rules.routes, life)
+        engine.assumeIsolated { $0.adopt(routes) }
+        referee.lifeBegan([:])
+        later(.milliseconds([200, 2000, 9000].randomElement(using: &misfortune) ?? 200)) { [unowned self] in
+            guard life == lifeBefore, !store.isDead, !isDraining else { return }
+            let before = rows
+            guard (try? engine.assumeIsolated({ try $0.restore(from: store, replacing: standIn, bootID: "boot") })) == true
+            else { return }
+            isStoreClosed = false
+            trace { "the store opens" }
+            for lane in lanes { lane.loop.acceptTickets(unless: nil) }
+            referee.lifeBegan(before)
+        }
     }
 
     private func addLane(_ number: Int) throws {
         let embedded = EmbeddedEventLoop()
         embedded.advanceTime(to: time.deadline)
         let worker = SimulatedWorker(simulation: self)
+        var rules = rules
+        if isStoreClosed {
+            rules.noTickets = StoreFailure(.full, "The disk is full.")
+            rules.keepsLanesWaiting = true
+        }
         let loop = ProxyLoop(
             eventLoop: embedded, engine: engine, rules: rules,
             spool: BodySpool(folder: "", byteCountMax: 1 << 30, threads: .singleton),
@@ -66,6 +97,12 @@ extension Simulation {
             return StoreFailure(.full, "The disk is full.")
         }
         faults.trouble = { refusal.value() }
+        let isUnsearchable = Unchecked { [unowned self] () -> StoreFailure? in
+            guard isUnlucky(15) else { return nil }
+            count("failed searches")
+            return StoreFailure(.io, "The simulation says so.")
+        }
+        faults.unsearchable = { isUnsearchable.value() }
         if chance(60) { faults.crashPoint = Int.random(in: 1...120, using: &generator) }
         if life == 1, let firstCrashPoint { faults.crashPoint = firstCrashPoint }
         // It dies there, or keeps silent there and dies a little later.

@@ -73,6 +73,8 @@ final class Simulation {
     let hasProbe: Bool
     let laneCount: Int
     var store: SimulatedStore?
+    /// Whether the store of this life could not be opened so far.
+    var isStoreClosed = false
     var life = 0
     var storeBusyUntil: Int64 = 0
     /// Commits that the disk refuses from now on.

@@ -1,0 +1,148 @@
+import LayoverCore
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// Requests with an `Idempotency-Key` while the store cannot be searched for it.
+struct UnknownKeyTests {
+    private static let async = "Prefer: respond-async"
+    private static let waits = "Prefer: respond-async, wait=600"
+    private static let key = "Idempotency-Key: k-1"
+    private static let failure = StoreFailure(.io, "The disk failed.")
+
+    /// Sends it, and waits until a search for its key has failed.
+    private func unknown(_ proxy: TestProxy, _ request: String) async throws -> RawClient {
+        proxy.tickets?.setUnsearchable(Self.failure)
+        let client = try await proxy.client(sending: request)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try await !isWaitingForKey(proxy) {
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "a search that failed") }
+        }
+        return client
+    }
+
+    private func isWaitingForKey(_ proxy: TestProxy) async throws -> Bool {
+        let loop = proxy.loop
+        return try await loop.eventLoop.submit {
+            loop.connections.inOrder.contains { connection in
+                (connection.exchange as? ClientRecipient)?.exchange?.keySearch?.isWaiting == true
+            }
+        }.get()
+    }
+
+    @Test func requestIsSentOnceTheStoreCanBeSearched() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
+            try await proxy.expectAttempts(0)
+            proxy.tickets?.setUnsearchable(nil)
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await client.answer().status == 201)
+        }
+    }
+
+    @Test func ticketThatIsFoundLaterIsTheOutcome() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try await proxy.accept("/", Self.key)
+            let attempt = try await proxy.nextAttempt()
+            let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
+            try await proxy.expectAttempts(1)
+            proxy.tickets?.setUnsearchable(nil)
+            #expect(try await client.answer().ticket == id)
+            try await attempt.answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func anotherPayloadIsRefusedWhenTheTicketIsFound() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            _ = try await proxy.accept("/", Self.key)
+            let attempt = try await proxy.nextAttempt()
+            let client = try await unknown(proxy, .submission("/", body: "other", Self.waits, Self.key))
+            proxy.tickets?.setUnsearchable(nil)
+            #expect(try await client.answer().status == 422)
+            try await attempt.answerWell()
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func requestGets503WhenItsWaitIsOver() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await unknown(proxy, .submission("/", "Prefer: respond-async, wait=1", Self.key))
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "store")
+            #expect(answer.member("evidence") == "neverSent")
+            #expect(answer["Retry-After"] == "10")
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    @Test func requestGets503AtHoldMax() async throws {
+        var policy = Policy.standard
+        policy.holdMax = .seconds(1)
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = RouteTable(policies: ["default": policy]) }) { proxy in
+            let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
+            let answer = try await client.answer()
+            #expect(answer.status == 503)
+            #expect(answer.member("kind") == "store")
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    @Test func clientThatLeavesIsNotSentLater() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await unknown(proxy, .submission("/", Self.waits, Self.key))
+            try await client.closeOutput()
+            while try await isWaitingForKey(proxy) { await Task.yield() }
+            proxy.tickets?.setUnsearchable(nil)
+            let next = try await proxy.client(sending: .submission("/", Self.waits, Self.key))
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await next.answer().status == 201)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// The insertion finds the ticket before anything is sent.
+    @Test func requestForATicketAtOnceIsComparedByItsInsertion() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let id = try await proxy.accept("/", Self.key)
+            proxy.tickets?.setUnsearchable(Self.failure)
+            let same = try await proxy.answer(to: .submission("/", Self.async, Self.key))
+            #expect(same.ticket == id)
+            #expect(try await proxy.answer(to: .submission("/", body: "other", Self.async, Self.key)).status == 422)
+            try await proxy.nextAttempt().answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    // MARK: Lanes
+
+    /// The store is to be opened later, and may have tickets of the lane.
+    @Test func requestWithALaneIsNotSentBeforeTheStoreIsOpen() async throws {
+        try await withProxy(rules: { $0.keepsLanesWaiting = true }) { proxy in
+            let engine = proxy.engine
+            try await engine.eventLoop.submit { engine.assumeIsolated { $0.pending.lanesAreUnknown() } }.get()
+            let client = try await proxy.client(sending: .submission("/lane", "Layover-Lane: a"))
+            #expect(try await proxy.entry().waitingFor == .lane)
+            let other = try await proxy.client(sending: .submission("/other"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.request.target == "/other")
+            try await attempt.answerWell(200)
+            #expect(try await other.answer().status == 200)
+            try await proxy.expectAttempts(1)
+            proxy.loop.acceptTickets(unless: nil)
+            try await engine.eventLoop.submit {
+                engine.assumeIsolated { $0.perform($0.pending.restoringEnded(now: $0.clock.now())) }
+            }.get()
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await client.answer().status == 201)
+            let next = try await proxy.client(sending: .submission("/lane", "Layover-Lane: a"))
+            try await proxy.nextAttempt().answerWell(202)
+            #expect(try await next.answer().status == 202)
+        }
+    }
+}
