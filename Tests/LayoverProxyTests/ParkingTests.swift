@@ -168,8 +168,9 @@ struct ParkingTests {
 
     // MARK: Ends
 
-    @Test(arguments: [false, true])
-    func cancelledClientGets503(whileAttempting: Bool) async throws {
+    /// A request of which a byte may have been sent gets a 502: some clients take a 503 for "nothing was done".
+    @Test(arguments: [(false, false), (true, false), (true, true)])
+    func cancelledClientGets503OnlyIfNothingWasSent(whileAttempting: Bool, isSent: Bool) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
             try await proxy.nextAttempt().fail()
@@ -179,10 +180,12 @@ struct ParkingTests {
                 _ = await proxy.engine.command(.retry, entry.id)
                 attempt = try await proxy.nextAttempt()
                 try await attempt?.outliveCancel()
+                if isSent { attempt?.beginSending() }
             }
             _ = await proxy.engine.command(.cancel, entry.id, reason: "tea \"time\"\r\nX: y")
             let answer = try await client.answer()
-            #expect(answer.status == 503)
+            #expect(answer.status == (isSent ? 502 : 503))
+            #expect(answer.member("evidence") == (isSent ? "maybeApplied" : "neverSent"))
             #expect(answer.member("kind") == "cancelled")
             #expect(answer["Retry-After"] == nil, "nobody is asked to come back with it")
             #expect(answer.member("type") == "urn:layover:problem:cancelled")
@@ -246,7 +249,7 @@ struct ParkingTests {
             let attempt = try await proxy.nextAttempt().beginSending()
             try await attempt.outliveCancel()
             _ = await proxy.engine.command(.cancel, entry.id)
-            #expect(try await client.answer().status == 503)
+            #expect(try await client.answer().status == 502)
             #expect(await proxy.engine.entry(entry.id)?.lastFailure?.evidence == .neverSent)
 
             attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
@@ -297,16 +300,22 @@ struct ParkingTests {
         }
     }
 
-    @Test func drainEndsTheWaitWithARetryAfter() async throws {
+    @Test(arguments: [false, true])
+    func drainEndsTheWaitWithARetryAfterIfNothingWasSent(isSent: Bool) async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))
-            try await proxy.nextAttempt().fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let attempt = try await proxy.nextAttempt()
+            if isSent {
+                attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            } else {
+                attempt.fail()
+            }
             _ = try await proxy.entry()
             await proxy.engine.drain()
             let answer = try await client.answer()
-            #expect(answer.status == 503)
+            #expect(answer.status == (isSent ? 502 : 503))
             #expect(answer.member("kind") == "draining")
-            #expect(answer["Retry-After"] != nil)
+            #expect((answer["Retry-After"] != nil) == !isSent)
         }
     }
 

@@ -33,6 +33,10 @@ extension Verdict.Parking {
         case .portal: "Parked: a captive portal answers in place of the origin, so the certificate is most likely the portal's."
         case .networkChanged: "Retried: the network changed while the attempt was connecting."
         case .onMaybeApplied: "Undecided: the server may have processed the request, and it is not repeatable."
+        case .outcomeUnknown:
+            asks == nil
+                ? "Repeated: the server asks for it, and an earlier attempt may have been applied."
+                : "Undecided: the response does not show whether an earlier attempt was applied."
         case .onExhausted: "Undecided: no automatic attempts are left."
         case .aborted:
             asks == nil
@@ -72,6 +76,7 @@ extension Verdict.FailReason {
         case .notInRetryOn: "retryOn does not list the failure"
         case .nameUnknown: "the name does not exist, and the network is up"
         case .maybeApplied: "the server may have processed the request, and it is not repeatable"
+        case .outcomeUnknown: "the response does not show whether an earlier attempt was applied"
         case .bodyNotReplayable: "the body cannot be sent again"
         case .exhausted: "no automatic attempts are left"
         case .pass: "the mode is pass, or the client waits for one attempt only"

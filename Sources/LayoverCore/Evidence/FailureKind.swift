@@ -35,6 +35,9 @@ package enum FailureKind: String, CaseIterable, Sendable {
     /// Ours, not the RFC's: a complete response whose status its policy retries.
     case httpResponseStatus = "http_response_status"
 
+    /// Ours: the response to a repetition does not show whether an earlier attempt was applied.
+    case outcomeUnknown = "outcome_unknown"
+
     /// Ours: the parent proxy could not be connected to, TLS included. Nothing is known of the origin.
     case parentProxyUnreachable = "parent_proxy_unreachable"
     /// Ours: the parent proxy does not let the request through.
@@ -47,6 +50,8 @@ package enum FailureKind: String, CaseIterable, Sendable {
         switch self {
         // "The intermediary considers the next hop to be unavailable."
         case .httpResponseStatus, .parentProxyUnreachable: "destination_unavailable"
+        // The response to the attempt that may have been applied never came.
+        case .outcomeUnknown: "http_response_incomplete"
         case .parentProxyDenied: "http_request_denied"
         case .parentProxyMisconfigured: "proxy_configuration_error"
         default: rawValue

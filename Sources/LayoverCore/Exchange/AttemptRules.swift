@@ -60,8 +60,10 @@ package struct AttemptRules: Sendable {
         return counts.all
     }
 
-    /// Counts sendings that libcurl made on its own within the current attempt.
+    /// Counts sendings that libcurl made on its own within the current attempt. Each earlier one broke without a response, and none
+    /// was refused: a refused stream is not sent again.
     package mutating func sentAgainWithinAttempt(_ count: Int) {
+        counts.mayHaveBeenApplied = true
         counts.all += count
         counts.automatic += count
     }
@@ -199,6 +201,25 @@ package struct AttemptRules: Sendable {
     private func verdictOnRisk(_ failure: Failure) -> Verdict {
         guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.maybeApplied) }
         return ask(.maybeApplied, .onMaybeApplied, failure)
+    }
+
+    /// Decides what follows a response to a repetition that does not show whether an earlier attempt was applied. The response itself
+    /// is never delivered: its client would take it for the outcome.
+    ///
+    /// - Parameter isConflict: Whether the origin wants the request repeated (`ConflictCode`).
+    package mutating func verdict(
+        onUnknown response: ResponseSummary, isConflict: Bool, sending request: RequestSummary,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        let wait = response.retryAfter ?? .zero
+        let isRetried = isConflict || policy.retryOn.contains { $0.matches(status: response.status) }
+        let mayRetry = policy.mode != .pass || isTicket
+        if isRetried, mayRetry, request.isRepeatable, !response.forbidsRetry, wait <= policy.retryAfterMax, automaticLeft != 0 {
+            let delay = policy.delay.delay(afterAttempt: delayCount, using: &generator)
+            return .park(.init(delay: max(delay, wait), shutsGate: false, rule: .outcomeUnknown))
+        }
+        guard policy.maybeAppliedRule(isTicket: isTicket) == .ask else { return .fail(.outcomeUnknown) }
+        return .park(.init(delay: .zero, shutsGate: false, asks: .maybeApplied, rule: .outcomeUnknown))
     }
 
     /// Whether sending it once more can act at most once upstream, or does no harm by acting twice:

@@ -82,6 +82,8 @@ package struct ExchangeMachine: Sendable {
     @Boxed package var resumable: ResumableResponse? = nil
     /// Bytes of the body that had come when the count of attempts began last.
     var partMark = 0
+    /// The last status that did not show the outcome of the request (`RepeatedAnswer`); nil while there is none.
+    package internal(set) var unknownStatus: Int?
 
     package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt)) {
         self.recipient = recipient

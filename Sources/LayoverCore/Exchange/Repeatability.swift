@@ -25,6 +25,10 @@ package struct Repeatability: Sendable, Hashable {
             isDeclared: policy.repeatable)
     }
 
+    /// Whether a value of `Idempotency-Key` identifies a request. An empty one would identify all of them. The value may be a string
+    /// of RFC 8941.
+    package static func isKey(_ value: String) -> Bool { !value.isEmpty && value != "\"\"" }
+
     /// RFC 9110 section 9.2.2, or the client or the policy says so.
     package var mayBeSentTwice: Bool {
         switch purpose {

@@ -16,10 +16,13 @@ package struct RequestSummary: Sendable, Hashable {
 
     package var repeatability: Repeatability
     package var body: Body
+    /// Whether a field makes it conditional (`Precondition`). Only repetitions are asked; false elsewhere.
+    package var hasPrecondition: Bool
 
-    package init(_ repeatability: Repeatability, body: Body = .none) {
+    package init(_ repeatability: Repeatability, body: Body = .none, hasPrecondition: Bool = false) {
         self.repeatability = repeatability
         self.body = body
+        self.hasPrecondition = hasPrecondition
     }
 
     /// Whether sending it twice does no harm.

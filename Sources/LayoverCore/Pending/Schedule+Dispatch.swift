@@ -179,6 +179,8 @@ extension Schedule {
         if failure.provesParent { hopReached(entry.hop, isAnswered: true, now: now) }
         // A response that is not delivered: the origin is there, and not well.
         if failure.evidence == .answered { return originOpened(origin, isPaused ? .paused : .busy, now: now) }
+        // The origin answered, and is well.
+        if failure.kind == .outcomeUnknown { return originOpened(origin, now: now) }
         let before = origins[origin].gate
         // A canary that connected and was then let down proves no response either; the next one waits too.
         if shutsGate || isFromCanary && (before.isShut || before.isUnconfirmed) {

@@ -18,7 +18,7 @@ package enum RetryCondition: Sendable, Hashable {
         case "reset": self = .reset
         case "tls-handshake": self = .tlsHandshake
         default:
-            if let kind = FailureKind(rawValue: word), kind != .httpResponseStatus {
+            if let kind = FailureKind(rawValue: word), kind != .httpResponseStatus, kind != .outcomeUnknown {
                 self = .errorType(kind)
             } else if let status = Int(word), (100...599).contains(status) {
                 self = .status(status)

@@ -5,5 +5,6 @@ extension Route {
 }
 
 extension Route.Field {
-    package var isIdempotencyKey: Bool { name.lowercased() == "idempotency-key" }
+    /// An empty key is none.
+    package var isIdempotencyKey: Bool { name.lowercased() == "idempotency-key" && Repeatability.isKey(value.revealed) }
 }

@@ -48,6 +48,8 @@ package enum Verdict: Sendable, Hashable {
         case networkChanged
         /// `onMaybeApplied` is `ask`.
         case onMaybeApplied
+        /// The response to a repetition does not show whether an earlier attempt was applied.
+        case outcomeUnknown
         /// `onExhausted` is `ask`.
         case onExhausted
         /// A person ended the attempt.
@@ -92,6 +94,8 @@ package enum Verdict: Sendable, Hashable {
         case nameUnknown
         /// It may have been applied, and it is not repeatable.
         case maybeApplied
+        /// The response to a repetition does not show whether an earlier attempt was applied.
+        case outcomeUnknown
         /// Its body cannot be sent again: over `limits.bodyMax`, or broken off by the client.
         case bodyNotReplayable
         /// `automaticAttemptsMax` attempts were made.

@@ -102,7 +102,10 @@ extension ClientRecipient {
         let (phase, id) = (exchange.phase, exchange.entry)
         var problem = Problem.ended(end, lastFailure: exchange.lastFailure)
         if phase == .ended || phase == .delivering {
-            // The client is answered already; those that asked for the same are told.
+            // The client is answered already; those that asked for the same are told. The request was sent for them, too.
+            var problem = problem
+            problem.recall(exchange.machine.rules.counts)
+            problem.noteSent()
             exchange.keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
         }
         if let id { exchange.leaveSet(id) }
@@ -120,13 +123,13 @@ extension ClientRecipient {
             return
         }
         problem.entry = id.map(loop.engine.naming.shown)
-        problem.recall(exchange.machine.rules.counts)
         // No Retry-After for cancelled and settled requests, nor for those that may have been applied.
         switch end {
         case .cancelled, .settled, .superseded, .maybeApplied: break
         case .expired: problem.retryAfter = retryAfter
         case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
         }
+        problem.recall(exchange.machine.rules.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity), exchange)
     }
 

@@ -5,11 +5,11 @@ import LayoverEngine
 extension ClientRecipient {
     func fail(_ failure: Failure, _ reason: Verdict.FailReason, _ exchange: Exchange) {
         if failure.evidence == .maybeApplied { loop.engine.post(.mayHaveBeenApplied(exchange.request.origin, failure)) }
-        fail(
-            Problem(
-                failure, reason: reason, attemptCount: exchange.machine.rules.attemptCount,
-                entry: exchange.entry.map(loop.engine.naming.shown), bodyByteCountMax: loop.rules.body.byteCountMax),
-            exchange)
+        var problem = Problem(
+            failure, reason: reason, attemptCount: exchange.machine.rules.attemptCount,
+            entry: exchange.entry.map(loop.engine.naming.shown), bodyByteCountMax: loop.rules.body.byteCountMax)
+        if failure.kind == .outcomeUnknown { problem.receivedStatus = exchange.machine.unknownStatus }
+        fail(problem, exchange)
     }
 
     func fail(_ problem: Problem, _ exchange: Exchange) {

@@ -72,6 +72,7 @@ extension Exchange: HeldExchange {
             run.abort()
         // The request of a ticket is being read from the store.
         case .parked where store?.isStored == true && machine.resumable == nil: isAbortedBeforeStart = true
+        case .offering where offered?.readsCode == true: judgeOffered()
         case .collecting, .searching, .accepting, .offering, .parked, .delivering, .ended: break
         }
     }

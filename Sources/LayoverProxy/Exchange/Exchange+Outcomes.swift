@@ -140,6 +140,7 @@ extension Exchange {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
         guard !parentRefused(head) else { return }
         if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
+        guard !leavesOutcomeUnknown(head) else { return }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
         // Its client has left, but others may have asked for the same.
@@ -195,7 +196,14 @@ extension Exchange {
         if let entry {
             record(verdict, status: status)
             loop.engine.post(.answered(entry, takeTally()))
-        } else if loop.network.notice(for: request) != nil {
+        } else {
+            tellOriginAnswered()
+        }
+    }
+
+    /// Evidence for other requests, where they wait for the origin or for the network.
+    func tellOriginAnswered() {
+        if loop.network.notice(for: request) != nil {
             loop.engine.post(.originAnswered(request.origin))
             if let hop = request.parent?.hop { loop.engine.post(.originAnswered(hop)) }
         } else if loop.network.condition.isDoubted, !request.origin.isLoopback {
@@ -206,6 +214,7 @@ extension Exchange {
     /// Passes the response in hand on after all.
     func deliverOffered() {
         guard phase.isOffering, let offered else { return }
+        if offered.readsCode { return judgeOffered() }
         self.offered = nil
         deliver(offered.head)
         for event in offered.rest {

@@ -148,7 +148,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
         case .head(let head, let sendings): received(head, sendings: sendings)
         case .body, .end, .failed:
-            if phase.isOffering { offered?.rest.append(event) } else { receiveRest(event) }
+            if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
         case .dialled(let socket):
             guard let client else { return socket.close() }
             client.response.open(socket, of: self)

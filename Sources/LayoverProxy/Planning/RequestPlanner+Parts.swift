@@ -33,8 +33,11 @@ extension RequestPlanner {
         var out = RequestFields()
         out.reserveCapacity(head.bytes.readableBytes + viaToken.count + 12)
         var options = ForwardingOptions()
+        let key = route?.addsIdempotencyKey == true ? clientKey(of: head) : .none
         if let route {
-            let names = route.removeFields + route.setFields.map(\.name)
+            var names = route.removeFields + route.setFields.map(\.name)
+            // An empty key would stand beside the route's.
+            if key == .empty { names.append("Idempotency-Key") }
             options.removedNames = names.map { Array($0.lowercased().utf8) }
         }
         options.keepsPrefer = !honoursPrefer
@@ -46,7 +49,7 @@ extension RequestPlanner {
         for field in route?.setFields ?? [] { out.append(field.name, Self.filledIn(field)) }
         for field in route?.addFields ?? [] {
             // A key that the client chose is the better one.
-            if field.isIdempotencyKey, head.fields.contains(.idempotencyKey) { continue }
+            if field.isIdempotencyKey, key == .one || key == .several { continue }
             out.append(field.name, Self.filledIn(field))
         }
         head.writeVia(into: &out, own: viaToken)

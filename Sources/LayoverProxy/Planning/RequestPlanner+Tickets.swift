@@ -80,14 +80,33 @@ extension RequestPlanner {
         }
     }
 
-    /// One key, or none: of two it is unknown which one identifies the request, and an empty one says it of
-    /// all. What asks for no ticket is passed on as it came.
-    func checkIdempotencyKey(of head: RequestHead) throws(Refusal) {
+    /// Whether a key identifies the request: one of the client's, or one of the route.
+    func hasIdempotencyKey(_ head: RequestHead, _ route: Route?) -> Bool {
+        switch clientKey(of: head) {
+        case .one: true
+        case .none, .empty: route?.addsIdempotencyKey == true
+        case .several: route?.setFields.contains(where: \.isIdempotencyKey) == true
+        }
+    }
+
+    /// The `Idempotency-Key` that a client sent. An empty one is no key.
+    enum ClientKey { case none, empty, one, several }
+
+    func clientKey(of head: RequestHead) -> ClientKey {
+        guard head.fields.contains(.idempotencyKey) else { return .none }
         let values = head.fields.values(of: "Idempotency-Key")
-        guard let first = values.first else { return }
-        guard values.count == 1 else { throw badKey("Idempotency-Key is given more than once.") }
-        let key = head.fields.string(first)
-        guard !key.isEmpty, key != "\"\"" else { throw badKey("Idempotency-Key is empty.") }
+        if values.count > 1 { return .several }
+        return values.allSatisfy { Repeatability.isKey(head.fields.string($0)) } ? .one : .empty
+    }
+
+    /// At most one key, and not an empty one: of two it is unknown which one identifies the request, and an empty one would identify
+    /// all of them. A request that asks for no ticket is passed on as it came.
+    func checkIdempotencyKey(of head: RequestHead) throws(Refusal) {
+        switch clientKey(of: head) {
+        case .none, .one: break
+        case .several: throw badKey("Idempotency-Key is given more than once.")
+        case .empty: throw badKey("Idempotency-Key is empty.")
+        }
     }
 
     private func badKey(_ detail: String) -> Refusal {

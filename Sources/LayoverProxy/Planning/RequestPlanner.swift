@@ -68,7 +68,7 @@ final class RequestPlanner {
         let isUpgrade = Self.isRelayed(upgradeOf: head)
         // A tunnel cannot be collected later.
         let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
-        let hasKey = head.fields.contains(.idempotencyKey) || route?.addsIdempotencyKey == true
+        let hasKey = hasIdempotencyKey(head, route)
         let repeatability = Repeatability(
             isUpgrade ? .upgrade : .transfer, method: head.methodString, hasIdempotencyKey: hasKey, isDeclared: policy.repeatable)
         let request = UpstreamRequest(

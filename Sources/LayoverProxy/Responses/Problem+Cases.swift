@@ -18,8 +18,9 @@ extension Problem {
             mayHaveBeenSent
             ? " The request was sent and no response arrived, so the server may have processed it."
             : " The request was not sent."
-        problem.evidence = mayHaveBeenSent ? .maybeApplied : .neverSent
+        problem.evidence = .neverSent
         problem.retryAfter = .seconds(5)
+        if mayHaveBeenSent { problem.noteSent() }
         return problem
     }
 

@@ -14,6 +14,8 @@ struct Problem {
     var phase: FailurePhase?
     var evidence: Evidence?
     var attemptCount = 0
+    /// The status of the origin that is not passed on (RFC 9209 section 2.1.4); nil where there is none.
+    var receivedStatus: Int?
     /// As the admin port shows it (`EntryNaming`).
     var entry: EntryID?
     var retryAfter: Duration?
@@ -55,16 +57,31 @@ struct Problem {
             """
         case .exhausted: "\(message) No automatic attempts are left."
         case .nameUnknown: "\(message) The network is up, so waiting would not help."
-        case .notInRetryOn, .pass, .responseBegan, .preflight: message
+        case .notInRetryOn, .pass, .responseBegan, .preflight, .outcomeUnknown: message
         }
     }
 
     /// What holds of all attempts so far: a client that reads "not sent" will send the request again.
     mutating func recall(_ counts: AttemptCounts) {
         attemptCount = counts.all
-        guard counts.mayHaveBeenApplied, evidence == .neverSent else { return }
+        if counts.mayHaveBeenApplied, evidence == nil || evidence == .neverSent {
+            evidence = .maybeApplied
+            detail += " The server may have processed an earlier attempt."
+        }
+        if evidence == .maybeApplied { avoidRetry() }
+    }
+
+    /// Clients may take a 503 for "nothing was done", and send the request again at the time of its `Retry-After`.
+    private mutating func avoidRetry() {
+        guard status == 503 else { return }
+        status = 502
+        retryAfter = nil
+    }
+
+    /// For clients whose request was sent and is not answered.
+    mutating func noteSent() {
         evidence = .maybeApplied
-        detail += " The server may have processed an earlier attempt."
+        avoidRetry()
     }
 
     var title: String { StatusText.reason(of: status) }
@@ -78,6 +95,7 @@ struct Problem {
         ]
         if let phase { members.append(#""phase":"\#(phase.rawValue)""#) }
         if let evidence { members.append(#""evidence":"\#(evidence.rawValue)""#) }
+        if let receivedStatus { members.append(#""receivedStatus":\#(receivedStatus)"#) }
         if let entry {
             members.append(#""entry":"\#(entry)""#)
             // No path: the client may not use the admin port, and the proxy port has no resource for an entry.
@@ -88,7 +106,8 @@ struct Problem {
 
     /// The value of `Proxy-Status`.
     func proxyStatus(identity: String) -> String {
-        "\(identity); error=\(error.errorType); details=\"\(Self.quotable(detail))\""
+        let received = receivedStatus.map { "; received-status=\($0)" } ?? ""
+        return "\(identity); error=\(error.errorType)\(received); details=\"\(Self.quotable(detail))\""
     }
 
     /// Text for a quoted string of RFC 8941: printable ASCII, quotes and backslashes escaped.

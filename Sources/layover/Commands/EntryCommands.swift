@@ -22,7 +22,8 @@ struct RetryEntries: AsyncParsableCommand {
 /// `layover cancel`
 struct CancelEntries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancel requests. Their clients get a 503.",
+        commandName: "cancel",
+        abstract: "Cancel requests. Their clients get a 503, or a 502 if the server may have processed them.",
         discussion: "Example: layover cancel --host shop.example --reason \"the shop has closed\"")
 
     @OptionGroup var selection: EntrySelectionOptions

@@ -21,7 +21,7 @@ struct FailureKindTests {
             http_response_incomplete http_response_header_section_size http_response_header_size \
             http_response_body_size http_response_trailer_section_size http_response_trailer_size \
             http_response_transfer_coding http_response_content_coding http_upgrade_failed \
-            http_protocol_error proxy_internal_response proxy_loop_detected parent_proxy_unreachable \
+            http_protocol_error proxy_internal_response proxy_loop_detected outcome_unknown parent_proxy_unreachable \
             parent_proxy_denied parent_proxy_misconfigured
             """
         ),
@@ -39,7 +39,8 @@ struct FailureKindTests {
     func everyErrorTypeIsRegistered(kind: FailureKind) {
         let registered: [FailureKind: String] = [
             .httpResponseStatus: "destination_unavailable", .parentProxyUnreachable: "destination_unavailable",
-            .parentProxyDenied: "http_request_denied", .parentProxyMisconfigured: "proxy_configuration_error",
+            .outcomeUnknown: "http_response_incomplete", .parentProxyDenied: "http_request_denied",
+            .parentProxyMisconfigured: "proxy_configuration_error",
         ]
         #expect(kind.errorType == registered[kind] ?? kind.rawValue)
     }

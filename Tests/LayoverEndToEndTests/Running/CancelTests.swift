@@ -44,7 +44,7 @@ extension EndToEnd {
             let entry = try #require(try await layover.waitForPending { $0.data.count == 1 }.data.first)
             #expect(entry.state == "attempting")
             #expect(try await layover.call("POST", "/v1/pending/\(entry.id)/cancel").status == 200)
-            #expect(try await answer.value.status == (isTicket ? 202 : 503))
+            #expect(try await answer.value.status == (isTicket ? 202 : 502))
 
             try await expectTwoAttempts(of: entry.id, in: layover)
             guard isTicket else { return }

@@ -1,0 +1,57 @@
+/// The meaning of a response to a repetition: the request was sent again after an attempt that may have been applied.
+///
+/// The earlier attempt may have changed the state against which the origin judges the repetition. So the status of the repetition is
+/// not always the status of the request (RFC 9110 section 13.1.1): a PUT with `If-None-Match: *` that created its target gets a 412
+/// when it is repeated. `rows` is the table of the contract, section 1, *Outcome unknown*; the first row that matches counts.
+package enum RepeatedAnswer: Sendable, Hashable {
+    /// It answers the request.
+    case answer
+    /// It does not show whether an earlier attempt was applied.
+    case unknown
+    /// As `unknown`, unless the body has the code of a conflict that the origin wants repeated (`ConflictCode`).
+    case unknownUnlessConflict
+
+    /// The requests of a row.
+    enum Subject: Sendable {
+        case unsafeWithPrecondition
+
+        func contains(_ request: RequestSummary) -> Bool {
+            switch self {
+            case .unsafeWithPrecondition:
+                request.hasPrecondition && !RequestMethod.isSafe(request.repeatability.method)
+            }
+        }
+    }
+
+    struct Row: Sendable {
+        var subject: Subject
+        var statuses: Set<Int>
+        var answer: RepeatedAnswer
+    }
+
+    static let rows = [
+        Row(subject: .unsafeWithPrecondition, statuses: [412], answer: .unknown),
+        Row(subject: .unsafeWithPrecondition, statuses: [409], answer: .unknownUnlessConflict),
+    ]
+
+    /// - Parameter status: Of the response to the repetition.
+    package init(status: Int, to request: RequestSummary) {
+        self = Self.rows.first { $0.statuses.contains(status) && $0.subject.contains(request) }?.answer ?? .answer
+    }
+}
+
+/// The error code of Amazon S3 for a write that met another one. The origin has applied nothing and asks for a repetition.
+package enum ConflictCode {
+    /// Longest body that is searched for the code. Default: 4 KiB.
+    package static let byteCountMax = 4 << 10
+
+    private static let code = Array("ConditionalRequestConflict".utf8)
+
+    /// - Parameter body: The whole body of a 409.
+    package static func isIn(_ body: some Collection<UInt8>) -> Bool {
+        guard body.count <= byteCountMax else { return false }
+        let bytes = Array(body)
+        guard bytes.count >= code.count else { return false }
+        return (0...bytes.count - code.count).contains { bytes[$0..<$0 + code.count].elementsEqual(code) }
+    }
+}
