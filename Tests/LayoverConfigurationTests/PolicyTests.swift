@@ -19,7 +19,7 @@ import Testing
             {"a": {"mode": "pass", "holdMax": "1s", "lifetime": "2s", "retryOn": ["tls-handshake", "dns_error"],
               "delay": {"type": "immediate"}, "automaticAttemptsMax": 5, "wakeOnReachable": false,
               "repeatable": true, "priority": 7, "retryAfterMax": "5m", "onExhausted": "ask",
-              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}, "clientGone": "adopt",
+              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}, "clientGone": "adopt", "timeouts": {"unattended": "9s"},
               "cache": "staleIfError", "lane": "field:Account", "undecidedInLane": "skip", "coalesce": "lastPut",
               "preflight": {"method": "GET", "dropOn": ["410"], "askOn": ["404", "500"]}}}
             """)["a"]
@@ -38,6 +38,7 @@ import Testing
         expected.onMaybeApplied = .ask
         expected.budget = .init(ratio: 0.5, minimum: 0)
         expected.clientGone = .adopt
+        expected.unattendedMax = .seconds(9)
         expected.cache = .staleIfError
         expected.lane = .field("Account")
         expected.undecidedInLane = .skip
@@ -47,6 +48,14 @@ import Testing
         expected.preflight?.dropOn = [410]
         expected.preflight?.askOn = [404, 500]
         #expect(policy == expected)
+    }
+
+    @Test func unattendedTimeIsTheGeneralOneUnlessAPolicySaysOtherwise() throws {
+        let settings = try load(
+            #"{"timeouts": {"unattended": "10s"}, "policies": {"a": {}, "b": {"timeouts": {"unattended": "0s"}}}}"#).settings
+        let made = settings.routes.policies
+        #expect(["default", "a", "b", "ai"].map { made[$0]?.unattendedMax } == [.seconds(10), .seconds(10), .zero, .zero])
+        #expect(try policies(#"{"ai": {"timeouts": {"unattended": "1m"}}}"#)["ai"]?.unattendedMax == .seconds(60))
     }
 
     @Test func missingKeysOfAPolicyComeFromTheEffectiveDefault() throws {

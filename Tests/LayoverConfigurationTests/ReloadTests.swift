@@ -15,6 +15,7 @@ import Testing
         #expect(
             atOnce.sorted() == [
                 "log.level", "notify.command", "notify.interval", "notify.secret", "notify.webhook", "proxy.users", "timeouts.connect", "timeouts.deadPeer", "timeouts.firstByte", "timeouts.idle",
+                "timeouts.unattended",
             ])
         #expect(Schema.policy.allSatisfy { $0.effect == .atOnce })
         #expect(Schema.route.allSatisfy { $0.effect == .atOnce })
@@ -46,7 +47,8 @@ import Testing
     private static let otherValues: [String: JSONValue] = [
         "proxy.publicURL": .text("http://a.example/"), "admin.viewToken": .text("t"),
         "store.url": .text("postgresql://a"), "store.passwordFile": .text("x"), "store.keyFile": .text("x"),
-        "limits.cacheRefreshes": .integer(7), "notify.webhook": .text("http://a.example/"),
+        "limits.cacheRefreshes": .integer(7), "limits.unattended": .integer(7), "timeouts.halfClosed": .text("7s"),
+        "timeouts.unattended": .text("7s"), "notify.webhook": .text("http://a.example/"),
         "notify.secret": .text("t"), "notify.command": .array([.text("true")]), "notify.interval": .text("7s"),
         "proxy.listen": .text("127.0.0.1:1"), "proxy.identity": .text("other"), "proxy.threads": .integer(2), "proxy.upstream": .text("libcurl"),
         "proxy.allowedHosts": .array([]), "proxy.socketMode": .text("0600"),

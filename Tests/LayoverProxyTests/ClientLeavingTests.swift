@@ -4,8 +4,8 @@ import LayoverTestSupport
 import Synchronization
 import Testing
 
-/// A client that goes away, in every phase. During a first attempt only a reset says so: a FIN may be
-/// half a close, and then the response is still wanted.
+/// A client that goes away, in every phase. Attempts that go on without one are those of `UnattendedAttemptTests`; a FIN during a first
+/// attempt is looked at in `HalfClosedClientTests`.
 struct ClientLeavingTests {
     enum Way: Sendable, CaseIterable { case close, reset }
 
@@ -75,20 +75,6 @@ struct ClientLeavingTests {
         }
     }
 
-    @Test func attemptThatMayHaveBeenAppliedFinishesWithoutItsClient() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            #expect(try await attempt.wholeBody() == "abc")
-            try await client.reset()
-            try await ConnectionTests.waitForNoConnection(proxy)
-            #expect(!attempt.seen.value.isCancelled)
-            attempt.respond(200, ["Content-Length: 2"], body: "ok")
-            try await attempt.seen.wait("its end") { $0.isOver }
-            #expect(!attempt.seen.value.isCancelled)
-        }
-    }
-
     @Test func replayThatMayHaveBeenAppliedFinishesAndIsRecorded() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 3\r\n\r\nabc")
@@ -104,27 +90,6 @@ struct ClientLeavingTests {
             let ended = try await proxy.entry(.cancelled)
             #expect(ended.lastFailure?.evidence == .maybeApplied)
             #expect(proxy.upstream.startedCount == 2, "nobody waits, so it is not sent again")
-        }
-    }
-
-    /// The transfer was paused for a client that is gone: it must not stay paused for ever.
-    @Test func pausedTransferContinuesWhenItsClientLeaves() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.connect(readsByItself: false, receiveBuffer: 65_536)
-            try await client.send(.post("/", length: 0))
-            let attempt = try await proxy.nextAttempt()
-            attempt.sendHead(200, ["Content-Length: \(32 << 20)"])
-            for _ in 0..<16 { attempt.sendBody(String(repeating: "x", count: 1 << 20)) }
-            try await proxy.settle()
-            attempt.attempt.isReceivingPaused.store(true, ordering: .relaxed)
-            try await client.reset()
-            try await attempt.seen.wait("the transfer to go on") { $0.resumeCount > 0 }
-            #expect(attempt.attempt.bytesOutstanding.load(ordering: .relaxed) == 0)
-            for _ in 0..<16 { attempt.sendBody(String(repeating: "x", count: 1 << 20)) }
-            attempt.finish()
-            try await attempt.seen.wait("its end") { $0.isOver }
-            try await proxy.settle()
-            #expect(attempt.attempt.bytesOutstanding.load(ordering: .relaxed) == 0)
         }
     }
 
@@ -165,18 +130,6 @@ struct ClientLeavingTests {
             _ = try await proxy.entry(.cancelled)
             try await proxy.advance(by: .seconds(100))
             #expect(proxy.upstream.startedCount == 1)
-        }
-    }
-
-    @Test func getIsCancelledWhenItsClientLeavesDuringTheResponse() async throws {
-        try await withProxy { proxy in
-            let client = try await proxy.client(sending: .get("/"))
-            let attempt = try await proxy.nextAttempt()
-            attempt.sendHead(200, ["Content-Length: 10"])
-            attempt.sendBody("abc")
-            _ = try await client.received.wait("the first bytes") { $0.totalCount > 0 }
-            try await client.reset()
-            try await attempt.seen.wait("the cancel") { $0.isCancelled }
         }
     }
 

@@ -1,3 +1,5 @@
+import LayoverCore
+import LayoverEngine
 import LayoverTestSupport
 import Testing
 
@@ -14,6 +16,39 @@ struct IdleConnectionTests {
         for _ in 1...5 { #expect(await rig.send(rig.request("GET", port: origin.port)).status == 200) }
         #expect(origin.connections.count == 1)
         try await rig.stop()
+    }
+
+    @Test func openConnectionsAndRequestsOnThemAreCounted() async throws {
+        let (arrived, answered, ended) = (Signal(), Signal(), Signal())
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            arrived.fire()
+            answered.block()
+            connection.answer()
+            ended.block()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        let request = rig.request("GET", port: origin.port)
+        async let response = rig.send(request)
+        #expect(await arrived.happened())
+        try await waitForCounts([request.origin: ConnectionCount(open: 1, busy: 1)], rig)
+        answered.fire()
+        #expect(await response.status == 200)
+        try await waitForCounts([request.origin: ConnectionCount(open: 1, busy: 0)], rig)
+        ended.fire()
+        try await waitForCounts([:], rig)
+        try await rig.stop()
+    }
+
+    /// The dialler's own descriptor is closed a moment after the connection has begun.
+    private func waitForCounts(_ expected: [Origin: ConnectionCount], _ rig: UpstreamRig) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        var counts: [Origin: ConnectionCount]
+        repeat {
+            counts = try await rig.eventLoop.submit { [worker = rig.worker] in worker.connectionCounts }.get()
+        } while counts != expected && ContinuousClock.now < deadline
+        #expect(counts == expected)
     }
 
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "x"])

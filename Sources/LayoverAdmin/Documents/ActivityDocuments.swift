@@ -19,15 +19,29 @@ package struct OriginDocument: Codable, Sendable {
     package var failures: Int
     @OrNull package var canaryAt: String?
     package var pauses: [Pause]
+    /// Open connections, idle ones included.
+    package var connections: Int
+    /// Requests under way on them.
+    package var streams: Int
 }
 
 extension OriginDocument {
-    init(_ view: OriginView, wall: WallTime) {
+    init(_ view: OriginView, _ count: ConnectionCount, wall: WallTime) {
         self.init(
             origin: view.origin.description, gate: view.gate.rawValue, window: view.window, underWay: view.underWay,
             freshUnderWay: view.freshUnderWay, backlog: view.backlog, failures: view.failureCount,
             canaryAt: view.canaryAt.map(wall.text(of:)),
-            pauses: view.pauses.map { Pause(policy: $0.policy, until: wall.text(of: $0.until)) })
+            pauses: view.pauses.map { Pause(policy: $0.policy, until: wall.text(of: $0.until)) }, connections: count.open,
+            streams: count.busy)
+    }
+
+    /// One that no request waits for.
+    ///
+    /// - Parameter window: `limits.perOriginAttempts`.
+    init(_ origin: Origin, _ count: ConnectionCount, window: Int) {
+        self.init(
+            origin: origin.description, gate: OriginView.Gate.open.rawValue, window: window, underWay: 0, freshUnderWay: 0, backlog: 0,
+            failures: 0, canaryAt: nil, pauses: [], connections: count.open, streams: count.busy)
     }
 }
 

@@ -38,7 +38,7 @@ package struct EntryDocument: Codable, Sendable {
     package var parents: [String]?
     /// The request that took its place; left out where there is none.
     package var supersededBy: String?
-    /// The response that was delivered; left out where there is none.
+    /// The response that was delivered, or that came after the client had disconnected; left out where there is none.
     package var response: ResponseDocument?
     /// When the attempt that a person asked for is made; left out where no one asked.
     package var willGo: String?
@@ -119,8 +119,10 @@ extension EntryDocument {
 }
 
 extension Entry {
-    /// The status of the response that was delivered; nil if there was none, or if it is only known from a person.
+    /// The status of the response that was delivered, or that came after the client had disconnected; nil if there was none, or if it
+    /// is only known from a person.
     var deliveredStatus: Int? {
+        if isUnattended { return attempts.records.last?.status }
         guard state == .delivered, settledBy == nil else { return nil }
         // Its rest came with others; the client has seen the first.
         if resume != nil { return 200 }

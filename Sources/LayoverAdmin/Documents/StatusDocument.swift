@@ -38,6 +38,13 @@ package struct StatusDocument: Codable, Sendable {
         @OrNull package var history: Double?
     }
 
+    /// Open connections to origins and parent proxies, with those of tunnels.
+    package struct Upstream: Codable, Sendable {
+        package var connections: Int
+        /// Requests under way on them.
+        package var streams: Int
+    }
+
     package var version: String
     package var startedAt: String
     /// In seconds.
@@ -53,6 +60,8 @@ package struct StatusDocument: Codable, Sendable {
     package var incidents: Int
     /// Outages that are played.
     package var rehearsals: Int
+    /// Open connections to servers.
+    package var upstream: Upstream
     /// Origins whose gate is shut.
     package var shutOrigins: [String]
     package var limits: [String: Limit]
@@ -70,7 +79,7 @@ package struct StatusDocument: Codable, Sendable {
 }
 
 extension StatusDocument {
-    init(_ status: EngineStatus, _ store: StoreStatus?, sources: AdminSources, wall: WallTime) {
+    init(_ status: EngineStatus, _ store: StoreStatus?, _ upstream: Upstream, sources: AdminSources, wall: WallTime) {
         self.init(
             version: LayoverVersion.current, startedAt: wall.text(of: sources.engine.startedAt),
             uptime: (status.uptime.inSeconds * 1000).rounded() / 1000, draining: sources.isDraining(),
@@ -79,6 +88,7 @@ extension StatusDocument {
             counts: StateCounts.document(status.counts),
             incidents: status.incidentCount,
             rehearsals: status.rehearsalCount,
+            upstream: upstream,
             shutOrigins: status.shutOrigins.map(\.description).sorted(),
             limits: LimitUse.all(status, sources: sources).reduce(into: [:]) {
                 $0[$1.name] = Limit(max: $1.max, used: $1.used)
@@ -90,6 +100,14 @@ extension StatusDocument {
                 status.totals, requests: sources.metrics.reduce(0) { $0 + $1.requestCount.current }),
             configurationErrors: status.lastReload?.errors ?? [],
             lastReload: status.lastReload.map { ReloadDocument($0, wall: wall) })
+    }
+}
+
+extension StatusDocument.Upstream {
+    init(_ sources: AdminSources) async {
+        let count = await sources.connectionCounts().total
+        let tunnels = sources.metrics.reduce(0) { $0 + $1.openTunnelCount.current }
+        self.init(connections: count.open + tunnels, streams: count.busy)
     }
 }
 
@@ -122,8 +140,10 @@ extension LimitUse {
     static func all(_ status: EngineStatus, sources: AdminSources) -> [LimitUse] {
         [
             LimitUse(
-                name: "entries", max: status.limits.entryCountMax, used: status.counts.values.reduce(0, +)),
+                name: "entries", max: status.limits.entryCountMax,
+                used: status.counts.values.reduce(0, +) - status.unattendedCount),
             LimitUse(name: "heldClients", max: status.limits.heldClientCountMax, used: status.heldCount),
+            LimitUse(name: "unattended", max: status.limits.unattendedCountMax, used: status.unattendedCount),
             LimitUse(name: "perOriginAttempts", max: status.limits.perOriginAttemptCountMax),
         ] + sources.limits()
     }

@@ -8,6 +8,7 @@ struct MetricsPage {
     let store: StoreStatus?
     let sources: AdminSources
     let process: ProcessUsage
+    let upstream: StatusDocument.Upstream
     var format = PrometheusText.Format.prometheus
 
     var text: String {
@@ -68,6 +69,9 @@ struct MetricsPage {
         page.add("connections_total", .counter, "Client connections accepted.", total { $0.connectionCount.current })
         page.add(
             "open_connections", .gauge, "Open client connections.", total { $0.openConnectionCount.current })
+        page.add(
+            "upstream_connections", .gauge, "Open connections to servers, idle ones and those of tunnels included.", upstream.connections)
+        page.add("upstream_streams", .gauge, "Requests under way on connections to servers.", upstream.streams)
         page.add("tunnels_total", .counter, "CONNECT tunnels opened.", total { $0.tunnelCount.current })
         page.add("open_tunnels", .gauge, "Open CONNECT tunnels.", total { $0.openTunnelCount.current })
         if let interception = sources.interception() {
@@ -102,6 +106,7 @@ struct MetricsPage {
         page.add(
             "entries", .gauge, "Pending requests by state.", by: "state",
             StateCounts.liveNames.map { ($0, Double(counts[$0] ?? 0)) })
+        page.add("unattended_attempts", .gauge, "Attempts that go on after their clients have disconnected.", status.unattendedCount)
         page.add("held_clients", .gauge, "Clients waiting on an open connection.", status.heldCount)
         page.add("entries_parked_total", .counter, "Requests parked.", status.totals.parkedCount)
         page.add("replays_total", .counter, "Attempts to send a parked request.", status.totals.replayCount)

@@ -7,8 +7,7 @@ import LayoverEngine
 extension AdminRoutes {
     func addActivityRoutes(to router: Router<AdminContext>) {
         router.get("/v1/origins") { request, _ in
-            let origins = await engine.origins()
-            return try list(origins.map { OriginDocument($0, wall: wall) }, request)
+            try list(await origins(), request)
         }
         router.get("/v1/lanes") { request, _ in
             let (lanes, view) = (await engine.lanes(), view(for: request))
@@ -19,6 +18,16 @@ extension AdminRoutes {
             let document = SeriesDocument(await engine.activity(), wall: wall)
             return request.acceptsLines ? lines(document.data) : try json(document)
         }
+    }
+
+    /// The origins that requests wait for or whose gate is not open, and those with open connections.
+    private func origins() async -> [OriginDocument] {
+        var counts = await sources.connectionCounts()
+        let views = await engine.origins()
+        let window = await engine.status().limits.perOriginAttemptCountMax
+        let known = views.map { OriginDocument($0, counts.removeValue(forKey: $0.origin) ?? .init(), wall: wall) }
+        let others = counts.sorted { $0.key.description < $1.key.description }.map { OriginDocument($0.key, $0.value, window: window) }
+        return known + others
     }
 
     /// A list of one page, or one document a line where the client asks for that.

@@ -32,7 +32,7 @@ extension AdminRoutes {
             try refuseParameters(request)
             return try json(
                 StatusDocument(
-                    await engine.status(), await engine.storeStatus(), sources: sources, wall: wall))
+                    await engine.status(), await engine.storeStatus(), await .init(sources), sources: sources, wall: wall))
         }
         guard let drain = sources.drain else { return }
         router.post("/v1/drain") { request, context in
@@ -70,6 +70,7 @@ extension AdminRoutes {
         let asksForOpenMetrics = (request.headers[.accept] ?? "").contains("application/openmetrics-text")
         let page = MetricsPage(
             status: await engine.status(), store: await engine.storeStatus(), sources: sources, process: .current(),
+            upstream: await .init(sources),
             format: asksForOpenMetrics ? .openMetrics : .prometheus)
         return text(ByteBuffer(string: page.text), type: page.format.mediaType)
     }

@@ -1,3 +1,4 @@
+package import LayoverCore
 package import LayoverEngine
 package import Logging
 
@@ -10,6 +11,8 @@ package struct AdminSources: Sendable {
     package var cache: @Sendable () -> (any ResponseCache)? = { nil }
     /// One for each event loop of the proxy.
     package var metrics: [LoopMetrics] = []
+    /// The open connections to origins, but for those of tunnels. Default: none.
+    package var connectionCounts: @Sendable () async -> [Origin: ConnectionCount] = { [:] }
     /// Limits outside the engine. Default: none.
     package var limits: @Sendable () -> [LimitUse] = { [] }
     /// The addresses of the proxy as URLs, `http://127.0.0.1:8080`. Default: none.

@@ -13,6 +13,7 @@ struct StandingText {
     private var standing: String {
         switch entry.state {
         case .waiting: sentences(waiting, deadline)
+        case .attempting where entry.isUnattended: unattended
         case .attempting: "Attempt \(entry.attemptCount + 1) is being sent to \(entry.origin)."
         case .held:
             sentences(
@@ -31,6 +32,11 @@ struct StandingText {
     }
 
     // MARK: Live
+
+    private var unattended: String {
+        "The client disconnected after the request was sent to \(entry.origin). The attempt goes on until the server answers, "
+            + "at most until \(wall.text(of: entry.expiresAt)), so that its outcome is known."
+    }
 
     private var waiting: String {
         switch entry.waitingFor {
@@ -130,9 +136,15 @@ struct StandingText {
                 lastFailure)
         case .superseded(let newer): "Replaced by a newer request \(ending): \(view.shown(newer))."
         case .stopped: "Cancelled \(ending): the proxy stopped."
+        case .unattended: sentences("Cancelled \(ending): the client disconnected while the request was being sent.", outcome)
         case .clientLeft: "Cancelled \(ending): the client disconnected."
         case .unknown, nil: "Cancelled \(ending)."
         }
+    }
+
+    private var outcome: String {
+        if let status = entry.deliveredStatus { return "The server answered with status \(status)." }
+        return entry.mayHaveBeenApplied ? "The server may have processed it." : lastFailure ?? ""
     }
 
     // MARK: Commands

@@ -71,7 +71,8 @@ struct Assembly {
     }
 
     private func table() -> RouteTable {
-        let made = policies.reduce(into: [String: Policy]()) { $0[$1.key] = $1.value.policy(named: $1.key) }
+        let unattended = settings.timeouts.unattended
+        let made = policies.reduce(into: [String: Policy]()) { $0[$1.key] = $1.value.policy(named: $1.key, unattended: unattended) }
         return RouteTable(
             policies: made,
             routes: routes.map { name, route in

@@ -35,6 +35,10 @@ extension Schema {
             "What happens to a waiting request when its client disconnects. adopt: it becomes a ticket."
         ),
         policyKey(
+            "timeouts.unattended", \.unattended, Codec.duration(from: .zero, to: .days(7)).orNull,
+            "Limit on an attempt that goes on after its client has disconnected. null: the general `timeouts.unattended`. 0s: the "
+                + "attempt ends with its client."),
+        policyKey(
             "repeatable", \.repeatable, .flag,
             "Declares that requests may be sent twice, whatever their method."),
         policyKey(

@@ -53,6 +53,10 @@ extension Schema {
             Codec.byteCount(from: 1 << 10).allowing({ $0 <= 512 << 10 }, orElse: "is more than 512KiB"),
             "Maximum size of a message head; at most 512KiB, because libcurl sends no head over 1MiB."),
         key(
+            "limits.unattended", \.limits.unattended, .integer(1...10_000_000),
+            "Maximum number of attempts that go on after their clients have disconnected, because they may have been processed. When "
+                + "there are more, the oldest ends."),
+        key(
             "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000),
             "Maximum number of cached responses refreshed at the same time."),
         key("limits.connections", \.limits.connections, .integer(1...10_000_000), "Maximum number of client connections."),
@@ -81,6 +85,14 @@ extension Schema {
         key(
             "timeouts.clientStall", \.timeouts.clientStall, .timeout,
             "Limit on a client that stops reading its response; its connection is reset."),
+        key(
+            "timeouts.halfClosed", \.timeouts.halfClosed, .timeout,
+            "Limit on a client that has closed its sending side and waits for its response, counted while no part of it is sent. On "
+                + "Layover's own machine the kernel says whether the client is still there, and there is no limit."),
+        key(
+            "timeouts.unattended", \.timeouts.unattended, .duration(from: .zero, to: .days(7)), effect: .atOnce,
+            "Limit on an attempt that goes on after its client has disconnected, because it may have been processed. 0s: it ends at "
+                + "once."),
         key(
             "timeouts.tunnelIdle", \.timeouts.tunnelIdle, .timeout,
             "Limit on an idle tunnel (`CONNECT`)."),

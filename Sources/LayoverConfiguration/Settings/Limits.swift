@@ -12,6 +12,8 @@ package struct Limits: Sendable, Hashable {
     package var spoolTotal = 1 << 30
     /// Most bytes of the head of a message. Default: 64 KiB.
     package var headerBytes = 64 << 10
+    /// Most attempts that go on without a client; when there are more, the oldest ends. Default: 1024.
+    package var unattended = 1024
     /// Most responses of the cache that are refreshed at the same time. Default: 64.
     package var cacheRefreshes = 64
     /// Most client connections. Default: 10 000.

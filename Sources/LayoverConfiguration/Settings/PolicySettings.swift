@@ -13,6 +13,8 @@ struct PolicySettings: Sendable, Hashable {
     var onExhausted: Policy.ExhaustedRule
     var onMaybeApplied: Policy.MaybeAppliedRule?
     var clientGone: Policy.ClientGoneRule
+    /// Nil: the general one.
+    var unattended: Duration?
     var repeatable: Bool
     var priority: Int
     var budget: Policy.Budget?
@@ -36,6 +38,7 @@ struct PolicySettings: Sendable, Hashable {
         onExhausted = policy.onExhausted
         onMaybeApplied = policy.onMaybeApplied
         clientGone = policy.clientGone
+        unattended = policy.unattendedMax == Policy.standard.unattendedMax ? nil : policy.unattendedMax
         repeatable = policy.repeatable
         priority = policy.priority
         budget = policy.budget
@@ -46,7 +49,8 @@ struct PolicySettings: Sendable, Hashable {
         preflight = policy.preflight
     }
 
-    func policy(named name: String) -> Policy {
+    /// - Parameter unattended: `timeouts.unattended` of all policies.
+    func policy(named name: String, unattended general: Duration = Policy.standard.unattendedMax) -> Policy {
         var policy = Policy(name: name)
         policy.mode = mode
         policy.holdMax = holdMax
@@ -59,6 +63,7 @@ struct PolicySettings: Sendable, Hashable {
         policy.onExhausted = onExhausted
         policy.onMaybeApplied = onMaybeApplied
         policy.clientGone = clientGone
+        policy.unattendedMax = unattended ?? general
         policy.repeatable = repeatable
         policy.priority = priority
         policy.budget = budget

@@ -1,3 +1,5 @@
+import LayoverCore
+
 /// How long each part of an exchange may take. All are between 1 ms and 7 days.
 package struct Timeouts: Sendable, Hashable {
     /// Resolving, connecting and the TLS handshake together. Default: 10 s.
@@ -17,6 +19,10 @@ package struct Timeouts: Sendable, Hashable {
     /// For a tunnel that carries nothing. Default: 124 minutes, the least that RFC 5382 REQ-5 grants an
     /// established connection.
     package var tunnelIdle = Duration.seconds(124 * 60)
+    /// For a client on another machine that has closed its sending side and waits for its response. Default: 30 s.
+    package var halfClosed = Duration.seconds(30)
+    /// For an attempt whose client is gone and that may have been applied; 0 is allowed. Default: 5 minutes.
+    package var unattended = Policy.standard.unattendedMax
     /// What attempts in flight get when the process is told to stop; 0 is allowed. Default: 30 s.
     package var drain = Duration.seconds(30)
 }

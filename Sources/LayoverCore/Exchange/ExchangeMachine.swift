@@ -280,7 +280,7 @@ package struct ExchangeMachine: Sendable {
 
 extension Failure {
     /// A person ended the attempt. How far it got stays.
-    fileprivate mutating func becomeAborted() {
+    mutating func becomeAborted() {
         // A response of our own, 502: the origin is not to blame.
         kind = .proxyInternalResponse
         message = "A person aborted the attempt."

@@ -16,7 +16,9 @@ package enum ExchangePhase: Sendable, Hashable {
     case parked
     /// The response is on its way to its recipient.
     case delivering
-    /// Nothing more is done for its recipient. An attempt may still have to end.
+    /// Its client is gone. Its attempt goes on, so that its outcome is known or others get its response.
+    case unattended
+    /// Nothing more is done for its recipient.
     case ended
 
     package enum Use: Sendable, Hashable, CaseIterable {
@@ -44,19 +46,20 @@ package enum ExchangePhase: Sendable, Hashable {
         case .searching(.cache): [.parked, .delivering, .ended]
         case .preflight: [.attempting, .parked, .ended]
         // Into itself: on a new connection in place of one that had died.
-        case .attempting: [.attempting, .offering, .searching(.cache), .parked, .delivering, .ended]
+        case .attempting: [.attempting, .offering, .searching(.cache), .parked, .delivering, .unattended, .ended]
         case .offering: [.parked, .delivering, .ended]
         case .parked: [.preflight, .attempting, .ended]
         // Back: no client has read from the response that broke off, so another attempt is made.
-        case .delivering: [.attempting, .parked, .ended]
-        // Its client has left, and what it comes to is wanted after all: by others with the same key.
-        case .ended: [.attempting]
+        case .delivering: [.attempting, .parked, .unattended, .ended]
+        // Back: others with the same key want a ticket of it.
+        case .unattended: [.attempting, .ended]
+        case .ended: []
         }
     }
 
     package static var all: [ExchangePhase] {
         Use.allCases.map { .collecting(for: $0) } + Search.allCases.map { .searching($0) }
-            + [.accepting, .preflight, .attempting, .offering, .parked, .delivering, .ended]
+            + [.accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended]
     }
 
     package var isSearching: Bool {

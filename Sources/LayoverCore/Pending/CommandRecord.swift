@@ -42,6 +42,8 @@ extension Entry {
         case superseded(by: EntryID)
         /// The proxy was being stopped.
         case stopped
+        /// Its client disconnected, and its attempt went on as long as it might.
+        case unattended
         /// Its client disconnected.
         case clientLeft
         /// A ticket that an earlier version cancelled: that kept no cause.
@@ -57,6 +59,7 @@ extension Entry {
         if let adoptionObstacle { return .notAdopted(adoptionObstacle) }
         if let supersededBy { return .superseded(by: supersededBy) }
         if isStopped { return .stopped }
+        if isUnattended { return .unattended }
         return ticket == nil ? .clientLeft : .unknown
     }
 

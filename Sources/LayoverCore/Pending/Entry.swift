@@ -75,6 +75,8 @@ package struct Entry: StandingRequest, Sendable {
         case store
         /// The cache, which wants to have it for the next reader. No client waits for it.
         case cache
+        /// Nothing: its client is gone, and only the outcome of its attempt is wanted.
+        case nobody
     }
 
     /// What a client wants when its time on the connection is over.
@@ -157,9 +159,12 @@ extension Entry {
     var isHeldByClient: Bool {
         switch holder {
         case .client, .clientUntilStored: true
-        case .store, .cache: false
+        case .store, .cache, .nobody: false
         }
     }
+
+    /// Whether its client is gone, and its attempt goes on only so that its outcome is known.
+    package var isUnattended: Bool { if case .nobody = holder { true } else { false } }
 
     var isBeingStored: Bool { if case .clientUntilStored = holder { true } else { false } }
 
@@ -245,7 +250,8 @@ extension Entry {
         let expiresAt = now + (isTicket ? new.policy.lifetime : min(new.policy.holdMax, new.policy.lifetime))
         var standing = RequestStanding(
             client: new.client, route: new.route, priority: new.priority ?? new.policy.priority, lane: new.lane,
-            requestByteCount: new.requestByteCount, parkedAt: now, dueAt: now + new.parking.delay, expiresAt: expiresAt)
+            requestByteCount: new.requestByteCount, parkedAt: now, dueAt: now + new.parking.delay,
+            expiresAt: new.unattendedFor.map { now + $0 } ?? expiresAt)
         standing.counts = new.tally.counts
         standing.resume = new.tally.resume
         standing.hasOwnPriority = new.priority != nil
@@ -253,12 +259,18 @@ extension Entry {
             request: new.request, standing: standing, sharedPolicy: policy, automaticLeft: new.tally.automaticLeft,
             isBodyReplayable: new.tally.isBodyReplayable, ticket: new.ticket, sequence: sequence,
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
-            holder: isTicket ? .store : new.isRefresh ? .cache : .client(new.wantsTicket ? .ticket : .none))
+            holder: Self.holder(of: new))
         hop = new.hop
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
         noteSent(new.failure, new.tally.records)
         foldTarget()
+    }
+
+    private static func holder(of new: NewEntry) -> Holder {
+        if new.ticket != nil { return .store }
+        if new.unattendedFor != nil { return .nobody }
+        return new.isRefresh ? .cache : .client(new.wantsTicket ? .ticket : .none)
     }
 
     /// Makes it ready for searches.

@@ -12,6 +12,8 @@ struct EntryTable: Sendable {
     private(set) var stateCounts: [EntryState: Int] = [:]
     /// Entries whose clients wait on their connections.
     private(set) var heldCount = 0
+    /// Entries whose attempts go on without a client.
+    private(set) var unattendedCount = 0
     /// Full but for the last one. Nil only while an entry is being taken out.
     private var chunks: [[Entry?]] = []
 
@@ -71,10 +73,12 @@ struct EntryTable: Sendable {
             stateCounts[before.state, default: 0] -= 1
             // mutant: miscounted
             if before.isHeld { heldCount -= 1 }
+            if before.isUnattended { unattendedCount -= 1 }
         }
         if let after {
             stateCounts[after.state, default: 0] += 1
             if after.isHeld { heldCount += 1 }
+            if after.isUnattended { unattendedCount += 1 }
         }
     }
 
@@ -138,9 +142,10 @@ extension Entry {
     fileprivate struct Counted: Equatable {
         var state: EntryState
         var isHeld: Bool
+        var isUnattended: Bool
     }
 
-    fileprivate var counted: Counted { Counted(state: state, isHeld: isHeldByClient) }
+    fileprivate var counted: Counted { Counted(state: state, isHeld: isHeldByClient, isUnattended: isUnattended) }
 
     /// Changes it in place.
     mutating func amend(_ work: (inout Entry) -> Void) { work(&self) }

@@ -21,6 +21,8 @@ package struct NewEntry: Sendable {
     package var wantsTicket = false
     /// Whether it brings the cache up to date, and no client waits for it.
     package var isRefresh = false
+    /// How long its attempt, which is under way, may go on without a client. Nil: its client is there, or it needs none.
+    package var unattendedFor: Duration?
     /// Not nil for a ticket.
     package var ticket: TicketFacts?
 

@@ -41,6 +41,8 @@ package enum EntryEnd: Sendable, Hashable {
     case draining
     /// It may have been applied, and a reload took back the word that it may be sent twice.
     case maybeApplied
+    /// Its attempt went on without a client for as long as it might, or others needed its place (`limits.unattended`).
+    case unattended
 }
 
 /// What loops know of an origin that is or was in trouble.

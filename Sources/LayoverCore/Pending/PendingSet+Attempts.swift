@@ -32,16 +32,27 @@ extension PendingSet {
         }
     }
 
-    /// An exchange joins whose first attempt is under way: it is about to become a ticket, and goes on meanwhile.
+    /// An exchange joins whose first attempt is under way: it is about to become a ticket, or its client is gone. The attempt goes on.
     package mutating func joinedUnderWay(_ new: NewEntry, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             guard set.entries[new.id] == nil else { return }
             let entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+            if new.unattendedFor != nil {
+                let attempt = Entry.Attempt(startedAt: new.request.createdAt, hop: new.attemptHop)
+                return set.schedule.insertUnattended(entry, attempt: attempt, now: now)
+            }
             JoiningEntry(entry, now: now).join(&set.schedule)
             PutCoalescing(id: new.id, now: now).joined(supersedes: false, &set.schedule)
             set.schedule.entries[new.id]?.isNeverSent = false
             set.schedule.transition(new.id, to: .attempting(.init(startedAt: new.request.createdAt, hop: new.attemptHop)), now: now)
         }
+    }
+
+    /// The client of an entry is gone, and its attempt goes on because it may have been applied.
+    ///
+    /// - Parameter limit: How long it may go on.
+    package mutating func wentUnattended(_ id: EntryID, for limit: Duration, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { $0.schedule.becameUnattended(id, for: limit, now: now) }
     }
 
     /// The body of an entry's request has arrived whole.

@@ -40,8 +40,11 @@ extension PendingSet {
     ///
     /// - Parameter counts: Those of its exchange, the attempt under way included; nil: there is none.
     /// - Returns: The record to store; nil if the entry is gone, or is one already.
-    package mutating func willStore(_ id: EntryID, as ticket: TicketFacts, counts: AttemptCounts? = nil) -> TicketRecord? {
+    package mutating func willStore(
+        _ id: EntryID, as ticket: TicketFacts, counts: AttemptCounts? = nil, now: Timestamp
+    ) -> TicketRecord? {
         guard let entry = entries[id], entry.ticket == nil else { return nil }
+        schedule.becameAttended(id, now: now)
         schedule.entries[id]?.ticket = ticket
         schedule.entries[id]?.holder = .clientUntilStored
         if entry.state == .waiting { schedule.block(id, isAskedFor: entry.eligibleBy == .admin) }

@@ -38,6 +38,8 @@ package struct PendingSet: Sendable {
     package var idsInOrder: [EntryID] { entries.idsInOrder }
     package var count: Int { entries.count }
     package var heldCount: Int { entries.heldCount }
+    /// Attempts that go on without a client.
+    package var unattendedCount: Int { entries.unattendedCount }
     package func isLive(_ id: EntryID) -> Bool { entries[id] != nil }
     /// Whether it is a ticket that is on disk.
     package func isTicketAtRest(_ id: EntryID) -> Bool { entries[id].map { $0.ticket != nil && !$0.isBeingStored } ?? false }

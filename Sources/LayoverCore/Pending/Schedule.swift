@@ -14,6 +14,7 @@ struct Schedule: Sendable {
     var incidents: Incidents
     var pauses = Pauses()
     var puts = LatestPuts()
+    var unattended: UnattendedEntries
     var timers = DueTimers()
     var mode = ReachabilityMode.auto
     /// Whether the monitor says that the network as a whole is away. Only for what people are shown.
@@ -34,6 +35,7 @@ struct Schedule: Sendable {
         incidents = Incidents(seed: seed)
         history = EntryHistory(countMax: limits.rememberedCountMax)
         origins = Origins(limits)
+        unattended = UnattendedEntries(countMax: limits.unattendedCountMax)
     }
 
     /// At the end of each fact: starts what may go, and hands out what is to be done.
@@ -152,6 +154,13 @@ struct Schedule: Sendable {
         laneChanged(lane, now: now)
     }
 
+    /// It takes no room at its origin any more, nor at its parent proxy.
+    mutating func leaveOrigin(_ entry: Entry) {
+        origins[entry.origin].left(entry.policy)
+        if entry.state == .attempting { attemptStopped(entry) }
+        leaveHop(entry.hop, entry.policy)
+    }
+
     private mutating func attemptStopped(_ entry: Entry) {
         origins[entry.origin].stopped(entry)
         guard let hop = entry.hop else { return }
@@ -170,9 +179,7 @@ struct Schedule: Sendable {
     private mutating func remove(_ entry: Entry, as state: EntryState, now: Timestamp) {
         let id = entry.id
         entries[id] = nil
-        origins[entry.origin].left(entry.policy)
-        if entry.state == .attempting { attemptStopped(entry) }
-        leaveHop(entry.hop, entry.policy)
+        if entry.isUnattended { unattended.leave(id) } else { leaveOrigin(entry) }
         // mutant: spent-budget
         if let grant = entry.grant {
             origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)

@@ -35,6 +35,8 @@ extension Policy {
     /// For providers of language models, which limit their callers and are overloaded now and then (529).
     package static let ai = make("ai") { policy in
         policy.retryOn = [.connectivity, .status(429), .status(503), .status(529)]
+        // A model that goes on generating costs money, and its answer is for its client alone.
+        policy.unattendedMax = .zero
     }
 
     private static func make(_ name: String, _ change: (inout Policy) -> Void) -> Policy {

@@ -95,6 +95,8 @@ package struct Policy: Sendable, Hashable {
     package var onMaybeApplied: MaybeAppliedRule?
     /// Default: cancel.
     package var clientGone: ClientGoneRule = .cancel
+    /// How long an attempt may go on whose client is gone and that may have been applied. 0: it ends at once. Default: 5 minutes.
+    package var unattendedMax: Duration = .seconds(300)
     /// Whether the route vouches that its requests may be sent twice, whatever their method. Default: false.
     package var repeatable = false
     /// 0 (first) to 7 (last) among the entries of one origin (RFC 9218). Default: 3.

@@ -48,6 +48,8 @@ package struct KeyReservations: Sendable {
         case offerTicket(Claim)
         /// The outcome at hand, and the payload that it belongs to. The claim is over.
         case share(Claim, Payload)
+        /// The client of the one that goes is gone, and no other request waits for its response.
+        case unshared(Claim)
     }
 
     private enum Phase { case looking, going }
@@ -70,6 +72,8 @@ package struct KeyReservations: Sendable {
         /// Whether the last search of the store failed, so that it is unknown whether the key has a ticket.
         var isUnknown = false
         var isTicketOffered = false
+        /// Whether the client of the leader is gone, and its response is read for those that joined only.
+        var isForOthers = false
         /// Those that wait for the outcome of the leader, the oldest first.
         var joined: [Claim] = []
     }
@@ -174,6 +178,13 @@ package struct KeyReservations: Sendable {
         return compare(key)
     }
 
+    /// The client of one that goes is gone, and its response has begun.
+    package mutating func clientLeft(_ claim: Claim) -> [Action] {
+        guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim else { return [] }
+        reservations[key]?.isForOthers = true
+        return reservation.joined.isEmpty ? [.unshared(claim)] : []
+    }
+
     /// A request is over.
     ///
     /// - Parameter hasOutcome: Whether it has come to something that others can be given. What one that joined came to is
@@ -184,7 +195,7 @@ package struct KeyReservations: Sendable {
         }
         guard reservation.leader == claim else {
             leave(claim, standing.key)
-            return []
+            return reservation.isForOthers && reservation.joined == [claim] ? [.unshared(reservation.leader)] : []
         }
         if hasOutcome, let payload = standing.payload { return shareWithJoined(of: standing.key, payload) }
         guard let next = reservation.joined.first else {
@@ -194,6 +205,7 @@ package struct KeyReservations: Sendable {
         leave(next, standing.key)
         reservations[standing.key]?.leader = next
         reservations[standing.key]?.isTicketOffered = false
+        reservations[standing.key]?.isForOthers = false
         return goes(next, standing.key) + compare(standing.key)
     }
 
@@ -248,6 +260,8 @@ package struct KeyReservations: Sendable {
                 actions.append(.offerTicket(reservation.leader))
             }
         }
+        // Those that wait for it were none of them equal.
+        if !actions.isEmpty, let left = reservations[key], left.isForOthers, left.joined.isEmpty { actions.append(.unshared(left.leader)) }
         return actions
     }
 }

@@ -119,6 +119,15 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         for connection in connections.values { connection.checkDeadline(now: now) }
     }
 
+    /// Those of the dialler included: it makes the connections of others, and sends what is not sent here.
+    var connectionCounts: [Origin: ConnectionCount] {
+        var counts = dialler.connectionCounts
+        for connection in connections.values {
+            counts[connection.peer, default: .init()] += ConnectionCount(open: 1, busy: connection.idleSince == nil ? 1 : 0)
+        }
+        return counts
+    }
+
     // MARK: The whole worker
 
     func ping(_ reply: @escaping @Sendable () -> Void) { dialler.ping(reply) }

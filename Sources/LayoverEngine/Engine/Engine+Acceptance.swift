@@ -123,7 +123,9 @@ extension Engine {
     func becomeTicket(_ acceptance: Acceptance, _ exchange: any HeldExchange & AcceptingExchange) {
         let new = acceptance.new
         guard let store, let ticket = new.ticket else { return exchange.acceptance(.gone) }
-        guard let record = pending.willStore(new.id, as: ticket, counts: new.tally.counts) else { return exchange.acceptance(.gone) }
+        guard let record = pending.willStore(new.id, as: ticket, counts: new.tally.counts, now: clock.now()) else {
+            return exchange.acceptance(.gone)
+        }
         store.commit([
             .insert(record.shifted(by: ticketClock), acceptance.request, acceptance.mark)
         ]) { result in

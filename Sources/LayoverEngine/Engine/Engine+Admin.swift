@@ -94,7 +94,7 @@ extension Engine {
     package func status() -> EngineStatus {
         EngineStatus(
             uptime: clock.now() - startedAt, reachability: reachability.view, counts: pending.counts,
-            heldCount: pending.heldCount, limits: pending.limits, totals: totals,
+            heldCount: pending.heldCount, unattendedCount: pending.unattendedCount, limits: pending.limits, totals: totals,
             shutOrigins: pending.shutOrigins, incidentCount: pending.incidentCount, rehearsalCount: currentRehearsals().count,
             oldestUndecidedAge: pending.undecidedSince.map { clock.now() - $0 }, lastReload: lastReload)
     }

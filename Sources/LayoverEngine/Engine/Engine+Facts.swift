@@ -14,6 +14,8 @@ extension Engine {
         case .joined(let new, let exchange):
             exchanges[new.id] = exchange
             perform(pending.joinedUnderWay(new, now: now))
+        case .wentUnattended(let id, let limit):
+            perform(pending.wentUnattended(id, for: limit, now: now))
         case .becomeTicket(let acceptance, let exchange):
             becomeTicket(acceptance, exchange)
         case .bodyCompleted(let id, let byteCount, let isReplayable):

@@ -23,6 +23,8 @@ extension Engine {
             perform(keys.completed(claim, payload: payload))
         case .waitEnded(let claim):
             perform(keys.waitEnded(claim))
+        case .clientLeft(let claim):
+            perform(keys.clientLeft(claim))
         case .ended(let claim, let outcome):
             claimants[claim] = nil
             perform(keys.ended(claim, hasOutcome: outcome != nil), outcome)
@@ -47,6 +49,8 @@ extension Engine {
                 claimants[claim]?.exchange?.keyDecided(.join)
             case .offerTicket(let claim):
                 claimants[claim]?.exchange?.keyDecided(.offerTicket)
+            case .unshared(let claim):
+                claimants[claim]?.exchange?.keyDecided(.unshared)
             case .refuse(let claim):
                 claimants.removeValue(forKey: claim)?.exchange?.keyDecided(.reused)
             case .refuseByLimit(let claim, let value):

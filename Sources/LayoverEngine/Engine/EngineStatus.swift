@@ -6,6 +6,8 @@ package struct EngineStatus: Sendable {
     package var reachability: ReachabilityView
     package var counts: [EntryState: Int]
     package var heldCount: Int
+    /// Attempts that go on without a client.
+    package var unattendedCount: Int
     package var limits: PendingLimits
     package var totals: EngineTotals
     package var shutOrigins: [Origin]

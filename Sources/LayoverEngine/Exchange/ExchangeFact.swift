@@ -15,6 +15,8 @@ package enum ExchangeFact: Sendable {
     /// The exchange of an entry ends or has ended while its ticket was being made, and its client was never told of
     /// the ticket. Before `ended`.
     case ticketNeverAnnounced(EntryID)
+    /// The client of an entry has left, and its attempt goes on for so long at most.
+    case wentUnattended(EntryID, Duration)
     /// The client of an entry has left, and the entry cannot go on without it. Before `ended`.
     case notAdopted(EntryID, AdoptionObstacle)
     /// Evidence of an attempt that was cut off because its entry ended.

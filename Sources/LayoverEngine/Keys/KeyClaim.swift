@@ -27,6 +27,9 @@ package final class KeyClaim: Sendable {
 
     package func waitEnded() { engine.post(.waitEnded(claim)) }
 
+    /// The client of the request is gone, and its response has begun.
+    package func clientLeft() { engine.post(.clientLeft(claim)) }
+
     /// Once; later calls do nothing.
     ///
     /// - Parameter outcome: The outcome for other requests with the key. Nil: there is none, and another request is sent.
@@ -42,5 +45,6 @@ package enum KeyFact: Sendable {
         KeyReservations.Claim, key: [UInt8], payload: [UInt8]?, KeyReservations.Search, any KeyedExchange)
     case completed(KeyReservations.Claim, payload: [UInt8])
     case waitEnded(KeyReservations.Claim)
+    case clientLeft(KeyReservations.Claim)
     case ended(KeyReservations.Claim, KeyOutcome?)
 }

@@ -19,6 +19,8 @@ package enum KeyDecision: Sendable {
     case storeUnknown(StoreFailure)
     /// It becomes a ticket now, because an equal request has no time left.
     case offerTicket
+    /// Its client is gone, and no other request waits for its response.
+    case unshared
     /// The outcome of the request with this payload; for another payload the key is used.
     case outcome(KeyOutcome, payload: [UInt8])
     /// The key is used for another request that is under way.

@@ -33,6 +33,8 @@ final class RehearsedWorker: UpstreamWorker, @unchecked Sendable {
 
     func isOn(_ rehearsal: Rehearsal) -> Bool { board.isOn(rehearsal, now: now) }
 
+    var connectionCounts: [Origin: ConnectionCount] { real.connectionCounts }
+
     func ping(_ reply: @escaping @Sendable () -> Void) { real.ping(reply) }
 
     // MARK: Attempts

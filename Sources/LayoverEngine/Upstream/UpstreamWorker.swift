@@ -1,3 +1,5 @@
+package import LayoverCore
+
 /// Makes the attempts of one event loop. All calls come from that loop and return at once.
 package protocol UpstreamWorker: AnyObject, Sendable {
     func start(_ attempt: UpstreamAttempt)
@@ -9,6 +11,8 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func resumeReceiving(_ attempt: UpstreamAttempt)
     /// Calls back on the thread of the worker as soon as it comes to that. Default: at once.
     func ping(_ reply: @escaping @Sendable () -> Void)
+    /// Its open connections. Default: none.
+    var connectionCounts: [Origin: ConnectionCount] { get }
     /// From now on uses no connection and no name that is older than this call.
     func networkChanged()
     /// Ends the thread once its last attempt has ended; running ones are aborted.
@@ -21,4 +25,5 @@ package protocol UpstreamWorker: AnyObject, Sendable {
 extension UpstreamWorker {
     package func ping(_ reply: @escaping @Sendable () -> Void) { reply() }
     package func waitUntilEnded() {}
+    package var connectionCounts: [Origin: ConnectionCount] { [:] }
 }

@@ -140,13 +140,15 @@ extension ClientConnection {
 
     /// Whether `tick` may have something to do.
     func wantsTick(now: NIODeadline) -> Bool {
-        isNotRead || stallDeadline != nil || writtenByteCountLeft > 0 || deadline.map { $0 <= now } == true
+        isNotRead || isInputClosed || stallDeadline != nil || writtenByteCountLeft > 0 || deadline.map { $0 <= now } == true
     }
 
     /// Once a second, if it is wanted: does what is overdue.
     func tick(now: NIODeadline) {
-        if isNotRead, isAbandoned { return closeNow() }
+        if isNotRead, peerSocket == .closed { return closeNow() }
         if hasStalled(now: now) { return breakOff(isCloseDelimited: true) }
+        // mutant: hangs-for-nobody
+        if phase == .exchanging, hasLeftAfterHalfClose(now: now) { return closeNow() }
         guard let deadline, deadline <= now else { return }
         // Bytes of a response that still wait for the client are no idleness.
         if untakenByteCount > 0, phase == .lingering || phase == .idle && !decoder.isInHead {
@@ -164,6 +166,10 @@ extension ClientConnection {
         case .handingOver, .closed:
             break
         }
+    }
+
+    private func hasLeftAfterHalfClose(now: NIODeadline) -> Bool {
+        halfClosed?.isGone(at: now, takenByteCount: takenByteCount, limit: loop.timeouts.halfClosed) { peerSocket } == true
     }
 
     // MARK: Refusals

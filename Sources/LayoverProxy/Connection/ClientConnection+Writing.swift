@@ -146,7 +146,7 @@ extension ClientConnection {
     // MARK: The client's side closes
 
     func inputClosed() {
-        isInputClosed = true
+        if halfClosed == nil { halfClosed = HalfClosedClient(at: loop.coarseNow, takenByteCount: takenByteCount) }
         switch phase {
         case .idle, .lingering:
             closeWhenWritten()

@@ -45,8 +45,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Small writes gathered until the next flush.
     var outgoing = ByteBuffer()
     var isInFlushList = false
+    /// Not nil once the client has closed its sending side.
+    var halfClosed: HalfClosedClient?
     /// Whether the client has closed its sending side.
-    var isInputClosed = false
+    var isInputClosed: Bool { halfClosed != nil }
     /// Whether a read is under way.
     private var isReading = false
     /// Whether the exchange wants no more body bytes for now.
@@ -194,10 +196,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         phase == .exchanging && !isInputClosed && (isBodyPaused || input.readableBytes >= inputByteCountMax)
     }
 
-    /// Whether the client has left all the same.
-    var isAbandoned: Bool {
-        stream == nil && PeerSocket.isAbandoned(local: context?.channel.localAddress, remote: context?.channel.remoteAddress)
-    }
+    /// The client's own socket. A stream has none.
+    var peerSocket: PeerSocket.State { stream == nil ? loop.askForPeerSocket(self) : .unknown }
 
     /// What stands before a path of ours, for this client: the public URL, or where it reached us.
     func ownBase(for head: RequestHead) -> String {

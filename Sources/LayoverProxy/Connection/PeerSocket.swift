@@ -4,16 +4,25 @@ import NIOCore
 
 /// Asks the kernel for the other end of a connection, where that is on this machine too.
 ///
+/// After a FIN nothing on the wire tells a closed socket from one whose sending side alone is closed: its own kernel knows.
 /// A client that is not read from and closes leaves its FIN behind the unread bytes. Neither POLLRDHUP nor a
 /// keepalive probe shows it then: the kernel goes on answering for the closed socket until all is sent. Its own list does
 /// (sock_diag(7)): a socket without an inode belongs to no process any more.
 enum PeerSocket {
-    /// Whether the client's socket was closed by its process. False where nothing is known of it: it is on another machine or in
-    /// another network namespace. Addresses that are neither ours nor loopback are not looked up.
-    static func isAbandoned(local: SocketAddress?, remote: SocketAddress?) -> Bool {
+    enum State: Sendable {
+        /// A process has it.
+        case open
+        /// Its process has closed it.
+        case closed
+        /// Nothing is known of it: it is on another machine or in another network namespace, or may not be asked for.
+        case unknown
+    }
+
+    /// The state of the client's socket. Addresses that are neither ours nor loopback are not looked up.
+    static func state(local: SocketAddress?, remote: SocketAddress?) -> State {
         guard let ours = endpoint(local), let theirs = endpoint(remote), ours.bytes.count == theirs.bytes.count,
             theirs.bytes == ours.bytes || isLoopback(theirs.bytes)
-        else { return false }
+        else { return .unknown }
         var question = Question()
         question.request.sdiag_family = UInt8(ours.bytes.count == 4 ? AF_INET : AF_INET6)
         question.request.sdiag_protocol = UInt8(IPPROTO_TCP)
@@ -25,7 +34,8 @@ enum PeerSocket {
         withUnsafeMutableBytes(of: &question.request.id.idiag_dst) { $0.copyBytes(from: ours.bytes) }
         // INET_DIAG_NOCOOKIE: whichever socket has these addresses.
         question.request.id.idiag_cookie = (.max, .max)
-        return answer(to: question)?.idiag_inode == 0
+        // A socket that is not found may be in another namespace, behind a translation of addresses.
+        return answer(to: question).map { $0.idiag_inode == 0 ? .closed : .open } ?? .unknown
     }
 
     private static func isLoopback(_ address: [UInt8]) -> Bool {

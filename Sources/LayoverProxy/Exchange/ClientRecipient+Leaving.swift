@@ -10,27 +10,9 @@ extension ClientRecipient {
         loop.finalResponseGiven(self)
         if isReceivingRequest { exchange.request.body?.breakOff() }
         if goOnAlone(exchange) { return }
-        switch exchange.phase {
-        case _ where isBeingAccepted(exchange):
-            // It is accepted all the same.
-            break
-        case .parked, .collecting, .searching, .accepting, .preflight:
-            // mutant: waits-for-nobody
-            exchange.ended(as: .cancelled)
-        case .offering:
-            exchange.offered = nil
-            exchange.run.cancel()
-            exchange.ended(as: .cancelled)
-        case .attempting where mayHaveBeenApplied(exchange), .delivering where mayHaveBeenApplied(exchange):
-            // It may finish, so that its outcome is known. The response has no reader, so nothing may wait for one.
-            exchange.phase = .ended
-            exchange.run.taken(response.tookBytes())
-        case .attempting, .delivering:
-            exchange.run.cancel(evidenceFor: exchange.entry)
-            exchange.ended(as: .cancelled)
-        case .ended:
-            break
-        }
+        // It is accepted all the same.
+        if isBeingAccepted(exchange) { return }
+        exchange.clientLeft(isComplete: !isReceivingRequest)
     }
 
     /// Whether all of a request has come that becomes a ticket before any attempt.
@@ -38,14 +20,8 @@ extension ClientRecipient {
         guard exchange.conversion?.isAtOnce == true, !isReceivingRequest else { return false }
         return switch exchange.phase {
         case .collecting, .searching, .accepting: true
-        case .preflight, .attempting, .offering, .parked, .delivering, .ended: false
+        case .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended: false
         }
-    }
-
-    /// Whether the attempt under way may have an effect upstream that people want to know of.
-    private func mayHaveBeenApplied(_ exchange: Exchange) -> Bool {
-        exchange.request.purpose == .transfer && !isReceivingRequest && !RequestMethod.isSafe(exchange.request.method)
-            && exchange.run.hasBegunSending
     }
 
     // MARK: Going on without the client
@@ -101,7 +77,7 @@ extension ClientRecipient {
     func entryEnded(_ end: EntryEnd, _ retryAfter: Duration?, of exchange: Exchange) {
         let (phase, id) = (exchange.phase, exchange.entry)
         var problem = Problem.ended(end, lastFailure: exchange.lastFailure)
-        if phase == .ended || phase == .delivering {
+        if phase == .ended || phase == .delivering || phase == .unattended {
             // The client is answered already; those that asked for the same are told. The request was sent for them, too.
             var problem = problem
             problem.recall(exchange.machine.rules.counts)
@@ -115,6 +91,10 @@ extension ClientRecipient {
         // mutant: cancel-goes-on
         exchange.run.cancel(evidenceFor: id)
         if phase == .ended { return }
+        if phase == .unattended {
+            exchange.phase = .ended
+            return exchange.close()
+        }
         exchange.request.body?.breakOff()
         if phase == .delivering {
             exchange.phase = .ended
@@ -125,7 +105,7 @@ extension ClientRecipient {
         problem.entry = id.map(loop.engine.naming.shown)
         // No Retry-After for cancelled and settled requests, nor for those that may have been applied.
         switch end {
-        case .cancelled, .settled, .superseded, .maybeApplied: break
+        case .cancelled, .settled, .superseded, .maybeApplied, .unattended: break
         case .expired: problem.retryAfter = retryAfter
         case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
         }
@@ -138,7 +118,7 @@ extension ClientRecipient {
     /// - Returns: Whether the client has its final response, or gets none.
     func cutOff(_ exchange: Exchange) -> Bool {
         switch exchange.phase {
-        case .delivering, .ended:
+        case .delivering, .unattended, .ended:
             // Those that asked for the same must not wait for what will not come.
             exchange.keySearch?.end(KeyOutcome(OwnResponse(.cutOff(mayHaveBeenSent: true), identity: loop.rules.identity)))
             return true
@@ -165,7 +145,7 @@ extension ClientRecipient {
     }
 
     func answerCutOff(_ exchange: Exchange) {
-        guard exchange.phase != .delivering, exchange.phase != .ended else { return }
+        guard exchange.phase != .delivering, exchange.phase != .unattended, exchange.phase != .ended else { return }
         let mayHaveBeenSent = exchange.machine.rules.counts.mayHaveBeenApplied || exchange.run.hasBegunSending
         exchange.offered = nil
         exchange.run.cancel()

@@ -74,6 +74,9 @@ final class DuplicateKeySearch {
         return true
     }
 
+    /// Its client is gone, and the response goes on only if others wait for it: the engine says whether any do.
+    func clientLeft() { claim.clientLeft() }
+
     /// Once; later calls do nothing.
     func end(_ outcome: KeyOutcome?) {
         timer?.cancel()
@@ -88,6 +91,7 @@ final class DuplicateKeySearch {
             if !isAtOnce { exchange.conversion?.askForOthers() }
             return
         }
+        if case .unshared = decision { return exchange.endUnshared() }
         guard isSearching else { return }
         switch decision {
         case .go: go()
@@ -97,7 +101,7 @@ final class DuplicateKeySearch {
         case .outcome(let outcome, let payload): use(outcome, payload)
         case .reused: exchange.fail(.keyReused)
         case .refused(let limit, let value): exchange.fail(.limit(limit, value))
-        case .offerTicket: break
+        case .offerTicket, .unshared: break
         }
     }
 

@@ -23,7 +23,9 @@ extension Exchange {
 
     func close() {
         switch recipient {
-        case .client: keySearch?.end(nil)
+        case .client(let client):
+            keySearch?.end(nil)
+            if client.isGone { loop.closed(self) }
         case .store: loop.closed(self)
         case .cache(let cache):
             loop.closed(self)
@@ -65,7 +67,7 @@ extension Exchange: HeldExchange {
     /// response that a client reads.
     private func abortByCommand() {
         switch phase {
-        case .attempting, .preflight,
+        case .attempting, .preflight, .unattended,
             .delivering where store != nil:
             guard attempt != nil || run.handshake != nil else { return }
             machine.rules.isAborted = true
@@ -137,6 +139,8 @@ extension Exchange: HeldExchange {
 
     /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.
     func reroute() {
+        // Nothing follows its attempt.
+        guard !phase.isUnattended else { return }
         let found = loop.planner.reroute(request, by: route, wish: wish)
         request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
         let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy

@@ -9,10 +9,9 @@ extension Exchange {
 
     func attemptFailed(_ failure: Failure) {
         run.end()
-        guard !phase.isEnded else {
-            // Its client has left, and its attempt was let finish.
-            record(nil, failure: failure)
-            return ended(as: .cancelled, failure: failure)
+        guard !phase.isUnattended else {
+            let known = machine.unattendedFailed(failure, at: loop.engine.clock.now())
+            return ended(as: .cancelled, failure: known)
         }
         loop.metrics.failedAttemptCount.increment()
         if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
@@ -139,12 +138,11 @@ extension Exchange {
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
         guard !parentRefused(head) else { return }
+        if phase.isUnattended { return answeredUnattended(head) }
         if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
         guard !leavesOutcomeUnknown(head) else { return }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)
-        // Its client has left, but others may have asked for the same.
-        if phase.isEnded { client?.response.share(head, of: self) }
         if phase.isAttempting { deliver(head) }
     }
 

@@ -17,6 +17,9 @@ extension Exchange {
     /// Whether the ticket waits in the store, and what has come of its response waits here.
     var isAtRestWithPart: Bool { phase.isParked && store?.isStored == true && machine.resumable != nil }
 
+    /// Whether a stop of the proxy waits for it.
+    var mustFinish: Bool { store == nil ? phase.isUnattended : !isAtRestWithPart }
+
     private var circumstances: ExchangeMachine.Circumstances {
         .init(request: summary, network: loop.network.condition, now: loop.engine.clock.now())
     }

@@ -7,5 +7,6 @@ extension ExchangePhase {
     var isOffering: Bool { if case .offering = self { true } else { false } }
     var isParked: Bool { if case .parked = self { true } else { false } }
     var isDelivering: Bool { if case .delivering = self { true } else { false } }
+    var isUnattended: Bool { if case .unattended = self { true } else { false } }
     var isEnded: Bool { if case .ended = self { true } else { false } }
 }

@@ -19,6 +19,7 @@ extension NewEntry {
         var client = Entry.Client(address: "cache", isConnected: false, userAgent: nil)
         if let recipient = exchange.client {
             client = Entry.Client(address: recipient.connection?.clientAddress ?? "unknown", userAgent: recipient.takeUserAgent())
+            client.isConnected = !recipient.isGone
             client.serverName = recipient.connection?.intercepted?.serverName
         }
         self.init(

@@ -147,7 +147,7 @@ final class TicketConversion: @unchecked Sendable {
     /// Whether its client has left, its attempt is let finish, and nothing of the response has come.
     private var isLetFinish: Bool {
         guard let client = exchange.client else { return false }
-        return exchange.phase == .ended && client.isGone && exchange.attempt != nil && !client.response.isSharing && !isAsked
+        return exchange.phase == .unattended && client.isGone && exchange.attempt != nil && !client.response.isSharing && !isAsked
             && !isReceivingRequest && exchange.request.adoptionObstacle == nil && loop.rules.keepsTickets
     }
 

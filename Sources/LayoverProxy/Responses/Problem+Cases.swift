@@ -62,7 +62,7 @@ extension Problem {
                 error: .httpRequestDenied)
         case .draining:
             problem = .stopping
-        case .maybeApplied:
+        case .maybeApplied, .unattended:
             return mayHaveBeenApplied(lastFailure)
         }
         problem.phase = lastFailure?.phase

@@ -41,6 +41,8 @@ package struct ProxyRules: Sendable {
     package var clientIdleTimeout: Duration = .seconds(60)
     /// How long a client may take nothing of a response that waits for it. Default: 15 minutes.
     package var clientStallTimeout: Duration = .seconds(15 * 60)
+    /// How long a client on another machine may wait for its response after its FIN. Default: 30 s.
+    package var halfClosedTimeout: Duration = .seconds(30)
     /// How long a tunnel may carry nothing. Default: 2 hours and 4 minutes.
     package var tunnelIdleTimeout: Duration = .seconds(124 * 60)
 

@@ -6,11 +6,13 @@ struct ClientTimeouts {
     let requestHead: TimeAmount
     let stall: TimeAmount
     let tunnelIdle: TimeAmount
+    let halfClosed: TimeAmount
 
     init(_ rules: ProxyRules) {
         idle = TimeAmount(rules.clientIdleTimeout) + .seconds(1)
         requestHead = TimeAmount(rules.requestHeadTimeout) + .seconds(1)
         stall = TimeAmount(rules.clientStallTimeout) + .seconds(1)
         tunnelIdle = TimeAmount(rules.tunnelIdleTimeout) + .seconds(1)
+        halfClosed = TimeAmount(rules.halfClosedTimeout) + .seconds(1)
     }
 }

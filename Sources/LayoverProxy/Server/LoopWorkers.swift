@@ -47,6 +47,8 @@ final class LoopWorkers {
         for worker in all { worker.ping { meter.add(clock.now() - asked) } }
     }
 
+    var connectionCounts: [Origin: ConnectionCount] { all.reduce(into: [:]) { $0.add($1.connectionCounts) } }
+
     func networkChanged() { for worker in all { worker.networkChanged() } }
 
     /// - Returns: The workers. What their last attempts came to is told once they have ended.

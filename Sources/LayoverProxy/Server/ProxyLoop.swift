@@ -49,6 +49,10 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private var isShutDown = false
     /// Source of entry ids and of jitter. A simulation puts a seeded one here.
     var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    /// Asks the kernel for the socket of a client. A simulation puts its own in place.
+    var askForPeerSocket: (ClientConnection) -> PeerSocket.State = { connection in
+        PeerSocket.state(local: connection.context?.channel.localAddress, remote: connection.context?.channel.remoteAddress)
+    }
     /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
     /// request would cost more than all else that is done for them.
     private(set) var coarseNow: NIODeadline
@@ -209,6 +213,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         if connections.closed(near) { connectionLimit.closed() }
     }
 
+    /// The open connections to origins, but for those of tunnels, which `LoopMetrics.openTunnelCount` has.
+    package func connectionCounts() -> EventLoopFuture<[Origin: ConnectionCount]> {
+        eventLoop.submit { self.workers.connectionCounts }
+    }
+
     // MARK: Tickets
 
     package func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
@@ -311,7 +320,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     private func finishDrainingIfIdle() {
         guard isDraining, connections.count == 0 else { return }
-        if !unattended.values.contains(where: { $0.store != nil && !$0.isAtRestWithPart }) { finishDraining() }
+        if !unattended.values.contains(where: \.mustFinish) { finishDraining() }
     }
 
     private func finishDraining() {

@@ -32,6 +32,7 @@ extension Transfer {
         entry.generation = generation
         entry.user = serial
         loop.poller.sockets[descriptor] = entry
+        loop.poller.sockets.opened(descriptor, to: request.peer)
         loop.poller.sockets.note(exceptions: request.allowAddresses, of: descriptor)
         return descriptor
     }

@@ -1,3 +1,6 @@
+import LayoverCore
+import LayoverEngine
+
 /// What a worker knows of each descriptor that libcurl uses, by descriptor number.
 struct SocketTable {
     struct Entry {
@@ -25,6 +28,9 @@ struct SocketTable {
     private var descriptors: [ConnectionKey: CInt] = [:]
     /// The exceptions under which a connection was opened, where there were any.
     private var exceptions: [CInt: [String]] = [:]
+    /// Where the connections lead.
+    private var origins: [CInt: Origin] = [:]
+    let open = OpenConnections()
 
     subscript(descriptor: CInt) -> Entry {
         get { descriptor >= 0 && descriptor < entries.count ? entries[Int(descriptor)] : Entry() }
@@ -33,6 +39,12 @@ struct SocketTable {
             while entries.count <= descriptor { entries.append(Entry()) }
             entries[Int(descriptor)] = newValue
         }
+    }
+
+    /// A connection is being made, for an attempt.
+    mutating func opened(_ descriptor: CInt, to origin: Origin) {
+        origins[descriptor] = origin
+        open.changed(origin, by: .init(open: 1, busy: 1))
     }
 
     /// Remembers which connection a descriptor carries.
@@ -64,7 +76,10 @@ struct SocketTable {
     /// An attempt uses the connection from now on.
     mutating func take(_ descriptor: CInt, for user: UInt64) {
         guard descriptor >= 0, descriptor < entries.count else { return }
-        if entries[Int(descriptor)].isIdle { idleCount -= 1 }
+        if entries[Int(descriptor)].isIdle {
+            idleCount -= 1
+            if let origin = origins[descriptor] { open.changed(origin, by: .init(busy: 1)) }
+        }
         entries[Int(descriptor)].user = user
     }
 
@@ -76,12 +91,16 @@ struct SocketTable {
         else { return }
         entries[Int(descriptor)].user = 0
         idleCount += 1
+        if let origin = origins[descriptor] { open.changed(origin, by: .init(busy: -1)) }
     }
 
     /// Forgets a descriptor that is about to be closed.
     mutating func remove(_ descriptor: CInt) {
         if let key = self[descriptor].key, descriptors[key] == descriptor { descriptors[key] = nil }
         if !exceptions.isEmpty { exceptions[descriptor] = nil }
+        if let origin = origins.removeValue(forKey: descriptor) {
+            open.changed(origin, by: .init(open: -1, busy: self[descriptor].isIdle ? 0 : -1))
+        }
         if self[descriptor].isIdle { idleCount -= 1 }
         self[descriptor] = Entry()
     }

@@ -11,6 +11,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     private let eventLoop: any EventLoop
     private let batchEnded: @Sendable () -> Void
     private var gathered: [WorkerCommand] = []
+    private let open: OpenConnections
 
     init(
         options: UpstreamOptions, trust: TrustBundle, resolver: NameResolver,
@@ -20,6 +21,7 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
         let loop = try WorkerLoop(
             options: options, trust: trust, resolver: resolver, mailbox: mailbox,
             outbox: EventOutbox(eventLoop: eventLoop, batchEnded: batchEnded))
+        open = loop.poller.sockets.open
         self.mailbox = mailbox
         self.eventLoop = eventLoop
         self.batchEnded = batchEnded
@@ -41,6 +43,8 @@ final class Worker: UpstreamWorker, @unchecked Sendable {
     func resumeReceiving(_ attempt: UpstreamAttempt) { post(.resumeReceiving(attempt)) }
 
     func ping(_ reply: @escaping @Sendable () -> Void) { post(.ping(reply)) }
+
+    var connectionCounts: [Origin: ConnectionCount] { open.all }
 
     func networkChanged() { post(.networkChanged(at: MonotonicClock.now)) }
 

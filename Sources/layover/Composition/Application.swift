@@ -186,6 +186,11 @@ struct Application {
         sources.spool = parts.spool
         sources.cache = { parts.cache.current }
         sources.metrics = parts.loops.map(\.metrics)
+        sources.connectionCounts = { [loops = parts.loops] in
+            var counts: [Origin: ConnectionCount] = [:]
+            for loop in loops { counts.add((try? await loop.connectionCounts().get()) ?? [:]) }
+            return counts
+        }
         sources.proxyURLs = { [address] }
         if case .tcp(let host, _) = settings.proxy.listen {
             sources.isOnAllAddresses = ["0.0.0.0", "::"].contains(host)

@@ -33,6 +33,7 @@ extension ProxyRules {
         requestHeadTimeout = settings.timeouts.requestHead
         clientIdleTimeout = settings.timeouts.clientIdle
         clientStallTimeout = settings.timeouts.clientStall
+        halfClosedTimeout = settings.timeouts.halfClosed
         tunnelIdleTimeout = settings.timeouts.tunnelIdle
     }
 
@@ -47,6 +48,7 @@ extension PendingLimits {
         self.init()
         entryCountMax = limits.entries
         heldClientCountMax = limits.heldClients
+        unattendedCountMax = limits.unattended
         perOriginAttemptCountMax = limits.perOriginAttempts
     }
 }

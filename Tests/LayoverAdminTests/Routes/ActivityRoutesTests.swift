@@ -25,6 +25,23 @@ struct ActivityRoutesTests {
         }
     }
 
+    @Test func openConnectionsAreShownAlsoOfOriginsThatNoRequestWaitsFor() async throws {
+        let counts: [Origin: ConnectionCount] = [
+            Origin(scheme: .http, host: "shop.example"): .init(open: 3, busy: 2), Origin(scheme: .https, host: "a.example"): .init(open: 1),
+        ]
+        try await AdminHarness.with(sources: { $0.connectionCounts = { counts } }) { harness in
+            harness.park(1)
+            let origins = try await harness.send("GET", "/v1/origins").data
+            #expect(origins.map { $0["origin"] as? String } == ["http://shop.example", "https://a.example"])
+            #expect(origins.map { $0["connections"] as? Int } == [3, 1] && origins.map { $0["streams"] as? Int } == [2, 0])
+            #expect(origins.map { $0["gate"] as? String } == ["shut", "open"])
+            let upstream = try await harness.send("GET", "/v1/status").json["upstream"] as? [String: Int]
+            #expect(upstream == ["connections": 4, "streams": 2])
+            let metrics = try await harness.send("GET", "/metrics").text
+            #expect(metrics.contains("layover_upstream_connections 4") && metrics.contains("layover_upstream_streams 2"))
+        }
+    }
+
     @Test func pauseOfAnOriginIsShown() async throws {
         try await AdminHarness.with { harness in
             harness.park(1)

@@ -80,7 +80,7 @@ extension PendingBench {
     mutating func willStore(_ id: EntryID, _ change: (inout Wish) -> Void = { _ in }) -> TicketRecord? {
         var wish = Wish()
         change(&wish)
-        return set.willStore(id, as: wish.ticket)
+        return set.willStore(id, as: wish.ticket, now: now)
     }
 
     mutating func stored(_ id: EntryID) -> [PendingAction] { kept(set.stored(id, now: now)) }

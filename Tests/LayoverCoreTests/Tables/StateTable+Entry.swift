@@ -9,7 +9,7 @@ extension StateTable {
             introduction: """
                 One entry, alone at its origin, whose gate is open unless the column says otherwise. `waiting` waits \
                 for time, `waiting (shut)` for its origin; `ticket` waits for time too, and `ticket (behind)` for \
-                those before it in its lane: the others. `undecided (other)` has a parent that failed. A dot: nothing changes. Commands that are not allowed say \
+                those before it in its lane: the others. `unattended` is an attempt whose client is gone. `undecided (other)` has a parent that failed. A dot: nothing changes. Commands that are not allowed say \
                 `conflict`. What the set tells the loop stands after the arrow.
                 """,
             states: states, events: EntryTrial.events.map(\.name)
@@ -46,6 +46,9 @@ private struct EntryTrial {
         ("ticket", after({ $0.accepted { $0.policy = policy } }) { $0.fail($1, .reset, delay: .seconds(5)) }),
         ("ticket (behind)", { $0.lane(2) { $0.policy = policy }[1] }),
         ("attempting", after(parked(.reset)) { $0.command(.retry, $1).1 }),
+        ("unattended", after(after(parked(.reset)) { $0.command(.retry, $1).1 }) {
+            $0.set.wentUnattended($1, for: .seconds(60), now: $0.now)
+        }),
         ("held", after(parked(.reset)) { $0.command(.hold, $1).1 }),
         ("undecided (exhausted)", parked(.reset, asks: .exhausted)),
         ("undecided (maybeApplied)", parked(.reset, asks: .maybeApplied)),
@@ -88,6 +91,7 @@ private struct EntryTrial {
         ("ended: delivered", { $0.end($1) }),
         ("ended: failed", { $0.end($1, as: .failed, failure: .reset) }),
         ("ended: client left", { $0.end($1, as: .cancelled) }),
+        ("client left, may be applied", { $0.kept($0.set.wentUnattended($1, for: .seconds(60), now: $0.now)) }),
         ("attempt refused", { $0.refuse($1) }),
         ("others delivered", others(end: .delivered)), ("others failed", others(end: .failed)),
         ("is to be stored", { bench, id in
@@ -129,6 +133,7 @@ private struct EntryTrial {
         guard let entry = bench.entry(id) else { return "?" }
         let isShut = !bench.shutOrigins.isEmpty
         return switch entry.state {
+        case .attempting where entry.isUnattended: "unattended"
         case .waiting where isShut: "waiting (shut)"
         case .waiting where entry.waitingFor == .lane: "ticket (behind)"
         case .waiting: entry.ticket == nil ? "waiting" : "ticket"
@@ -149,6 +154,7 @@ private struct EntryTrial {
         case .end(_, .expired): "end: expired"
         case .end(_, .draining): "end: draining"
         case .end(_, .maybeApplied): "end: maybeApplied"
+        case .end(_, .unattended): "end: unattended"
         case .offerTicket: "offer a ticket"
         case .refuse: "refuse"
         case .dropResponse: "drop the response"

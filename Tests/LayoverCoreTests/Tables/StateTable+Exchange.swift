@@ -17,7 +17,7 @@ extension StateTable {
                 "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
                 "key is searched", "tokens are in the body", "accepted at once",
                 "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "answer", "answer, status retried",
-                "answer breaks off", "answer breaks off, POST", "parked", "ended",
+                "answer breaks off", "answer breaks off, POST", "parked", "client left", "client left, POST", "ended",
             ]
         ) { state, event in
             var trial = ExchangeTrial(state)
@@ -76,6 +76,8 @@ private struct ExchangeTrial {
         case "answer breaks off" where machine.phase == .delivering: return fail(.reset)
         case "answer breaks off, POST" where machine.phase == .delivering: return fail(.reset, method: "POST")
         case "parked" where may(.parked): machine.enter(.parked)
+        case "client left": return leave("GET")
+        case "client left, POST": return leave("POST")
         case "ended" where may(.ended): machine.enter(.ended)
         default: break
         }
@@ -85,6 +87,11 @@ private struct ExchangeTrial {
     private var isTrying: Bool { machine.phase == .attempting || machine.phase == .preflight }
 
     private func may(_ next: ExchangePhase) -> Bool { machine.phase.exits.contains(next) }
+
+    private mutating func leave(_ method: String) -> String? {
+        let step = machine.clientLeft(.init(purpose: .transfer, method: method, isComplete: true, hasBegunSending: true))
+        return step == .none ? nil : "\(step)".prefix { $0 != "(" }.description
+    }
 
     private mutating func preflight(_ status: Int) -> String {
         "\(machine.preflightAnswered(status: status, at: now))".prefix { $0 != "(" }.description

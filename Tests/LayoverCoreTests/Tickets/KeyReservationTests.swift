@@ -183,6 +183,40 @@ struct KeyReservationTests {
         #expect(keys.ended(first, hasOutcome: false) == [.look(second, Self.key)], "it is still unknown whether there is a ticket")
     }
 
+    // MARK: The client of the one that goes is gone
+
+    @Test func responseWithoutAReaderIsNotRead() {
+        var keys = reserved()
+        #expect(keys.clientLeft(first) == [.unshared(first)])
+        #expect(keys.ended(first, hasOutcome: false) == [])
+    }
+
+    @Test func responseIsReadForThoseThatJoinedUntilTheLastOneLeaves() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
+        _ = keys.asked(third, key: Self.key, payload: Self.same, search: .none)
+        #expect(keys.clientLeft(second) == [], "it does not go")
+        #expect(keys.clientLeft(first) == [])
+        #expect(keys.ended(second, hasOutcome: false) == [])
+        #expect(keys.ended(third, hasOutcome: false) == [.unshared(first)])
+    }
+
+    @Test func joinedRequestThatIsAnotherOneDoesNotCount() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: nil, search: .none)
+        #expect(keys.clientLeft(first) == [])
+        #expect(keys.completed(second, payload: Self.other) == [.refuse(second), .unshared(first)])
+    }
+
+    @Test func theNextOneThatGoesHasItsOwnClient() {
+        var keys = reserved()
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
+        _ = keys.clientLeft(first)
+        #expect(keys.ended(first, hasOutcome: false) == [.go(second)])
+        _ = keys.asked(third, key: Self.key, payload: Self.same, search: .none)
+        #expect(keys.ended(third, hasOutcome: false) == [])
+    }
+
     @Test func requestWithAnotherKeyIsSentAtOnce() {
         var keys = reserved()
         #expect(keys.asked(second, key: [2], payload: Self.other, search: .none) == [.go(second)])
@@ -208,7 +242,7 @@ struct KeyReservationTests {
                 case .join(let claim): waiting.insert(claim)
                 case .waitForStore(let claim): #expect(known[claim] != nil, "seed \(seed)")
                 case .lookAgain(let claim, _): #expect(under.values.contains(claim), "seed \(seed)")
-                case .offerTicket(let claim): #expect(under.values.contains(claim), "seed \(seed)")
+                case .offerTicket(let claim), .unshared(let claim): #expect(under.values.contains(claim), "seed \(seed)")
                 case .refuse(let claim), .refuseUnknown(let claim), .refuseByLimit(let claim, _), .share(let claim, _):
                     if let key = known.removeValue(forKey: claim), under[key] == claim { under[key] = nil }
                     waiting.remove(claim)
@@ -228,7 +262,9 @@ struct KeyReservationTests {
                     let isFound = Int.random(in: 0..<3, using: &generator) > 0
                     check(isFound ? keys.looked(claim, found: payload()) : keys.lookFailed(claim))
                 }
-            case ..<7:
+            case ..<6:
+                if let claim = under.values.min(by: { $0.number < $1.number }) { check(keys.clientLeft(claim)) }
+            case ..<8:
                 if let claim = known.keys.sorted(by: { $0.number < $1.number }).randomElement(using: &generator) {
                     check(keys.completed(claim, payload: payload() ?? Self.same))
                     if known[claim] != nil { check(keys.waitEnded(claim)) }

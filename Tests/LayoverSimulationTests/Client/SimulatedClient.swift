@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverTestSupport
 import NIOCore
 import NIOEmbedded
@@ -24,6 +25,8 @@ final class SimulatedClient {
     private(set) var answeredCount = 0
     private(set) var hasLeft = false
     private(set) var hasClosedOutput = false
+    /// When its process closed its socket, where the proxy got a FIN and no reset. Nil: it has not.
+    private(set) var socketClosedAt: Timestamp?
     /// Whether the connection is over, whoever ended it.
     private(set) var isClosed = false
     private(set) var sawClose = false
@@ -171,9 +174,11 @@ final class SimulatedClient {
     }
 
     private func receive() {
+        var isReached = false
         while let bytes = try? channel.readOutbound(as: ByteBuffer.self) {
-            reader.append(bytes.readableBytesView)
+            if socketClosedAt == nil { reader.append(bytes.readableBytesView) } else if bytes.readableBytes > 0 { isReached = true }
         }
+        if socketClosedAt != nil { return afterClosing(isReached: isReached) }
         while let event = reader.next(isHead: { current?.method == "HEAD" }) { take(event) }
         if socket.isOutputClosed || !channel.isActive { closedByProxy() }
     }
@@ -230,11 +235,41 @@ final class SimulatedClient {
     // MARK: What clients do
 
     func leave() {
-        guard !isClosed, !hasLeft else { return }
+        guard !isClosed else { return }
         hasLeft = true
         isClosed = true
         simulation.trace { "c\(self.number) leaves" }
         channel.close(promise: nil)
+    }
+
+    /// Whether its machine is another one, whose kernel the proxy cannot ask.
+    private var isElsewhere: Bool { number.isMultiple(of: 2) }
+
+    /// The state of its socket, as the kernel tells it.
+    var peerSocket: PeerSocket.State { isElsewhere ? .unknown : socketClosedAt == nil ? .open : .closed }
+
+    /// Longest time until the proxy has to have noticed that its socket is closed: the next tick; elsewhere `timeouts.halfClosed` and
+    /// two ticks. A connection that lingers takes five seconds more.
+    var noticedWithin: Duration { isElsewhere ? .seconds(40) : .seconds(9) }
+
+    /// As close(2) does: the proxy gets a FIN. The kernel answers what comes afterwards with a reset.
+    func closeSocket() {
+        guard !isClosed, !hasLeft, outbox.isEmpty else { return }
+        (hasLeft, socketClosedAt) = (true, simulation.time.now())
+        simulation.count("closed sockets")
+        simulation.trace { "c\(self.number) closes its socket" }
+        let wasClosed = hasClosedOutput
+        hasClosedOutput = true
+        if !socket.isTaking { socket.takeAgain() }
+        if !wasClosed { channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        receive()
+    }
+
+    private func afterClosing(isReached: Bool) {
+        guard isReached || !channel.isActive else { return }
+        isClosed = true
+        simulation.trace { "c\(self.number) is gone" }
+        if channel.isActive { channel.close(promise: nil) }
     }
 
     func closeOutput() {
@@ -247,7 +282,7 @@ final class SimulatedClient {
     }
 
     func stopTaking() {
-        guard !isClosed else { return }
+        guard !isClosed, !hasLeft else { return }
         simulation.trace { "c\(self.number) takes nothing" }
         socket.isTaking = false
     }

@@ -15,6 +15,7 @@ extension Referee {
             for entry in pending.entries.values { newWaysAreTried(entry) }
         }
         countsMatchTheEntries(pending)
+        unattendedEntriesAreLimited(pending)
         everyEntryEndsOnce(pending)
         let started = startedEntries(pending)
         for entry in started {
@@ -127,7 +128,8 @@ extension Referee {
 
     private func countsMatchTheEntries(_ pending: PendingSet) {
         var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
-        for entry in pending.entries.values {
+        // Those without a client take no room at their origins.
+        for entry in pending.entries.values where !entry.isUnattended {
             for gate in [entry.origin, entry.hop].compactMap({ $0 }) {
                 live[gate, default: 0] += 1
                 if entry.state == .attempting { underWay[gate, default: 0] += 1 }
@@ -151,14 +153,14 @@ extension Referee {
         if pending.heldCount != pending.entries.values.count(where: \.isHeldByClient) {
             breach("countsMatchTheEntries", "\(pending.heldCount) held")
         }
-        let admitted = pending.entries.values.filter { !unbidden.contains($0.id) }
+        let admitted = pending.entries.values.filter { !unbidden.contains($0.id) && !$0.isUnattended }
         if admitted.count > pending.limits.entryCountMax
             || admitted.count(where: \.isHeldByClient) > pending.limits.heldClientCountMax
         {
             breach("limitsAreKept", "\(pending.count) entries")
         }
         // Tickets that are not on disk yet count, too.
-        if pending.count + pending.admission.acceptingCount >= pending.limits.entryCountMax || pending.heldCount >= pending.limits.heldClientCountMax {
+        if pending.schedule.waitingCount + pending.admission.acceptingCount >= pending.limits.entryCountMax || pending.heldCount >= pending.limits.heldClientCountMax {
             fullAt = simulation.time.now()
         }
     }

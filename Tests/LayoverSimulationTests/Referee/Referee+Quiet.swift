@@ -15,6 +15,8 @@ extension Referee {
         }
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
         cancelledAttemptsStop()
+        attemptsWithoutAClientHaveAnOwner(pending)
+        closedSocketsAreNoticed()
         standingConnectionsOpenGates(pending)
         waitingClientsAreKnown()
     }

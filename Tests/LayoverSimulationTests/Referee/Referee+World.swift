@@ -136,6 +136,7 @@ extension Referee {
 
     func answerBegan(_ answer: AnswerReader.Answer, client: SimulatedClient) {
         answersComeInOrder(answer, client)
+        simulation.responseBegan(answer, client)
     }
 
     private func answersComeInOrder(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {

@@ -113,7 +113,8 @@ extension Simulation {
         }
         guard let client = open.randomElement(using: &generator) else { return }
         switch Int.random(in: 0..<10, using: &generator) {
-        case ..<4: client.leave()
+        case ..<3: client.leave()
+        case ..<5: client.closeSocket()
         case ..<6: client.closeOutput()
         case ..<8: client.stopTaking()
         default: for client in open { client.takeAgain() }

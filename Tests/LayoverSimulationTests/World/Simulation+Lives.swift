@@ -72,6 +72,9 @@ extension Simulation {
             addressGuard: OwnAddressGuard(),
             connectionLimit: ConnectionLimit(countMax: 30), logger: Self.logger)
         loop.generator = SeededGenerator(seed: seed &* 31 &+ UInt64(number) &+ UInt64(life) &* 104_729)
+        loop.askForPeerSocket = { [unowned self] connection in
+            clients.first { $0.connection === connection }?.peerSocket ?? .unknown
+        }
         try loop.start(with: SimulatedUpstream(worker: worker))
         lanes.append(Lane(embedded: embedded, loop: loop, worker: worker))
         engine.assumeIsolated { $0.register(loop) }

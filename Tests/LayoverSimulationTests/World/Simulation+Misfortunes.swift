@@ -46,6 +46,7 @@ extension Simulation {
     /// client leaves, and the connection breaks.
     func requestTaken(by attempt: SimulatedAttempt) {
         let request = attempt.truth
+        if isUnlucky(8) { loseClient(of: request, "clients lost before the head") }
         guard keepsTickets, !isRecovering, !isDraining, request.policyName == "adopting",
             request.bodyByteCount ?? 0 > rules.body.byteCountMax, isUnlucky(70),
             let client = clients.first(where: { $0.current === request })
@@ -54,6 +55,19 @@ extension Simulation {
         guard isUnlucky(70) else { return }
         count("broken after its client left")
         attempt.breaks(after: .milliseconds(5))
+    }
+
+    /// The head of a response is on its way to a client.
+    func responseBegan(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
+        guard answer.requestNumber != nil, isUnlucky(8), let request = client.current else { return }
+        loseClient(of: request, "clients lost after the head")
+    }
+
+    private func loseClient(of request: RequestTruth, _ what: String) {
+        guard !isRecovering, !isDraining, let client = clients.first(where: { $0.current === request && !$0.isClosed }) else { return }
+        count(what)
+        let isReset = isUnlucky(40)
+        later(.milliseconds([0, 3, 200].randomElement(using: &misfortune) ?? 0)) { if isReset { client.leave() } else { client.closeSocket() } }
     }
 
     /// A request whose client expects that it is taken over, with a body that is too long for that; or a ticket that may be

@@ -38,6 +38,7 @@ extension Simulation {
         var policy = Policy.builtIns.first { $0.name == name } ?? Policy(name: name)
         policy.holdMax = .seconds([20, 90, 600].randomElement(using: &generator) ?? 90)
         policy.lifetime = .seconds([86_400, 86_400, 86_400, 100].randomElement(using: &generator) ?? 86_400)
+        policy.unattendedMax = .seconds([0, 5, 20, 300].randomElement(using: &generator) ?? 20)
         policy.priority = Int.random(in: 2...4, using: &generator)
         switch name {
         case "standin":

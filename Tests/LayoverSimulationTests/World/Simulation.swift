@@ -102,6 +102,7 @@ final class Simulation {
         limits.heldClientCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 4 : 40
         limits.perOriginAttemptCountMax = Int.random(in: 1...5, using: &generator)
         limits.rememberedCountMax = 30
+        limits.unattendedCountMax = Int.random(in: 0..<3, using: &generator) == 0 ? 1 : 40
         self.limits = limits
         hasProbe = Bool.random(using: &generator)
         keepsTickets = Int.random(in: 0..<4, using: &generator) > 0 || crashPoint != nil

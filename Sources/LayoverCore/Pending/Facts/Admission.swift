@@ -14,7 +14,7 @@ struct Admission: Sendable {
         let id = new.id
         if schedule.isDraining { return .end(id, .draining) }
         // mutant: over-the-limit
-        if schedule.entries.count + acceptingCount >= limits.entryCountMax {
+        if schedule.waitingCount + acceptingCount >= limits.entryCountMax {
             return .refuse(id, limit: "limits.entries", value: limits.entryCountMax)
         }
         if !new.isRefresh, schedule.entries.heldCount >= limits.heldClientCountMax {
@@ -26,7 +26,7 @@ struct Admission: Sendable {
     /// Asks for room for a ticket. What is granted is taken or given back by `decided`.
     mutating func admitTicket(_ schedule: Schedule) -> TicketAdmission {
         if schedule.isDraining { return .draining }
-        if schedule.entries.count + acceptingCount >= limits.entryCountMax {
+        if schedule.waitingCount + acceptingCount >= limits.entryCountMax {
             return .refused(limit: "limits.entries", value: limits.entryCountMax)
         }
         acceptingCount += 1

@@ -22,6 +22,8 @@ struct Deadlines {
     func expire(_ schedule: inout Schedule) {
         // A reload may have moved the end; its own timer comes up then.
         guard let entry = schedule.entries[id], entry.expiresAt <= now else { return }
+        // mutant: unattended-without-end
+        if entry.isUnattended { return schedule.endUnattended(id, now: now) }
         if let attempt = entry.attempt { return endAttempt(attempt, of: entry, &schedule) }
         endOrOfferTicket(&schedule)
     }
@@ -46,7 +48,7 @@ struct Deadlines {
         case .client(.ticket) where entry.lifetimeEnd > now:
             schedule.entries[id]?.holder = .client(.offered)
             return schedule.actions.append(.offerTicket(id))
-        case .client, .store, .cache: break
+        case .client, .store, .cache, .nobody: break
         }
         guard entry.state != .attempting else { return }
         if entry.expiresAt <= now {

@@ -17,7 +17,9 @@ package struct EntryPatch: Sendable, Hashable {
 
     /// Whether the entry takes it now: while an attempt is under way the lane stays.
     func fits(_ entry: Entry) -> Bool {
-        priority.map((0...7).contains) ?? true && !(movesLane(entry) && entry.state == .attempting)
+        // Its time, and its place, have a limit of their own.
+        guard !entry.isUnattended else { return false }
+        return priority.map((0...7).contains) ?? true && !(movesLane(entry) && entry.state == .attempting)
     }
 
     func apply(to entry: Entry, _ schedule: inout Schedule, now: Timestamp) {

@@ -27,7 +27,8 @@ struct TicketStoring {
 
     /// Its client has nothing but its connection. Its time may have run out meanwhile, or the proxy may be stopping.
     func staysHeld(_ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id], entry.ticket == nil else { return }
+        // One whose client is gone was to become a ticket for others, and goes on without a client.
+        guard let entry = schedule.entries[id], entry.ticket == nil, !entry.isUnattended else { return }
         schedule.entries[id]?.holder = .client(.none)
         let deadlines = Deadlines(id: id, now: now)
         if schedule.isDraining || entry.expiresAt <= now { deadlines.endOrOfferTicket(&schedule) }

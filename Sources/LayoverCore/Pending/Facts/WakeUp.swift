@@ -14,7 +14,7 @@ struct WakeUp {
     }
 
     private func wake(_ id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id], entry.policy.wakeOnReachable else { return }
+        guard let entry = schedule.entries[id], entry.policy.wakeOnReachable, !entry.isUnattended else { return }
         switch entry.fullState {
         case .attempting(var attempt):
             // It may be hanging on a network that is gone. If it connects after all, nothing is lost.

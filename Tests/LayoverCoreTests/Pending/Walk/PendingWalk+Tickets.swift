@@ -52,7 +52,7 @@ extension PendingWalk {
         if let id = model.offered.sorted(by: { $0.low < $1.low }).first, chance(30) { return declines(id) }
         let candidates = (model.all(.waiting) + model.all(.attempting)).filter { !model.tickets.contains($0) }
         guard let id = candidates.randomElement(using: &generator) else { return }
-        #expect(set.willStore(id, as: TicketFacts()) != nil, place)
+        #expect(set.willStore(id, as: TicketFacts(), now: now) != nil, place)
         model.beingStored.insert(id)
     }
 

@@ -1,0 +1,61 @@
+/// Attempts that go on although their client is gone.
+///
+/// Such an entry waits for nothing and is counted nowhere else: it takes no room at its origin, so that no canary and no replay waits
+/// for a server that hangs, it is in no incident, and `limits.entries` and `limits.heldClients` do not know of it. Its lane still
+/// waits for it: the order is that of the origin.
+extension Schedule {
+    /// Entries that are in the set for more than the outcome of an attempt.
+    var waitingCount: Int { entries.count - entries.unattendedCount }
+
+    /// A request joins whose first attempt is under way.
+    mutating func insertUnattended(_ new: Entry, attempt: Entry.Attempt, now: Timestamp) {
+        var entry = new
+        entry.fullState = .attempting(attempt)
+        entry.isNeverSent = false
+        // It was in none, and no other request waited for it.
+        entry.lane = nil
+        entries[entry.id] = entry
+        actions.append(.report(.parked, entry.id))
+        beginUnattended(entry.id, now: now)
+    }
+
+    /// The client of an entry is gone whose attempt is under way.
+    mutating func becameUnattended(_ id: EntryID, for limit: Duration, now: Timestamp) {
+        guard let entry = entries[id], case .attempting(var attempt) = entry.fullState, case .client = entry.holder else { return }
+        leaveOrigin(entry)
+        IncidentMembership(id: id, now: now).leave(&self)
+        (attempt.isCanary, attempt.pause) = (false, .none)
+        entries[id]?.amend { entry in
+            entry.fullState = .attempting(attempt)
+            entry.holder = .nobody
+            entry.client.isConnected = false
+            entry.expiresAt = now + limit
+        }
+        change(id)
+        originChanged(entry.origin)
+        beginUnattended(id, now: now)
+    }
+
+    private mutating func beginUnattended(_ id: EntryID, now: Timestamp) {
+        Deadlines(id: id, now: now).watch(&self)
+        unattended.join(id)
+        if let oldest = unattended.surplus { endUnattended(oldest, now: now) }
+    }
+
+    /// Its time is over, or another needs its place. What the attempt proves follows as late evidence.
+    mutating func endUnattended(_ id: EntryID, now: Timestamp) {
+        entries[id]?.counts.mayHaveBeenApplied = true
+        end(id, as: .cancelled, .unattended, now: now)
+    }
+
+    /// It is to become a ticket, which others with its key wait for.
+    mutating func becameAttended(_ id: EntryID, now: Timestamp) {
+        guard let entry = entries[id], entry.isUnattended else { return }
+        unattended.leave(id)
+        origins[entry.origin].joined(entry.policy)
+        joinHop(entry.hop, entry.policy, now: now)
+        guard entry.state == .attempting else { return }
+        origins[entry.origin].started(entry)
+        if let hop = entry.hop { origins[hop].started(entry) }
+    }
+}

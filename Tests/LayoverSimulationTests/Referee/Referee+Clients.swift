@@ -1,0 +1,55 @@
+@testable import LayoverCore
+@testable import LayoverEngine
+@testable import LayoverProxy
+
+/// Clients that are gone, and what they leave behind. Contract: section 2 of the semantics, "When a client is gone".
+extension Referee {
+    /// After each fact.
+    func unattendedEntriesAreLimited(_ pending: PendingSet) {
+        let entries = pending.entries.values.filter(\.isUnattended)
+        if entries.count != pending.unattendedCount || entries.count != pending.schedule.unattended.count {
+            breach("countsMatchTheEntries", "\(pending.unattendedCount) unattended, really \(entries.count)")
+        }
+        if entries.count > pending.limits.unattendedCountMax { breach("unattendedEntriesAreLimited", "\(entries.count) go on") }
+        if !entries.isEmpty { simulation.count("unattended entries") }
+        for entry in entries where entry.state != .attempting || entry.client.isConnected || entry.incident != nil {
+            breach("unattendedEntriesOnlyAttempt", name(entry))
+        }
+    }
+
+    /// An attempt goes on without its client only where it may have been applied, and where an entry limits its time; or where others
+    /// with its key wait for the response.
+    func attemptsWithoutAClientHaveAnOwner(_ pending: PendingSet) {
+        for lane in simulation.lanes {
+            for attempt in lane.worker.inOrder where !attempt.isCancelled {
+                guard let exchange = attempt.attempt.receiver as? Exchange, let client = exchange.client, client.isGone else { continue }
+                let truth = attempt.truth
+                if client.response.isSharing {
+                    simulation.count("responses read for others")
+                    continue
+                }
+                if ["GET", "HEAD", "CONNECT"].contains(truth.method) || !truth.isWhole {
+                    breach("attemptsEndWithTheirClients", "\(attempt.name) \(truth.method) goes on")
+                }
+                if attempt.hasHead { breach("unattendedAttemptsEndWithTheHead", attempt.name) }
+                guard let entry = exchange.entry.flatMap({ pending.entries[$0] }) else {
+                    breach("attemptsWithoutAClientHaveAnOwner", "\(attempt.name) is no entry")
+                    continue
+                }
+                // One that is on its way to the disk has the time of a ticket.
+                if entry.isUnattended, entry.expiresAt < simulation.time.now() {
+                    breach("unattendedEntriesAreLimited", "\(name(entry)) goes on after its end")
+                }
+            }
+        }
+    }
+
+    /// A FIN of close(2) is told from one of shutdown(2), in time.
+    func closedSocketsAreNoticed() {
+        for client in simulation.clients {
+            guard !client.isClosed, let closedAt = client.socketClosedAt, simulation.time.now() - closedAt > client.noticedWithin
+            else { continue }
+            breach("closedSocketsAreNoticed", "c\(client.number) closed its socket \(simulation.time.now() - closedAt) ago")
+        }
+    }
+}
