@@ -22,6 +22,19 @@ struct ExpectTests {
         }
     }
 
+    @Test func expectWithoutABodyAndIts100ArePassedOn() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/", "X: 1", "Expect: 100-continue"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(!attempt.request.expectsContinue, "there is no body that could wait")
+            #expect(attempt.fields == ["X: 1", "Expect: 100-continue", "Via: 1.1 layover-0a1b2c3d"])
+            attempt.deliver([attempt.head(100, [])])
+            #expect(try await client.answer().status == 100)
+            attempt.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
     @Test func proxySendsOne100WhenTheUpstreamReadsTheBody() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request)

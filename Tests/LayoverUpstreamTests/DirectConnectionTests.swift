@@ -29,6 +29,23 @@ struct DirectConnectionTests {
         }
     }
 
+    @Test func fieldsThatAreWrittenAnewStandInTheirPlaces() async throws {
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.answer()
+        }
+        defer { origin.stop() }
+        try await direct { rig in
+            var request = rig.request("PUT", port: origin.port, framing: .length(2), body: rig.body("ab"))
+            request.fields = ["A": "1", "B": "2", "C": "3"]
+            request.places = FieldPlaces(host: 1, framing: 2)
+            #expect(await rig.send(request).status == 200)
+        }
+        #expect(
+            origin.received.joined().hasSuffix(
+                " HTTP/1.1\r\nA: 1\r\nHost: 127.0.0.1:\(origin.port)\r\nB: 2\r\nContent-Length: 2\r\nC: 3\r\n\r\nab"))
+    }
+
     @Test func unrepeatableRequestUsesAConnectionThatWasJustUsed() async throws {
         let origin = try Self.numberingOrigin()
         defer { origin.stop() }

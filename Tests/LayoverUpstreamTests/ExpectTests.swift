@@ -45,6 +45,21 @@ struct ExpectTests {
         try await rig.stop()
     }
 
+    @Test(arguments: [UpstreamRequest.BodyFraming.none, .length(0)])
+    func expectWithoutABodyIsSentAndNotWaitedFor(framing: UpstreamRequest.BodyFraming) async throws {
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.answer()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig { $0.continueWaitMax = .seconds(3600) }
+        var request = rig.request("GET", port: origin.port, framing: framing, body: framing == .none ? nil : rig.body(""))
+        request.fields = ["A": "1", "Expect": "100-continue"]
+        #expect(await rig.send(request).events == ["head", "body", "end"])
+        #expect(origin.received.joined().contains("Expect: 100-continue\r\n"))
+        try await rig.stop()
+    }
+
     @Test func bodyIsSentAfterADelayWithoutA100() async throws {
         let origin = try MisbehavingOrigin { connection in
             guard connection.readRequest() != nil else { return }

@@ -15,13 +15,13 @@ enum RequestHeadWriter {
         out.writeString(request.method)
         out.writeInteger(UInt8(ascii: " "))
         if request.parent == nil { out.writeString(request.target) } else { out.writeString(request.wireTarget) }
-        out.writeStaticString(" HTTP/1.1\r\nHost: ")
-        out.writeString(request.host)
-        out.writeStaticString("\r\n")
+        out.writeStaticString(" HTTP/1.1\r\n")
         var findings = Findings()
-        request.fields.writeLines(into: &out) { line in
+        let hasBody = request.framing != .none && request.framing != .length(0)
+        request.writeFields(into: &out) { line in
             switch line.first.map({ $0 | 0x20 }) {
-            case UInt8(ascii: "e"): return !isNamed("expect:", line)
+            // With a body `expectsContinue` alone decides. Without one the field is like any other.
+            case UInt8(ascii: "e"): return !hasBody || !isNamed("expect:", line)
             case UInt8(ascii: "a"):
                 if isNamed("authorization:", line), bindsConnection(line) { findings.bindsConnection = true }
             default: break
@@ -29,12 +29,6 @@ enum RequestHeadWriter {
             return true
         }
         if let authorization = request.parentAuthorization { out.writeString("Proxy-Authorization: \(authorization)\r\n") }
-        switch request.framing {
-        case .none: break
-        case .length(let count): out.writeString("Content-Length: \(count)\r\n")
-        case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
-        }
-        if request.expectsContinue { out.writeStaticString("Expect: 100-continue\r\n") }
         out.writeStaticString("\r\n")
         return findings
     }

@@ -22,6 +22,8 @@ package struct UpstreamRequest: Sendable {
     package var host: String
     /// The fields to send besides Host and framing.
     package var fields: RequestFields
+    /// Where Host, framing and `Expect` stand among them. Not stored: after a restart Host is first and the others are last.
+    package var places = FieldPlaces()
     package var framing: BodyFraming
     /// Nil exactly when `framing` is `none`.
     package var body: CapturedBody?

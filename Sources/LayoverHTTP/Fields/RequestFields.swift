@@ -72,7 +72,13 @@ package struct RequestFields: Sendable, Hashable {
 
     /// Appends them in the same way, those for which `isWanted` holds: it is shown each line without its end. Allocates nothing but
     /// room.
-    package func writeLines(into out: inout ByteBuffer, where isWanted: (UnsafeRawBufferPointer) -> Bool) {
+    ///
+    /// - Parameter before: Called before the field with that number, and at the end with the number of fields: it may write others.
+    package func writeLines(
+        into out: inout ByteBuffer, before: (_ number: Int, inout ByteBuffer) -> Void = { _, _ in },
+        where isWanted: (UnsafeRawBufferPointer) -> Bool
+    ) {
+        var number = 0
         lines.withUnsafeReadableBytes { bytes in
             var start = 0
             while start < bytes.count {
@@ -81,11 +87,14 @@ package struct RequestFields: Sendable, Hashable {
                 start = end + 1
                 // A line without a colon behind a name is no field, and is never sent.
                 guard let colon = ByteScan.first(ASCII.colon, in: line, 0..<line.count), colon > 0, isWanted(line) else { continue }
+                before(number, &out)
+                number += 1
                 let value = ByteScan.trimmed(colon + 1..<line.count, in: line)
                 out.writeBytes(value.isEmpty ? UnsafeRawBufferPointer(rebasing: line[...colon]) : line)
                 out.writeStaticString("\r\n")
             }
         }
+        before(number, &out)
     }
 }
 

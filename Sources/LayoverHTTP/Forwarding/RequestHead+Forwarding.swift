@@ -7,10 +7,15 @@ extension RequestHead {
     /// 7.6.1); `Host`, `Content-Length` and `Expect`, which belong to the sender of the next
     /// message; `Layover-*`; and `Via`, see `writeVia(into:own:)`. `Max-Forwards` of OPTIONS and
     /// TRACE is written one less. Of `TE` only the wish for trailers goes on (`TrailersWish`).
+    ///
+    /// - Returns: Where the fields stood that belong to the sender of the next message.
+    @discardableResult
     package func writeForwardedFields(
         into out: inout RequestFields, options: ForwardingOptions = .init()
-    ) {
+    ) -> FieldPlaces {
         let nominated = nominatedNames
+        var places = FieldPlaces()
+        var count = 0
         _ = bytes.withUnsafeReadableBytes { bytes in
             // A line that came as `name:value CRLF` leaves as `name: value NUL` or shorter, so the
             // lines never need more than the head did.
@@ -18,6 +23,7 @@ extension RequestHead {
                 var writer = FieldLineWriter(memory)
                 for field in fields.ranges {
                     if drops(field.known, options) || nominated.contains(field, in: bytes) {
+                        places.note(field.known, at: count)
                         continue
                     }
                     if !options.removedNames.isEmpty,
@@ -28,6 +34,7 @@ extension RequestHead {
                         continue
                     }
                     writer.writeField(field, of: bytes)
+                    count += 1
                 }
                 return writer.byteCount
             }
@@ -35,6 +42,7 @@ extension RequestHead {
         writeMaxForwards(into: &out)
         TrailersWish.write(of: self, into: &out, removedNames: options.removedNames)
         if options.keepsUpgrade, upgradeRequested { out.append("Connection", "Upgrade") }
+        return places
     }
 
     private func drops(_ known: KnownField, _ options: ForwardingOptions) -> Bool {
@@ -42,6 +50,7 @@ extension RequestHead {
         if known == .upgrade { return !(options.keepsUpgrade && upgradeRequested) }
         if known == .prefer { return !options.keepsPrefer }
         if known == .maxForwards { return maxForwards != nil }
+        if known == .expect { return !passesExpectOn }
         return Self.neverForwarded.contains(known)
     }
 

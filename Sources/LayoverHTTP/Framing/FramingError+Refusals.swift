@@ -35,6 +35,7 @@ extension FramingError {
     static var malformedTarget: Self { bad("The request target is malformed.") }
     static var fragmentInTarget: Self { bad("The request target has a fragment.") }
     static var userinfoInTarget: Self { bad("The request target has userinfo.") }
+    static var malformedUserinfo: Self { bad("The userinfo of the request target is malformed.") }
     static var unknownScheme: Self { bad("The scheme of the request target is not supported.") }
     static var malformedAuthority: Self {
         bad("The host or port of the request target is invalid.")

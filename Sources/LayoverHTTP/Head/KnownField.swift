@@ -13,7 +13,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     case layover
     // Read by the rules of the proxy.
     case prefer, priority, idempotencyKey, retryAfter, proxyStatus
-    case origin, secFetchSite, userAgent
+    case origin, secFetchSite, userAgent, referer
     // End to end, and named here because nobody may take them away by nominating them.
     case authorization, cookie, setCookie, wwwAuthenticate, date, location
     case contentType, contentEncoding, contentRange, range, cacheControl
@@ -47,7 +47,8 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
                 : has("expect")
                     ? .expect
                     : has("origin") ? .origin : has("prefer") ? .prefer : .other
-        case 7: return has("upgrade") ? .upgrade : has("trailer") ? .trailer : .other
+        case 7:
+            return has("upgrade") ? .upgrade : has("trailer") ? .trailer : has("referer") ? .referer : .other
         case 8:
             return has("if-match")
                 ? .ifMatch

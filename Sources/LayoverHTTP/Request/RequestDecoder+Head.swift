@@ -31,7 +31,7 @@ extension RequestDecoder {
             try scanHead(bytes)
         }
         guard isComplete, let line = requestLine,
-            let slice = input.readSlice(length: lines.lineStart)
+            let slice = input.getSlice(at: input.readerIndex, length: lines.lineStart)
         else { return nil }
         let fields = FieldBlock(bytes: slice, ranges: fieldScan.take())
         requestLine = nil
@@ -39,6 +39,8 @@ extension RequestDecoder {
         let head = try slice.withReadableBytes { bytes throws(FramingError) in
             try RequestHead(line: line, fields: fields, isHTTP2: isHTTP2, in: bytes)
         }
+        // A head that is refused stays in the input, for the access log.
+        input.moveReaderIndex(forwardBy: slice.readableBytes)
         isLast = !head.keepAlive
         switch head.framing {
         case .none: state = .fixedBody(0)

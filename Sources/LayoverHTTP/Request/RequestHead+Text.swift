@@ -19,8 +19,18 @@ extension RequestHead {
     /// The method as it came.
     package var methodString: String { fields.string(methodRange) }
 
-    /// The target as it came. ASCII without white space and control characters.
-    package var targetString: String { fields.string(targetRange) }
+    /// The target as it came, without userinfo. ASCII without white space and control characters.
+    package var targetString: String {
+        guard let userinfo = userinfoRange else { return fields.string(targetRange) }
+        return fields.string(targetRange.lowerBound..<userinfo.lowerBound) + fields.string(userinfo.upperBound..<targetRange.upperBound)
+    }
+
+    /// Name and password in an absolute target, with their `@`. They are never sent, shown or stored.
+    private var userinfoRange: Range<Int>? {
+        guard case .absolute(let scheme, _) = line.target.form, let authority = authorityRange else { return nil }
+        let start = targetRange.lowerBound + scheme.name.utf8.count + "://".utf8.count
+        return start < authority.lowerBound ? start..<authority.lowerBound : nil
+    }
 
     /// Whether the bytes of the range equal `other` exactly.
     package func equals(_ range: Range<Int>, _ other: [UInt8]) -> Bool {

@@ -25,9 +25,9 @@ package final class RequestHead: Sendable {
         case .authority: .authority
         }
     }
-    /// The target as it came.
+    /// The target as it came, userinfo included: see `targetString`.
     package var targetRange: Range<Int> { line.targetRange.range }
-    /// `host[:port]` of the target as it came, for the absolute and the authority form. Equal bytes
+    /// `host[:port]` of the target as it came, without userinfo, for the absolute and the authority form. Equal bytes
     /// mean an equal `targetAuthority`, so a caller can keep the one of the request before.
     package var authorityRange: Range<Int>? { line.target.authorityBytes?.range }
 
@@ -45,6 +45,9 @@ package final class RequestHead: Sendable {
     /// Whether the client waits for a 100 before it sends its body. Only HTTP/1.1 and only with a
     /// body (RFC 9110 section 10.1.1).
     package let expectsContinue: Bool
+
+    /// Whether `Expect: 100-continue` came with a request without a body. There is nothing to wait for, so the field is passed on.
+    package let passesExpectOn: Bool
 
     /// Whether there is an expectation other than `100-continue`: the response is 417.
     package let hasUnknownExpectation: Bool
@@ -78,6 +81,7 @@ package final class RequestHead: Sendable {
         version = isHTTP2 ? .http2 : isCurrent ? .http11 : .http10
         keepAlive = isCurrent && !facts.closes
         expectsContinue = isCurrent && facts.saysContinue && framing.hasBody
+        passesExpectOn = isCurrent && facts.saysContinue && !facts.hasUnknownExpectation && !framing.hasBody
         hasUnknownExpectation = isCurrent && facts.hasUnknownExpectation
         maxForwards = facts.maxForwards
         hostBytes = facts.hostBytes

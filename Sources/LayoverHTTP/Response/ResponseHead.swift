@@ -15,6 +15,11 @@ package struct ResponseHead: Sendable {
     package let endsConnection: Bool
     /// Whether there is a Via field. It is passed on; ours is for the caller to append.
     package let hasVia: Bool
+    /// Whether there is a Date field. Without one the recipient adds the time of receipt (RFC 9110 section 6.6.1).
+    package let hasDate: Bool
+    /// Where the first Content-Length or Transfer-Encoding stood that `bytes` lacks, as an offset in `bytes`. Nil: there is none, or
+    /// its place is not known.
+    package let framingPlace: Int?
 
     /// The status line as HTTP/1.1 and the fields as they came, minus what concerned the upstream's
     /// connection and minus Content-Length and Transfer-Encoding, which the caller writes anew.
@@ -26,10 +31,22 @@ package struct ResponseHead: Sendable {
     package var isInterim: Bool { status < 200 && status != 101 }
 
     /// The same head, whose body has an end of its own.
-    package var chunked: ResponseHead {
+    package var chunked: ResponseHead { changed(framing: .chunked, bytes: bytes) }
+
+    /// The same head with a Date field behind the others.
+    ///
+    /// - Parameter line: The field line with its CRLF.
+    package func dated(by line: [UInt8]) -> ResponseHead {
+        var bytes = bytes
+        bytes.writeBytes(line)
+        return changed(framing: framing, bytes: bytes, hasDate: true)
+    }
+
+    private func changed(framing: ResponseFraming, bytes: ByteBuffer, hasDate: Bool? = nil) -> ResponseHead {
         ResponseHead(
-            status: status, minorVersion: minorVersion, framing: .chunked, contentLength: contentLength,
-            announcesImpossibleBody: announcesImpossibleBody, endsConnection: endsConnection, hasVia: hasVia, bytes: bytes)
+            status: status, minorVersion: minorVersion, framing: framing, contentLength: contentLength,
+            announcesImpossibleBody: announcesImpossibleBody, endsConnection: endsConnection, hasVia: hasVia,
+            hasDate: hasDate ?? self.hasDate, framingPlace: framingPlace, bytes: bytes)
     }
 
     /// Its bytes as it is passed on, the empty line included.

@@ -32,9 +32,12 @@ extension ResponseHeadAssembler {
             return true
         case .contentLength:
             try framing.readLength(field, in: line)
-            return isHeadRequest || statusLine.status == 304
+            if isHeadRequest || statusLine.status == 304 { return true }
+            noteFramingPlace()
+            return false
         case .transferEncoding:
             try framing.readEncoding(field, in: line)
+            noteFramingPlace()
             return false
         case .connection:
             connection.read(field.value, in: line)
@@ -43,11 +46,18 @@ extension ResponseHeadAssembler {
         case .via:
             hasVia = true
             return true
+        case .date:
+            hasDate = true
+            return true
         case .upgrade where statusLine.status == 101:
             return true
         default:
             return !KnownField.hopByHop.contains(field.known)
         }
+    }
+
+    private mutating func noteFramingPlace() {
+        if framingPlace == nil { framingPlace = out.readableBytes }
     }
 
     /// The empty line came: judges the head as a whole and hands it over.
@@ -59,7 +69,8 @@ extension ResponseHeadAssembler {
         let head = ResponseHead(
             status: statusLine.status, minorVersion: statusLine.minorVersion, framing: bodyFraming,
             contentLength: framing.length, announcesImpossibleBody: statusLine.status == 204 && announcesBody,
-            endsConnection: statusLine.minorVersion == 0 || connection.closes, hasVia: hasVia, bytes: out)
+            endsConnection: statusLine.minorVersion == 0 || connection.closes, hasVia: hasVia, hasDate: hasDate,
+            framingPlace: framingPlace, bytes: out)
         if head.isInterim {
             interimHeadCount += 1
             guard interimHeadCount <= limits.interimHeadCountMax else { throw .tooManyInterimHeads }
@@ -103,6 +114,7 @@ extension ResponseHeadAssembler {
             kept.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start...]))
         }
         out = kept
+        framingPlace = nil
     }
 
     private static func endOfLine(after field: FieldRange, in bytes: UnsafeRawBufferPointer) -> Int

@@ -31,6 +31,8 @@ package struct ResponseHeadAssembler: Sendable {
     var connection = ConnectionOptions()
     var nominated = NominatedNames()
     var hasVia = false
+    var hasDate = false
+    var framingPlace: Int?
     var interimHeadCount = 0
 
     package init(limits: FramingLimits = .init()) {
@@ -65,6 +67,8 @@ package struct ResponseHeadAssembler: Sendable {
         connection = ConnectionOptions()
         nominated = NominatedNames()
         hasVia = false
+        hasDate = false
+        framingPlace = nil
     }
 
     /// Takes one line, its CRLF included. Returns the head at the empty line.

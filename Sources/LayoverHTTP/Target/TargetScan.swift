@@ -1,5 +1,6 @@
 /// Reads a request target. What is found wrong is refused, never repaired: two readings of one
-/// target are how a check on the host is circumvented.
+/// target are how a check on the host is circumvented. Well-formed userinfo of an absolute target is not wrong; it is
+/// skipped, and nobody gets to see it.
 struct TargetScan: Sendable {
     let form: TargetForm
     /// The authority's bytes with port, of the absolute and the authority form.
@@ -65,12 +66,16 @@ struct TargetScan: Sendable {
         while end < range.upperBound, bytes[end] != ASCII.slash, bytes[end] != ASCII.question {
             end &+= 1
         }
-        if ByteScan.first(ASCII.at, in: bytes, start..<end) != nil { throw .userinfoInTarget }
-        guard let authority = AuthorityRange(start..<end, in: bytes) else {
+        var hostStart = start
+        if let at = ByteScan.first(ASCII.at, in: bytes, start..<end) {
+            guard Userinfo.isValid(start..<at, in: bytes) else { throw .malformedUserinfo }
+            hostStart = at + 1
+        }
+        guard let authority = AuthorityRange(hostStart..<end, in: bytes) else {
             throw .malformedAuthority
         }
         self.init(
             form: .absolute(scheme, path: CompactRange(end..<range.upperBound)),
-            authorityBytes: start..<end, authority: authority)
+            authorityBytes: hostStart..<end, authority: authority)
     }
 }

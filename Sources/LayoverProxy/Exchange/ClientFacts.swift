@@ -7,6 +7,8 @@ struct ClientFacts {
     var isHTTP10: Bool
     var keepAlive: Bool
     var expectsContinue: Bool
+    /// Whether `Expect: 100-continue` was passed on although there is no body: a 100 is the origin's answer to it.
+    var passesContinueOn: Bool
     var isOnOwnOrigin: Bool
     /// Whether the client had its 200 for CONNECT before the origin was asked: another response would be read as the tunnel's.
     var isConnected: Bool
@@ -20,6 +22,7 @@ struct ClientFacts {
         // What a client sends behind a CONNECT is the tunnel's; after a refusal it must not be read as requests.
         keepAlive = head.keepAlive && head.method != .connect
         expectsContinue = head.expectsContinue
+        passesContinueOn = head.passesExpectOn
         isOnOwnOrigin = head.isOnOwnOrigin && !isIntercepted
         self.isConnected = isConnected
     }

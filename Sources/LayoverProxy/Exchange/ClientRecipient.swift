@@ -169,7 +169,7 @@ final class ClientRecipient {
     }
 
     func passOn(interim head: ResponseHead, in phase: ExchangePhase) {
-        if head.status == 100 { return sendContinue(in: phase) }
+        if head.status == 100, !facts.passesContinueOn { return sendContinue(in: phase) }
         // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2). Inside a body that goes on, a head would be taken for bytes of it.
         // mutant: head-in-body
         guard !facts.isHTTP10, phase.isAttempting, !response.hasBegun, let connection else { return }

@@ -62,6 +62,7 @@ final class ClientResponse {
         out.writeBytes(loop.planner.viaMember)
         out.writeStaticString("\r\n")
         writeStatus(of: exchange, into: &out)
+        let end = out.readableBytes
         switch framing {
         case .none, .close: break
         case .length:
@@ -70,6 +71,8 @@ final class ClientResponse {
             out.writeStaticString("\r\n")
         case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
         }
+        // On our own web origin the head was written anew, and the place is not known.
+        if let place = head.framingPlace, !facts.isOnOwnOrigin { out.moveTail(from: end, to: place) }
         if saysClose { out.writeStaticString("Connection: close\r\n") }
         out.writeStaticString("\r\n")
     }

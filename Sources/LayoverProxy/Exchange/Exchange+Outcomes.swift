@@ -140,6 +140,8 @@ extension Exchange {
         guard !parentRefused(head) else { return }
         if phase.isUnattended { return answeredUnattended(head) }
         if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
+        // Before anybody keeps or passes on the head (RFC 9110 section 6.6.1).
+        let head = head.hasDate ? head : head.dated(by: loop.dateLine.bytes(at: loop.wallSeconds))
         guard !leavesOutcomeUnknown(head) else { return }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)

@@ -178,11 +178,17 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         sendPending()
         var fields = HPACKHeaders([(":status", String(head.status))])
         let block = head.fields()
+        var length: Int?
+        if case .length(let count) = head.framing { length = count }
         for range in block.ranges {
+            if let count = length, let place = head.framingPlace, range.name.lowerBound >= place {
+                fields.add(name: "content-length", value: String(count))
+                length = nil
+            }
             let name = block.string(range.name).lowercased()
             if !HTTP2Fields.ofConnections.contains(name) { fields.add(name: name, value: block.string(range.value)) }
         }
-        if case .length(let count) = head.framing { fields.add(name: "content-length", value: String(count)) }
+        if let length { fields.add(name: "content-length", value: String(length)) }
         pendingHead = fields
         if head.isInterim { sendPending() }
     }

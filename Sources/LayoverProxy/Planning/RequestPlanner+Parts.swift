@@ -29,7 +29,7 @@ extension RequestPlanner {
     ///   - keepsUpgrade: Whether the wish for another protocol goes on.
     func fields(
         of head: RequestHead, route: Route?, honoursPrefer: Bool = false, keepsUpgrade: Bool = false
-    ) -> RequestFields {
+    ) -> (RequestFields, FieldPlaces) {
         var out = RequestFields()
         out.reserveCapacity(head.bytes.readableBytes + viaToken.count + 12)
         var options = ForwardingOptions()
@@ -42,7 +42,7 @@ extension RequestPlanner {
         }
         options.keepsPrefer = !honoursPrefer
         options.keepsUpgrade = keepsUpgrade
-        head.writeForwardedFields(into: &out, options: options)
+        let places = head.writeForwardedFields(into: &out, options: options)
         if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
             out.append("Prefer", others.joined(separator: ", "))
         }
@@ -53,7 +53,7 @@ extension RequestPlanner {
             out.append(field.name, Self.filledIn(field))
         }
         head.writeVia(into: &out, own: viaToken)
-        return out
+        return (out, places)
     }
 
     /// The value, with a UUID where the configuration has `~uuid~`: the same for all attempts of the request.

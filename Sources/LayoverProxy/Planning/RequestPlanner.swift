@@ -71,15 +71,16 @@ final class RequestPlanner {
         let hasKey = hasIdempotencyKey(head, route)
         let repeatability = Repeatability(
             isUpgrade ? .upgrade : .transfer, method: head.methodString, hasIdempotencyKey: hasKey, isDeclared: policy.repeatable)
-        let request = UpstreamRequest(
+        let (fields, places) = fields(
+            of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade)
+        var request = UpstreamRequest(
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method, target: target,
-            host: address.host,
-            fields: fields(
-                of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade),
+            host: address.host, fields: fields,
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
             allowAddresses: route?.allowAddresses ?? [], offersHTTP2: route?.offersHTTP2 ?? false,
             parent: parent(for: address.origin, by: route))
+        request.places = places
         let plan = ForwardPlan(
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = try order(of: head, policy, request)

@@ -1,5 +1,9 @@
 import LayoverCore
+import LayoverText
 import NIOCore
+#if canImport(Glibc)
+import Glibc
+#endif
 
 /// A whole response that the proxy makes itself.
 struct OwnResponse {
@@ -46,11 +50,13 @@ struct OwnResponse {
     /// - Parameters:
     ///   - sendsBody: False for a response to HEAD, which announces the length all the same.
     ///   - isOnOwnOrigin: Whether it was asked for at the proxy's own web origin.
-    func encoded(closes: Bool, sendsBody: Bool, isOnOwnOrigin: Bool = false) -> ByteBuffer {
+    ///   - second: Of its `Date`, in seconds since 1970.
+    func encoded(closes: Bool, sendsBody: Bool, isOnOwnOrigin: Bool = false, at second: Int = time(nil)) -> ByteBuffer {
         var out = ByteBuffer()
         out.writeString("HTTP/1.1 \(status) \(StatusText.reason(of: status))\r\n")
         if isOnOwnOrigin { OwnOrigin.write(into: &out) }
         for field in fields { out.writeString("\(field.name): \(field.value)\r\n") }
+        if !fields.contains(where: { $0.name.lowercased() == "date" }) { out.writeString("Date: \(HTTPDate.text(second))\r\n") }
         if !fields.contains(where: { $0.name.lowercased() == "cache-control" }) {
             out.writeString("Cache-Control: no-store\r\n")
         }

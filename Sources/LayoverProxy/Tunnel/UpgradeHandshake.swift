@@ -65,8 +65,8 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private var requestHead: ByteBuffer {
         let request = attempt.request
-        var out = ByteBuffer(string: "\(request.method) \(request.target) HTTP/1.1\r\nHost: \(request.host)\r\n")
-        request.fields.write(into: &out)
+        var out = ByteBuffer(string: "\(request.method) \(request.target) HTTP/1.1\r\n")
+        request.writeFields(into: &out)
         out.writeString("\r\n")
         return out
     }

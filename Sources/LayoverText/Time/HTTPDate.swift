@@ -1,4 +1,4 @@
-/// A moment in the three forms that RFC 9110 section 5.6.7 makes every recipient read.
+/// A moment as HTTP writes it, and in the three forms that RFC 9110 section 5.6.7 makes every recipient read.
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -33,6 +33,21 @@ package enum HTTPDate {
         let days = GregorianCalendar.days(year: full, month: month + 1, day: day)
         return days * GregorianCalendar.secondsPerDay + hour * 3600 + minute * 60 + second
     }
+
+    /// The form that senders use: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// - Parameter second: Seconds since 1970.
+    package static func text(_ second: Int) -> String {
+        let second = max(0, second)
+        let (days, ofDay) = second.quotientAndRemainder(dividingBy: GregorianCalendar.secondsPerDay)
+        let date = GregorianCalendar.date(days: days)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let clock = "\(two(ofDay / 3600)):\(two(ofDay / 60 % 60)):\(two(ofDay % 60))"
+        return "\(weekdays[days % 7]), \(two(date.day)) \(months[date.month - 1]) \(date.year) \(clock) GMT"
+    }
+
+    /// The first day of 1970 was a Thursday.
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     private static func number(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.count <= 4, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }

@@ -45,7 +45,7 @@ struct FieldList {
         fields.lines.withUnsafeReadableBytes { write($0) }
         // Were the last NUL missing, libcurl would read on behind the lines.
         writeTerminator()
-        addLines(fieldsStart: fieldsStart)
+        addLines(fieldsStart: fieldsStart, passesExpect: framing == .none || framing == .length(0))
         // A line without a value keeps libcurl from adding a field of its own. Behind one of the client
         // it has no effect: the first line of a name decides.
         add(Self.noExpect)
@@ -109,14 +109,16 @@ struct FieldList {
 
     /// Points a node at each line.
     ///
-    /// - Parameter fieldsStart: Where the fields of the request begin. Before it a line without a value is meant to be one.
-    private mutating func addLines(fieldsStart: Int) {
+    /// - Parameters:
+    ///   - fieldsStart: Where the fields of the request begin. Before it a line without a value is meant to be one.
+    ///   - passesExpect: Whether `Expect` is a field like any other: libcurl waits for nothing where there is no body.
+    private mutating func addLines(fieldsStart: Int, passesExpect: Bool) {
         guard let start = bytes.baseAddress else { return }
         var offset = 0
         while offset < byteCount, let end = memchr(start + offset, 0, byteCount - offset) {
             let line = start + offset
             let next = UnsafeRawPointer(end) - UnsafeRawPointer(start) + 1
-            if next - offset > 1, !Self.isExpect(line) {
+            if next - offset > 1, passesExpect || !Self.isExpect(line) {
                 if offset >= fieldsStart { spellIfEmpty(offset..<next - 1) }
                 add(UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self))
             }

@@ -100,7 +100,8 @@ extension RefusedRequest {
 
     static let targets: [RefusedRequest] = [
         "/a#b", "/#", "http://a/#x", "http://a#x", "/\u{E9}", "/\u{80}", "/\0", "/\u{7F}", "/a\tb", "/aaaaaaaaaaaaaa\u{FF}aaaaaaa",
-        "http://u@a/", "http://u:p@a/", "http://@a/", "http://a@b@c/", "http://a:80@b/", "http://a\\@b/",
+        "http://a@b@c/", "http://u:p@/", "http://u:p@", "http://u:p@a:0/", "http://u%@a/", "http://u%4@a/", "http://u%4g@a/", "http://[u]@a/", "http://u\"@a/",
+        "http://u|p@a/", "http://u^@a/", "http://\u{E9}@a/", "http://a\\@b/",
         "http://a:0/", "http://a:65536/", "http://a:99999999999999999999/", "http://a:+80/", "http://a:-1/", "http://a:x/",
         "http://a:80x/", "http://a:/", "http://a: 80/", "http://a::80/", "http://a:8 0/", "http://:80/", "http:///p", "http://", "http://?x",
         "ftp://a/", "file:///etc/passwd", "gopher://a/", "ws://a/", "httpx://a/", "javascript:x", "http:a", "http:/a", "http:", "http", "://a/", ":",

@@ -17,11 +17,26 @@ struct RequestForwardingTests {
     @Test(arguments: [
         "Connection: close", "Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic x",
         "TE: gzip", "Upgrade: h2c", "HTTP2-Settings: AAA", "Proxy-Authenticate: Basic", "Content-Length: 0",
-        "Transfer-Encoding: chunked", "Expect: 100-continue", "Layover-Mode: pass", "layover-x: 1", "Via: 1.1 b",
+        "Transfer-Encoding: chunked", "Layover-Mode: pass", "layover-x: 1", "Via: 1.1 b",
         "PROXY-AUTHENTICATION-INFO: x",
     ])
     func hopByHopFieldIsRemoved(line: String) throws {
         #expect(try forwarded(requestHead(fields: "A: 1", line, "B: 2")) == "A: 1|B: 2|")
+    }
+
+    @Test func expectWithoutABodyIsForwarded() throws {
+        #expect(try forwarded(requestHead(fields: "A: 1", "Expect: 100-continue", "B: 2")) == "A: 1|Expect: 100-continue|B: 2|")
+        let withBody = try requestHead(fields: "Content-Length: 3", "Expect: 100-continue", method: "PUT")
+        #expect(forwarded(withBody) == "")
+    }
+
+    @Test func placesOfFieldsThatAreWrittenAnewAreNoted() throws {
+        let head = try requestHead(
+            "PUT / HTTP/1.1\r\nA: 1\r\nHost: a\r\nConnection: x\r\nX: 1\r\nB: 2\r\nContent-Length: 3\r\nC: 3\r\nExpect: 100-continue\r\n\r\n")
+        var out = RequestFields()
+        let places = head.writeForwardedFields(into: &out)
+        #expect(out.lines.visible == "A: 1|B: 2|C: 3|")
+        #expect(places.host == 1 && places.framing == 2 && places.expect == 3)
     }
 
     @Test func trailerFieldIsForwarded() throws {

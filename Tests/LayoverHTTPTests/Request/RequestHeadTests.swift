@@ -19,6 +19,17 @@ struct RequestHeadTests {
         #expect("\(head.methodString) \(head.targetString)" == start)
     }
 
+    @Test func userinfoOfAnAbsoluteTargetIsSkipped() throws {
+        let head = try requestHead("GET http://me:s%40cret@A:80/p?q=x@y HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(head.targetString == "http://A:80/p?q=x@y")
+        #expect(head.targetAuthority == Authority(host: "a", port: 80))
+        let range = try #require(head.authorityRange)
+        #expect(head.equals(range, latin1("A:80")))
+        var out = ByteBuffer()
+        head.writeOriginForm(into: &out)
+        #expect(String(buffer: out) == "/p?q=x@y")
+    }
+
     @Test func authorityBytesCanBeCompared() throws {
         let head = try requestHead("GET http://A:80/ HTTP/1.1\r\nHost: a\r\n\r\n")
         let range = try #require(head.authorityRange)
@@ -51,6 +62,7 @@ struct RequestHeadTests {
         let head = try requestHead(fields: "Expect: \(value)", "Content-Length: \(length)", method: "PUT", version: version)
         #expect(head.expectsContinue == expects)
         #expect(head.hasUnknownExpectation == isUnknown)
+        #expect(head.passesExpectOn == (length == "0" && version == "1.1"))
     }
 
     @Test func fieldsAreFoundByName() throws {

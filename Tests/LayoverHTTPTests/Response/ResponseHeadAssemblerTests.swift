@@ -23,6 +23,16 @@ struct ResponseHeadAssemblerTests {
         #expect(head.fields().values(of: "x-a").map(head.fields().string) == ["1", "2"])
     }
 
+    @Test func placeOfTheFramingAndTheDateAreNoted() throws {
+        let head = try #require(try heads("HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 3\r\nDate: x\r\n\r\n").first)
+        #expect(head.framingPlace == "HTTP/1.1 200 OK\r\nA: 1\r\n".utf8.count)
+        #expect(head.hasDate)
+        let bare = try #require(try heads("HTTP/1.1 200 OK\r\nA: 1\r\n\r\n").first)
+        #expect(bare.framingPlace == nil && !bare.hasDate)
+        let dated = bare.dated(by: latin1("Date: y\r\n"))
+        #expect(dated.hasDate && dated.bytes.visible == "HTTP/1.1 200 OK\r\nA: 1\r\nDate: y\r\n")
+    }
+
     @Test(arguments: [
         ("200 OK\r\nContent-Length: 0", ResponseFraming.length(0)), ("200 OK\r\nTransfer-Encoding: Chunked", .chunked), ("200 OK\r\nX: 1", .untilClose),
         ("204 No\r\nContent-Length: 0", .none), ("304 Not\r\nContent-Length: 5", .none), ("200\r\nX: 1", .untilClose), ("599 \r\nContent-Length: 1", .length(1)),

@@ -42,7 +42,7 @@ extension HazardRow {
     ]
 
     private static let targets: [HazardRow] = [
-        "GET http://user@o.test/ HTTP/1.1", "GET http://user:pass@o.test/ HTTP/1.1", "GET http://@o.test/ HTTP/1.1", "GET http://o.test/#x HTTP/1.1",
+        "GET http://a@b@o.test/ HTTP/1.1", "GET http://user:p%zz@o.test/ HTTP/1.1", "GET http://user:pass@/ HTTP/1.1", "CONNECT u:p@o.test:443 HTTP/1.1", "GET http://o.test/#x HTTP/1.1",
         "GET http://o.test#x HTTP/1.1", "GET /x#y HTTP/1.1", "GET http://o.test:0/ HTTP/1.1", "GET http://o.test:/ HTTP/1.1", "GET http://o.test:65536/ HTTP/1.1",
         "GET http://o.test:+80/ HTTP/1.1", "GET http://o.test:-80/ HTTP/1.1", "GET http://o.test:80a/ HTTP/1.1", "GET http://o.test:http/ HTTP/1.1",
         "GET http://o.test:0x50/ HTTP/1.1", "GET http://o.test:80:80/ HTTP/1.1", "GET ftp://o.test/ HTTP/1.1", "GET file:///etc/passwd HTTP/1.1",
@@ -56,6 +56,7 @@ extension HazardRow {
         "CONNECT o.test:443/ HTTP/1.1", "CONNECT /x HTTP/1.1", "CONNECT * HTTP/1.1", "CONNECT [::1]443 HTTP/1.1", "CONNECT o.test:443#x HTTP/1.1",
     ].map { line($0, bad) } + [
         line("GET http://o.test/a/../b/./%2e%2e/%00?x=%0d%0aHost:evil HTTP/1.1", .passed(["GET /a/../b/./%2e%2e/%00?x=%0d%0aHost:evil o.test|"])),
+        line("GET http://user:pass@o.test/ HTTP/1.1", .passed(["GET / o.test|"])), line("GET http://evil.test:80@o.test/ HTTP/1.1", .passed(["GET / o.test|"])),
         line("GET http://o.test?q HTTP/1.1", .passed(["GET /?q o.test|"])), line("GET http://o.test HTTP/1.1", .passed(["GET / o.test|"])),
         line("GET http://O.TEST:80/ HTTP/1.1", .passed(["GET / o.test|"])), line("GET HTTP://o.test/ HTTP/1.1", .passed(["GET / o.test|"])),
         line("GET http://o.test//x//y HTTP/1.1", .passed(["GET //x//y o.test|"])), line("GET http://o.test/?a=http://b@c HTTP/1.1", .passed(["GET /?a=http://b@c o.test|"])),

@@ -29,9 +29,9 @@ struct TicketResourceTests {
             _ = await proxy.engine.command(.hold, id)
             #expect(try await proxy.ticket(id).member("state") == "held")
             _ = await proxy.engine.command(.retry, id)
-            try await proxy.nextAttempt().answerWell(404, ["X-A: 1", "X-B: \"2\""], body: "no")
+            try await proxy.nextAttempt().answerWell(404, ["X-A: 1", "X-B: \"2\"", "Date: then"], body: "no")
             answer = try await proxy.until(id, is: .delivered)
-            #expect(answer.body.contains(#""response":{"status":404,"fields":{"X-A":"1","X-B":"\"2\""}}"#))
+            #expect(answer.body.contains(#""response":{"status":404,"fields":{"X-A":"1","X-B":"\"2\"","Date":"then"}}"#))
             #expect(answer["Retry-After"] == nil)
             #expect(answer.member("nextAttemptAt") == "null")
         }

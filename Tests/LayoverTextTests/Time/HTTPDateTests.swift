@@ -20,6 +20,15 @@ struct HTTPDateTests {
     }
 
     @Test(arguments: [
+        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+        (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+    ])
+    func dateIsWrittenInTheFormOfSenders(second: Int, text: String) {
+        #expect(HTTPDate.text(second) == text)
+        #expect(HTTPDate.seconds(text, now: Self.now) == second)
+    }
+
+    @Test(arguments: [
         "", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 94 08:49:37 PST",
         "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
         "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 8 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
