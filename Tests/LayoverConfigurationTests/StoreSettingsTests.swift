@@ -1,3 +1,4 @@
+import LayoverCore
 import Testing
 
 @testable import LayoverConfiguration
@@ -30,14 +31,27 @@ import Testing
 
     /// Who adds a field of their own easily forgets that the list replaces the default one.
     @Test(arguments: [
-        (#"["X-Api-Key"]"#, "Authorization and Cookie"), (#"["authorization"]"#, "Cookie"),
-        ("[]", "Authorization and Cookie"),
+        (#"["X-Api-Key"]"#, "Api-Key, Authorization, Cookie, X-Access-Token and X-Auth-Token"),
+        (#"["authorization", "cookie", "api-key", "x-access-token", "x-API-key"]"#, "X-Auth-Token"),
+        ("[]", "Api-Key, Authorization, Cookie, X-Access-Token, X-Api-Key and X-Auth-Token"),
     ])
     func credentialsThatAreStoredAsTheyAreAreWarnedOf(list: String, names: String) throws {
         #expect(
             try load(#"{"store": {"encryptFields": \#(list)}}"#).warnings == [
                 "store.encryptFields: does not list \(names), so these credentials are stored unencrypted."
             ])
+    }
+
+    @Test func fieldsOfRoutesAreEncryptedUnlessAListIsGiven() throws {
+        let routes = #""routes": {"r": {"upstream": "https://a.example", "setFields": {"X-Tenant-Secret": "t", "X-Plain": "p"}}}"#
+        let standard = try load("{\(routes)}")
+        #expect(standard.settings.store.encryptsRouteFields && standard.warnings.isEmpty)
+        #expect(standard.settings.routes.writtenFields == ["X-Plain", "X-Tenant-Secret"])
+        let listed = try load(
+            "{\(routes), " + #""store": {"encryptFields": ["Authorization", "Cookie", "Api-Key", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]}}"#)
+        #expect(!listed.settings.store.encryptsRouteFields)
+        #expect(
+            listed.warnings == ["store.encryptFields: does not list X-Tenant-Secret, so these credentials are stored unencrypted."])
     }
 
     @Test(arguments: [

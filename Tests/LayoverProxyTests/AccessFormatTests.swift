@@ -35,14 +35,33 @@ struct AccessFormatTests {
     }
 
     private func line(_ lines: String, _ format: AccessLog.Format, _ change: (AccessRecord) -> Void = { _ in }) throws -> String {
-        let planner = RequestPlanner(rules: ProxyRules(), addressGuard: OwnAddressGuard())
-        let record = AccessRecord(try head(lines), from: "127.0.0.1", nil, isSecure: false, planner, at: Timestamp(nanoseconds: 5_000_000_000))
+        let record = AccessRecord(try head(lines), from: "127.0.0.1", nil, isSecure: false, at: Timestamp(nanoseconds: 5_000_000_000))
         change(record)
         var writer = AccessFormat(format)
         var out = ByteBuffer()
         let end = Timestamp(nanoseconds: 7_500_000_000)
         writer.write(record, .done, now: end, wall: 1_792_745_405_042_000_000, into: &out)
         return String(buffer: out)
+    }
+
+    @Test(arguments: [
+        ("GET http://a b/ HTTP/1.1\r\nX: 1\r\nUser-Agent: c/1\r\n\r\n", "GET", "http://a b/", "c/1"),
+        ("\r\nGET http://me:p w@h:1@a/x?token=hush HTTP/1.1\r\nuser-agent:  c \r\n", "GET", "http://a/x?token=***", "c"),
+        ("CONNECT me:hush@a:443 HTTP/1.1\r\n\r\n", "CONNECT", "a:443", nil),
+        ("GET /.layover/route/x/~hush/a b HTTP/1.1\r\n", "GET", "/.layover/route/x/~***/a b", nil),
+        ("GET /a?b=c@d\r\n", "GET", "/a?b=c@d", nil), ("POST / HTTP/1.1\r\nX Y\r\nUser-Agent: z", "POST", "/", "z"),
+        ("POST / HTTP/1.1\r\n\r\nUser-Agent: body", "POST", "/", nil), ("\u{16}\u{3}\u{1} x", nil, nil, nil), ("GET", nil, nil, nil),
+        ("GET \r\n", nil, nil, nil), ("", nil, nil, nil),
+    ])
+    func unreadableRequestIsLoggedAsFarAsItIsRead(text: String, method: String?, url: String?, userAgent: String?) {
+        let request = UnreadableRequest(ByteBuffer(string: text))
+        #expect(request.method == method && request.url == url && request.userAgent == userAgent, "\(request)")
+    }
+
+    @Test(arguments: ["/.layover/route/api/~hush/a", "/.layover/route/api/%7Ehush/a", "/.layover/route/no-route/%7ehush/a"])
+    func keyOfARouteIsInNoLine(path: String) throws {
+        let line = try line("GET \(path) HTTP/1.1\r\nHost: l\r\nReferer: http://l\(path)?token=hush", .json)
+        #expect(!line.contains("hush") && line.contains("/~***/a"), "\(line)")
     }
 
     @Test func combinedLineIsApachesAndMoreBehindIt() throws {

@@ -27,6 +27,7 @@ struct RouteKeyTests {
     @Test(arguments: [
         ("/.layover/route/api/~k3y-._~/a/b?q=1", "", "/base/a/b?q=1"), ("/.layover/route/api/~k3y-._~", "", "/base/"),
         ("/.layover/route/api/~k3y-._~/", "", "/base/"), ("/.layover/route/api/~k3y-._~?q=1", "", "/base/?q=1"),
+        ("/.layover/route/api/%7Ek3y-._%7e/a", "", "/base/a"), ("/.layover/route/api/%7ek3y-._~/a", "Layover-Key: k3y-._~", "/base/a"),
         ("/.layover/route/api/~k3y-._~/~k3y-._~/x", "", "/base/~k3y-._~/x"), ("/.layover/route/api/a", "Layover-Key: k3y-._~", "/base/a"),
         ("/.layover/route/api/~user/a", "layover-key: k3y-._~", "/base/~user/a"),
         ("/.layover/route/api/~k3y-._~/a", "Layover-Key: k3y-._~", "/base/a"), ("http://hosted.test/a", "Layover-Key: other", "/a"),
@@ -64,6 +65,20 @@ struct RouteKeyTests {
             #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\n\r\n").status == 403)
             #expect(try await proxy.answer(to: "GET /a HTTP/1.1\r\nHost: hosted.test\r\nLayover-Key: other\r\n\r\n").status == 200)
             #expect(proxy.upstream.startedCount == 1)
+        }
+    }
+
+    /// A page that came by the base URL names its own address in the requests that it makes.
+    @Test(arguments: [
+        ("http://127.0.0.1:1/.layover/route/api/~k3y-._~/page?a=1", "http://127.0.0.1:1/.layover/route/api/page?a=1"),
+        ("http://127.0.0.1:1/.layover/route/ap/%7Ek3y-._~/page", "http://127.0.0.1:1/.layover/route/ap/page"),
+        ("http://elsewhere.test/~k3y/a", "http://elsewhere.test/~k3y/a"),
+    ])
+    func refererReachesTheOriginWithoutTheKey(referer: String, sent: String) async throws {
+        try await withProxy(script: Self.answers, rules: Self.routes) { proxy in
+            let client = try await proxy.client(sending: .own("GET", "/.layover/route/api/~k3y-._~/a", ["Referer: \(referer)"]))
+            #expect(try await client.answer().status == 200)
+            #expect(try await proxy.nextAttempt().values("Referer") == [sent])
         }
     }
 

@@ -61,6 +61,27 @@ import Testing
         await again.close()
     }
 
+    /// Also those of a route that a reload brings while the store is open.
+    @Test func fieldsThatRoutesWriteAreInNoFile() async throws {
+        let folder = try TemporaryFolder()
+        var options = StoreOptions.quiet(folder.url.path)
+        options.routeFields = SealedFields(["X-Tenant"])
+        let store = try SQLiteStore.open(options: options)
+        var request = StoredRequest.fixture()
+        request.fields = ["X-Plain": "seen", "x-tenant": "hush-1", "X-Api-Key": "hush-2", "X-Later": "hush-3", "api-key": "hush-4"]
+        options.routeFields.add(["x-LATER"])
+        _ = try await store.commit([.insert(.fixture(1), request, nil)])
+        #expect(try await store.request(of: .fixture(1)) == request)
+        let files = try bytes(under: folder.url.path)
+        #expect(files.values.contains { $0.range(of: Data("seen".utf8)) != nil }, "the search finds what is not sealed")
+        for (name, content) in files { #expect(content.range(of: Data("hush".utf8)) == nil, "\(name)") }
+        await store.close()
+        // A value opens whatever is sealed by then.
+        let again = try SQLiteStore.open(options: StoreOptions.quiet(folder.url.path))
+        #expect(try await again.request(of: .fixture(1)) == request)
+        await again.close()
+    }
+
     @Test func proxyAuthorizationIsNeverKept() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: options(folder))

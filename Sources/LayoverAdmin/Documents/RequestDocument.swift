@@ -21,10 +21,10 @@ package struct RequestDocument: Codable, Sendable {
 extension RequestDocument {
     init(_ entry: Entry, fields: some Sequence<FieldSlice>, _ view: EntryView) {
         self.init(
-            id: view.shown(entry.id), method: entry.method, url: MaskedURL.text(entry.url),
+            id: view.shown(entry.id), method: entry.method, url: MaskedValue.text(entry.url),
             fields: fields.filter(\.isField).map { field in
                 let isMasked = CredentialFields.mayBeOne(field.name)
-                return Field(name: field.name, value: isMasked ? MaskedURL.mask : MaskedTicketIDs.text(field.text))
+                return Field(name: field.name, value: isMasked ? MaskedURL.mask : MaskedValue.text(field.text))
             }, bytes: entry.requestByteCount)
     }
 }

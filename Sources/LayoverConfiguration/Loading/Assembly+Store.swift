@@ -1,13 +1,30 @@
+import LayoverCore
+
 extension Assembly {
-    /// A list replaces the default one as a whole, which is easily forgotten.
+    /// A list replaces the default one as a whole, the fields of routes included, which is easily forgotten.
     mutating func warnOfPlainSecrets() {
-        let path = ["store", "encryptFields"]
-        guard given[KeyAddress(section: .global, key: path)] != nil else { return }
+        guard namesEncryptedFields else { return }
         let names = settings.store.encryptFields.map { $0.lowercased() }
-        let plain = StoreSettings().encryptFields.filter { !names.contains($0.lowercased()) }
+        var plain = StoreSettings().encryptFields
+        let known = Set(plain.map { $0.lowercased() })
+        let written = Set(routes.values.flatMap { Array($0.setFields.keys) + Array($0.addFields.keys) }).sorted()
+        // `Idempotency-Key` proves nothing.
+        plain += written.filter { name in
+            CredentialFields.mayBeOne(name) && !known.contains(name.lowercased()) && name.lowercased() != "idempotency-key"
+        }
+        plain = plain.filter { !names.contains($0.lowercased()) }
         guard !plain.isEmpty else { return }
         warnings.append(
-            "\(path.joined(separator: ".")): does not list \(plain.joined(separator: " and ")), so these credentials are stored "
+            "store.encryptFields: does not list \(Self.list(plain)), so these credentials are stored "
                 + "unencrypted.")
+    }
+
+    /// Whether `store.encryptFields` is given.
+    var namesEncryptedFields: Bool { given[KeyAddress(section: .global, key: ["store", "encryptFields"])] != nil }
+
+    /// `A, B and C`.
+    private static func list(_ names: [String]) -> String {
+        guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
     }
 }

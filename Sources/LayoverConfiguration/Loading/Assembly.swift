@@ -21,9 +21,10 @@ struct Assembly {
         var settings = Settings()
         apply(Schema.global, of: .global, to: &settings)
         self.settings = settings
-        warnOfPlainSecrets()
         assemblePolicies()
         assembleRoutes()
+        warnOfPlainSecrets()
+        self.settings.store.encryptsRouteFields = !namesEncryptedFields
         checkListeners()
         checkRouteKeys()
         checkNotifications()

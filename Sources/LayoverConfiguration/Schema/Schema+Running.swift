@@ -27,8 +27,8 @@ extension Schema {
             "Folder of body files. null: the folder `spool` beside the database."),
         key(
             "store.encryptFields", \.store.encryptFields, Codec.token("field name").list,
-            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too. "
-                + "Clients with different values have separate `Idempotency-Key`s."),
+            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too. Without this key all fields that routes set "
+                + "or add are encrypted as well; a list replaces both. Clients with different values have separate `Idempotency-Key`s."),
         key(
             "store.history", \.store.history, .lifetime,
             "How long a finished ticket and its response are kept."),

@@ -15,8 +15,11 @@ package struct StoreSettings: Sendable, Hashable {
     package var keyFile: String?
     /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
     package var spool: String?
-    /// Names of fields whose values are stored encrypted, in any case. Default: Authorization, Cookie.
+    /// Names of fields whose values are stored encrypted, in any case. Default: all credential fields that are known.
     package var encryptFields = CredentialFields.sealedByDefault
+    /// Whether the fields that routes set or add are stored encrypted too. Only where `encryptFields` is not given: a list there is all
+    /// that the operator wants. No key. Default: true.
+    package var encryptsRouteFields = true
     /// How long ended tickets stay known, and their responses can be collected. Default: 7 days.
     package var history = Duration.days(7)
 

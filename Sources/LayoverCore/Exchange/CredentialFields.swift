@@ -14,15 +14,15 @@ package enum CredentialFields {
     /// What an origin gives for `Cookie`, in lower case.
     package static let ofResponses = "set-cookie"
 
-    /// What the store seals where `store.encryptFields` says nothing else: fewer, because a list there is what the operator
-    /// has named, and sealing costs.
-    package static let sealedByDefault = ["Authorization", "Cookie"]
+    /// What the store seals where `store.encryptFields` says nothing else: all of `ofRequests`, and `Set-Cookie` with `Cookie`. What the
+    /// routes set or add comes on top of it.
+    package static let sealedByDefault = ["Api-Key", "Authorization", "Cookie", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]
 
     /// Whether the value of the field may let its holder in somewhere. Wider than the lists above on purpose: hiding one value
     /// too many does no harm.
     package static func mayBeOne(_ name: String) -> Bool {
         let name = name.lowercased()
-        return ["auth", "cookie", "token", "key", "secret", "password", "credential", "session", "signature"]
+        return ["auth", "cookie", "token", "key", "secret", "password", "credential", "session", "signature", "jwt", "assertion"]
             .contains { name.contains($0) }
     }
 }

@@ -59,6 +59,11 @@ package struct RouteTable: Sendable {
 
     package func route(named name: String) -> Route? { byName[name] }
 
+    /// Names of all fields that routes set or add, each once.
+    package var writtenFields: [String] {
+        Set(routes.flatMap { ($0.setFields + $0.addFields).map(\.name) }).sorted()
+    }
+
     package func route(host: String, path: some StringProtocol, method: String) -> Route? {
         routes.first { $0.matches(host: host, path: path, method: method) }
     }

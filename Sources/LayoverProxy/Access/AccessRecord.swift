@@ -27,7 +27,7 @@ final class AccessRecord {
 
     let createdAt: Timestamp
     let client: String
-    /// As they came; nil of bytes that are no request.
+    /// As it came; nil where the bytes have none.
     let method: String?
     /// Without secrets.
     let url: String?
@@ -57,22 +57,23 @@ final class AccessRecord {
     /// The id by which its entry is shown.
     var entry: EntryID?
 
-    init(_ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool, _ planner: RequestPlanner, at now: Timestamp) {
+    init(_ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool, at now: Timestamp) {
         createdAt = now
         self.client = client
         method = head.methodString
-        url = Self.url(of: head, intercepted, scheme: isSecure ? "https" : "http", planner)
+        url = Self.url(of: head, intercepted, scheme: isSecure ? "https" : "http")
         version = head.version
         userAgent = head.fields.string(.userAgent)
-        referer = head.fields.values(of: "referer").first.map { MaskedURL.text(head.fields.string($0)) }
+        referer = head.fields.values(of: "referer").first.map { MaskedValue.text(head.fields.string($0)) }
         traceParent = TraceParent(of: head)
     }
 
     /// Bytes that are no request.
-    init(malformedFrom client: String, at now: Timestamp) {
+    init(_ request: UnreadableRequest, from client: String, at now: Timestamp) {
         createdAt = now
         self.client = client
-        (method, url, userAgent, referer, traceParent) = (nil, nil, nil, nil, nil)
+        (method, url, userAgent) = (request.method, request.url, request.userAgent)
+        (referer, traceParent) = (nil, nil)
         version = .http11
     }
 
@@ -99,7 +100,7 @@ final class AccessRecord {
         }
     }
 
-    private static func url(of head: RequestHead, _ intercepted: Origin?, scheme: String, _ planner: RequestPlanner) -> String {
+    private static func url(of head: RequestHead, _ intercepted: Origin?, scheme: String) -> String {
         var url = head.targetString
         if let intercepted {
             if case .absolute = head.target { return MaskedURL.text(url) }
@@ -107,10 +108,10 @@ final class AccessRecord {
         }
         let host = (head.authorityRange ?? head.hostRange).map { "\(scheme)://" + head.fields.string($0) } ?? ""
         if hasOwnPath(url) {
-            // The address of a ticket is a secret, and the path of a route may have its key.
+            // The address of a ticket is a secret.
             var path = ByteBuffer()
             head.writeOriginForm(into: &path)
-            url = host + MaskedTicketIDs.text(planner.shown(String(buffer: path)))
+            url = host + MaskedTicketIDs.text(String(buffer: path))
         } else if case .origin = head.target {
             url = host + url
         }

@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import NIOCore
 
 extension ClientConnection {
     /// A response begins.
@@ -46,10 +47,12 @@ extension Exchange {
 extension AccessLog {
     /// - Parameter intercepted: The origin of an intercepted connection.
     func record(
-        _ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool, _ planner: RequestPlanner
+        _ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool
     ) -> AccessRecord {
-        AccessRecord(head, from: client, intercepted, isSecure: isSecure, planner, at: clock.now())
+        AccessRecord(head, from: client, intercepted, isSecure: isSecure, at: clock.now())
     }
 
-    func malformed(from client: String) -> AccessRecord { AccessRecord(malformedFrom: client, at: clock.now()) }
+    func malformed(_ input: ByteBuffer, from client: String) -> AccessRecord {
+        AccessRecord(UnreadableRequest(input), from: client, at: clock.now())
+    }
 }

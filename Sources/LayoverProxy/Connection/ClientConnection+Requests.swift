@@ -36,7 +36,7 @@ extension ClientConnection {
         loop.metrics.requestCount.increment()
         intercepted?.verdict.accepted()
         if let log = loop.accessLog {
-            access = log.record(head, from: clientAddress, intercepted?.origin, isSecure: isSecure, loop.planner)
+            access = log.record(head, from: clientAddress, intercepted?.origin, isSecure: isSecure)
         }
         if let users = loop.users { authenticate(head, by: users) } else { plan(head) }
     }
@@ -201,7 +201,7 @@ extension ClientConnection {
     private func refuse(status: Int, kind: String, _ detail: String) {
         let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
         loop.metrics.ownResponseCount.increment()
-        if let log = loop.accessLog { access = log.malformed(from: clientAddress) }
+        if let log = loop.accessLog { access = log.malformed(input, from: clientAddress) }
         responds(status, from: .layover)
         write(
             OwnResponse(problem, identity: loop.rules.identity).encoded(

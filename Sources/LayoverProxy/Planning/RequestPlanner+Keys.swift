@@ -19,20 +19,14 @@ extension RequestPlanner {
     }
 
     /// What stands behind the first segment of a path, if that is `~` and the key of the route. Nil: it is not.
+    ///
+    /// `%7E` is the same as `~` (RFC 3986 section 6.2.2.2), and some clients write it.
     static func behindKey(of route: Route, in path: Substring) -> Substring? {
-        guard let key = route.key, path.hasPrefix("/~") else { return nil }
-        let rest = path.dropFirst(2)
-        let segment = rest.prefix { $0 != "/" && $0 != "?" }
-        return isEqual(segment, key) ? rest.dropFirst(segment.count) : nil
-    }
-
-    /// A target as it may be shown: without the key of a route.
-    func shown(_ target: String) -> String {
-        guard target.hasPrefix(Self.routePrefix) else { return target }
-        let name = target.dropFirst(Self.routePrefix.count).prefix { $0 != "/" && $0 != "?" }
-        let path = target.dropFirst(Self.routePrefix.count + name.count)
-        guard path.hasPrefix("/~"), rules.routes.route(named: String(name))?.key != nil else { return target }
-        return Self.routePrefix + name + "/~***" + path.dropFirst(2).drop { $0 != "/" && $0 != "?" }
+        guard let key = route.key, path.hasPrefix("/") else { return nil }
+        let segment = path.dropFirst().prefix { $0 != "/" && $0 != "?" }
+        let plain = segment.replacing("%7E", with: "~").replacing("%7e", with: "~")
+        guard plain.hasPrefix("~"), isEqual(plain.dropFirst(), key) else { return nil }
+        return path.dropFirst(1 + segment.count)
     }
 
     /// Compares without telling by time how much of a guess was right.

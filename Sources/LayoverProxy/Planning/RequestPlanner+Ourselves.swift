@@ -125,9 +125,9 @@ extension RequestPlanner {
     func answerAsLastHop(_ head: RequestHead) -> OwnResponse {
         guard head.method == .trace else { return Self.options }
         // As it is read: a request by HTTP/2 was written as one of HTTP/1.1.
-        var echo = "TRACE \(shown(head.targetString)) HTTP/1.\(head.version == .http10 ? 0 : 1)\r\n"
+        var echo = "TRACE \(MaskedRouteKeys.text(head.targetString)) HTTP/1.\(head.version == .http10 ? 0 : 1)\r\n"
         for range in head.fields.ranges where !Self.secret.contains(range.known) {
-            echo += "\(head.fields.string(range.name)): \(head.fields.string(range.value))\r\n"
+            echo += "\(head.fields.string(range.name)): \(MaskedRouteKeys.text(head.fields.string(range.value)))\r\n"
         }
         return OwnResponse(status: 200, fields: [("Content-Type", "message/http")], body: echo + "\r\n")
     }

@@ -40,9 +40,12 @@ extension RequestPlanner {
             if key == .empty { names.append("Idempotency-Key") }
             options.removedNames = names.map { Array($0.lowercased().utf8) }
         }
+        let referer = head.refererWithoutRouteKey
+        if referer != nil { options.removedNames.append(Array("referer".utf8)) }
         options.keepsPrefer = !honoursPrefer
         options.keepsUpgrade = keepsUpgrade
         let places = head.writeForwardedFields(into: &out, options: options)
+        if let referer { out.append("Referer", referer) }
         if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
             out.append("Prefer", others.joined(separator: ", "))
         }
@@ -119,5 +122,14 @@ extension RequestPlanner {
 
     func badField(_ detail: String) -> Refusal {
         Refusal(400, "layover_field", detail, error: .httpRequestError, closes: true)
+    }
+}
+
+extension RequestHead {
+    /// Its Referer without the key of a route: a page of a route by its base URL names its own address in each request that it makes,
+    /// and the key is for this proxy only. Nil: there is no key in it.
+    fileprivate var refererWithoutRouteKey: ByteBuffer? {
+        guard fields.contains(.referer), let value = fields.first(.referer) else { return nil }
+        return MaskedRouteKeys.withoutKeys(fields.slice(value).readableBytesView).map { ByteBuffer(bytes: $0) }
     }
 }

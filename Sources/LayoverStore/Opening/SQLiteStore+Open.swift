@@ -23,7 +23,7 @@ extension SQLiteStore {
             try StoreSchema.migrator().migrate(pool)
             let owner = try spoolOwner(options, pool)
             let keys = try KeySharing.alone(in: folder) { try KeyRing.load(options, pool) }
-            let sealing = FieldSealing(names: options.encryptFields, keys: keys)
+            let sealing = FieldSealing(names: options.encryptFields, routeFields: options.routeFields, keys: keys)
             let spool = SpoolFolder(path: options.spoolFolder, removed: options.bodyRemoved)
             let bodyByteCount = try sweep(spool, owner, pool, options.logger)
             let writer = try StoreWriter(

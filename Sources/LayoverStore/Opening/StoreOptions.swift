@@ -9,8 +9,10 @@ package struct StoreOptions: Sendable {
     /// The folder of bodies that are too big for a row (`store.spool`). Default: `spool` beside the database.
     package var spoolFolder: String
     /// Names of fields, in any case, whose values are sealed; `Cookie` means `Set-Cookie` too
-    /// (`store.encryptFields`). Default: `Authorization` and `Cookie`.
+    /// (`store.encryptFields`). Default: all credential fields that are known.
     package var encryptFields = CredentialFields.sealedByDefault
+    /// More of them, which may change while the store is open. Default: none.
+    package var routeFields = SealedFields()
     /// Most changes that share one commit. Default: 4 096.
     package var groupCountMax = 4_096
     /// Called with the size of each body whose file the store has removed, on any thread. Default: does nothing.

@@ -29,18 +29,22 @@ struct FieldSealing: Sendable {
 
     /// In lower case.
     private let names: [String]
+    private let routeFields: SealedFields
     private let keys: StoreKeys
 
-    /// - Parameter names: Names of fields in any case. `Cookie` means `Set-Cookie` too.
-    init(names: [String], keys: StoreKeys) {
+    /// - Parameters:
+    ///   - names: Names of fields in any case. `Cookie` means `Set-Cookie` too.
+    ///   - routeFields: More names, which may change.
+    init(names: [String], routeFields: SealedFields = .init(), keys: StoreKeys) {
         var names = names.map { $0.lowercased() }
         if names.contains("cookie") { names.append(CredentialFields.ofResponses) }
         self.names = names
+        self.routeFields = routeFields
         self.keys = keys
     }
 
     private func values(of part: Part) -> SecretValues {
-        SecretValues(names: names, end: part == .responseFields ? .lineBreak : .null)
+        SecretValues(names: names + routeFields.names.subtracting(names), end: part == .responseFields ? .lineBreak : .null)
     }
 
     // MARK: Sealing

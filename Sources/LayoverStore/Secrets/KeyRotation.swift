@@ -25,7 +25,7 @@ struct KeyRotation {
         try passed(.bothKeysKept)
         try pool.write { try KeyRing.note(keys, $0) }
         try passed(.newKeyKnown)
-        let sealing = FieldSealing(names: options.encryptFields, keys: keys)
+        let sealing = FieldSealing(names: options.encryptFields, routeFields: options.routeFields, keys: keys)
         var count = 0
         for table in ["request", "answer"] { count += try reseal(table, sealing, keys.newestNumber, passed) }
         try pool.write { db in

@@ -66,6 +66,8 @@ final class Reloader: Sendable {
 
     private func adopt(_ settings: Settings) async {
         level.set(settings.log.level)
+        // Before requests have what the new routes set.
+        parts.storeOpening.routeFields.add(from: settings)
         // Before the routes say so.
         await parts.authority.prepare(for: settings, loops: parts.loops, logger: parts.logger)
         let rules = ProxyRules(settings, installation: "")

@@ -11,6 +11,7 @@ struct StoreOpening {
     let settings: Settings
     let spool: BodySpool
     let logger: Logger
+    let routeFields = SealedFields()
 
     /// - Returns: An `UnavailableStore` if the disk is full, read-only or broken: requests are sent and held as usual, but none
     ///   is accepted as a ticket before the store opens.
@@ -39,7 +40,8 @@ struct StoreOpening {
 
     /// Opens it. Blocks.
     func open() throws(StoreFailure) -> SQLiteStore {
-        var options = StoreOptions(settings.store)
+        routeFields.add(from: settings)
+        var options = StoreOptions(settings.store, routeFields: routeFields)
         options.bodyRemoved = { [spool] in spool.removedStored($0) }
         options.logger = logger
         let store = try SQLiteStore.open(options: options)

@@ -121,6 +121,24 @@ struct RequestBodyRoutesTests {
             spool: BodySpool(folder: folder, byteCountMax: 1 << 30, threads: .singleton), clientResumed: {})
     }
 
+    /// *Copy as curl* on the dashboard shows the same.
+    @Test func secretsInTheFieldsOfARequestAreMasked() async throws {
+        try await with { harness, _ in
+            let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodXNoIn0.aHVzaA"
+            let fields: RequestFields = [
+                "Referer": "https://a.example/p?token=hush&page=2", "X-Goog-Iap-Jwt-Assertion": "hush", "X-Data": token, "Accept": "*/*",
+                "Origin": "http://l/.layover/route/typo/~hush",
+            ]
+            let url = "http://shop.example/cart?client_assertion=\(token)&jws=\(token)"
+            let id = harness.park(1, url: url, body: HeldBody(body: nil, fields: fields)).id
+            let answer = try await harness.send("GET", "/v1/pending/\(id)/request")
+            let shown = try #require(answer.json["fields"] as? [[String: String]])
+            #expect(shown.map { $0["value"] } == ["https://a.example/p?token=***&page=2", "***", "***", "*/*", "http://l/.layover/route/typo/~***"])
+            #expect(answer.json["url"] as? String == "http://shop.example/cart?client_assertion=***&jws=***")
+            #expect(!answer.text.contains("hush") && !answer.text.contains("eyJ"))
+        }
+    }
+
     @Test func bodyOfAHeldRequestIsShownAsFarAsItHasArrived() async throws {
         try await with { harness, folder in
             let body = held(in: folder)

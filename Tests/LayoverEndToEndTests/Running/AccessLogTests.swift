@@ -22,6 +22,7 @@ extension EndToEnd {
             var outcome: String
             var entry: String?
             var traceparent: String?
+            var userAgent: String?
         }
 
         private static let configuration =
@@ -84,8 +85,11 @@ extension EndToEnd {
             #expect(connect.received > 40 && connect.sent > 60)
             // No request at all.
             #expect(try await scene.layover.exchange("GET /\u{1} HTTP/1.1\r\n\r\n").status == 400)
-            let malformed = try await line(scene, "what is no request") { $0.method == nil }
-            #expect(malformed.status == 400 && malformed.source == "layover")
+            let malformed = try await line(scene, "the malformed request") { $0.status == 400 }
+            #expect(malformed.source == "layover" && malformed.method == "GET" && malformed.url == "/\u{1}")
+            #expect(try await scene.layover.exchange("GET / HTTP/1.1\r\nUser-Agent: old/1\r\n\r\n").status == 400)
+            let hostless = try await line(scene, "the request without Host") { $0.userAgent == "old/1" }
+            #expect(hostless.status == 400 && hostless.method == "GET" && hostless.url == "/")
 
             #expect(await scene.layover.stop().status == 0)
             for path in ["?parked", "?left", "?ticket", "?now"] {

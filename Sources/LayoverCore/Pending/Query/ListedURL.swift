@@ -50,6 +50,8 @@ extension ASCIIScan {
             guard byte < 0x80, byte != UInt8(ascii: "%"), byte != UInt8(ascii: "@") else { return nil }
             // `ticket.` may be before the id of one.
             if byte == UInt8(ascii: "."), index > 0, url[index - 1] == UInt8(ascii: "t") { return nil }
+            // `/.layover/route/` may be before the key of one.
+            if byte == UInt8(ascii: "."), index > 0, url[index - 1] == UInt8(ascii: "/") { return nil }
             index += 1
         }
         return index

@@ -1,14 +1,15 @@
 /// Hides secrets in a URL that people and programs get to see.
 ///
-/// Masked are the ids of tickets in tokens, userinfo and the values of query parameters whose names sound like a secret: `token`,
-/// `api_key`, `X-Amz-Signature`, `clientSecret`, `code` and their like. The request itself is not touched.
+/// Masked are the ids of tickets in tokens, the keys of routes (`MaskedRouteKeys`), userinfo and the values of query parameters whose
+/// names sound like a secret: `token`, `api_key`, `X-Amz-Signature`, `clientSecret`, `code` and their like. The request itself is not
+/// touched.
 package enum MaskedURL {
     package static let mask = "***"
 
     package static func text(_ url: String) -> String {
         var url = url
         if url.withUTF8(isPlain) { return url }
-        url = MaskedTicketIDs.target(url)
+        url = MaskedRouteKeys.text(MaskedTicketIDs.target(url))
         guard url.utf8.contains(UInt8(ascii: "?")) || url.utf8.contains(UInt8(ascii: "@")) else { return url }
         let (head, query) = split(url)
         return maskingUserinfo(head) + (query.map { "?" + maskingValues($0) } ?? "")
@@ -17,7 +18,7 @@ package enum MaskedURL {
     /// Whether nothing before the query is to be masked, as far as that is seen without a copy.
     static func hasPlainHead(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
         let head = UnsafeBufferPointer(rebasing: url[..<(url.firstIndex(of: UInt8(ascii: "?")) ?? url.count)])
-        guard !head.contains(UInt8(ascii: "@")) else { return false }
+        guard !head.contains(UInt8(ascii: "@")), !MaskedRouteKeys.mayBeIn(head) else { return false }
         guard head.contains(UInt8(ascii: "%")) else { return !ASCIIScan.hasTicketWord(head) }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: head.count) { decoded in
             let count = ASCIIScan.percentDecode(head, to: decoded)
@@ -29,7 +30,7 @@ package enum MaskedURL {
     private static func isPlain(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let headCount = ASCIIScan.plainHeadCount(url) else { return false }
         let query = UnsafeBufferPointer(rebasing: url[headCount...])
-        guard ASCIIScan.isPlain(query), !ASCIIScan.hasTicketWord(query) else { return false }
+        guard ASCIIScan.isPlain(query), !ASCIIScan.hasTicketWord(query), !MaskedRouteKeys.mayBeIn(query) else { return false }
         return query.isEmpty || !secretStems.contains { ASCIIScan.contains($0, in: query) }
     }
 
@@ -68,12 +69,13 @@ package enum MaskedURL {
     }
 
     private static let secretWords: Set<String> = [
-        "auth", "authorization", "bearer", "code", "credential", "credentials", "hmac", "jwt", "key",
+        "assertion", "auth", "authorization", "bearer", "code", "credential", "credentials", "hmac", "jwt", "key",
         "pass", "passphrase", "passwd", "password", "pwd", "secret", "session", "sessionid", "sid", "sig",
         "signature", "token",
     ]
     /// One of them is in each name that sounds like a secret.
     private static let secretStems = [
+        "assertion",
         "auth", "bearer", "code", "credential", "hmac", "jwt", "key", "pass", "pwd", "secret", "session", "sid", "sig", "token",
     ].map { Array($0.utf8) }
     private static let secretEndings = ["apikey", "accesskey", "password", "secret", "signature", "token"]
