@@ -62,9 +62,9 @@ struct RequestGuard {
             : text.firstIndex(of: ":") ?? text.endIndex
         guard let end, end > text.startIndex else { return nil }
         let port = text[end...]
-        guard port.isEmpty || (port.hasPrefix(":") && port.dropFirst().allSatisfy(\.isNumber)) else {
-            return nil
-        }
+        // Digits of ASCII only: `isNumber` also holds for those of other scripts.
+        let isPort = port.hasPrefix(":") && port.dropFirst().utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        guard port.isEmpty || isPort else { return nil }
         return String(text[..<end])
     }
 }

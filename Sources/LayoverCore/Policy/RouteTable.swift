@@ -59,6 +59,11 @@ package struct RouteTable: Sendable {
 
     package func route(named name: String) -> Route? { byName[name] }
 
+    /// Hosts that are named in full, by routes or for interception.
+    package var exactHosts: [String] {
+        (routes.map(\.host) + intercepted).compactMap { if case .exact(let name) = $0 { name } else { nil } }
+    }
+
     /// Names of all fields that routes set or add, each once.
     package var writtenFields: [String] {
         Set(routes.flatMap { ($0.setFields + $0.addFields).map(\.name) }).sorted()

@@ -3,7 +3,7 @@ import Glibc
 #endif
 
 /// An IPv4 or IPv6 address as 16 bytes; IPv4 stands in its IPv4-mapped form (RFC 4291 section 2.5.5.2).
-struct NetworkAddress: Sendable, Hashable {
+package struct NetworkAddress: Sendable, Hashable {
     let bytes: [UInt8]
 
     /// Reads a numeric address, with or without a zone; nil for anything else.
@@ -20,7 +20,7 @@ struct NetworkAddress: Sendable, Hashable {
     }
 
     /// Reads every spelling that inet_aton(3) takes, which is what getaddrinfo(3) takes.
-    init?(anySpelling text: String) {
+    package init?(anySpelling text: String) {
         if let address = NetworkAddress(text) {
             self = address
             return
@@ -37,6 +37,11 @@ struct NetworkAddress: Sendable, Hashable {
 
     private static let mappedPrefix: [UInt8] = Array(repeating: 0, count: 10) + [0xff, 0xff]
 
+    /// The network that one customer usually has: the address itself, or the /64 of an IPv6 address (RFC 6177).
+    package var network: NetworkAddress { isIPv4 ? self : NetworkAddress(bytes: bytes[..<8] + Array(repeating: 0, count: 8)) }
+
+    private init(bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
+
     var isIPv4: Bool { bytes.starts(with: Self.mappedPrefix) }
 
     var isUnspecified: Bool {
@@ -48,12 +53,14 @@ struct NetworkAddress: Sendable, Hashable {
     }
 
     /// 169.254.0.0/16 and fe80::/10 (where clouds keep their metadata), the metadata addresses of clouds outside of these, and what is no
-    /// single host at all: multicast and broadcast. An IPv6 address that leads to one of them by a translator counts as that one.
+    /// single host at all: multicast and broadcast. An IPv6 address that leads to one of them by a translator counts as that one. The whole
+    /// prefix of local translators (RFC 8215) counts too: nobody but its network knows what is behind it.
     var isProhibited: Bool {
         if isIPv4 {
             return (bytes[12] == 169 && bytes[13] == 254) || bytes[12] >= 224 || Self.metadata4.contains(Array(bytes[12...]))
         }
         if let inner { return inner.isProhibited }
+        if bytes.starts(with: [0x00, 0x64, 0xff, 0x9b, 0x00, 0x01]) { return true }
         return (bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80) || bytes[0] == 0xff || Self.metadata6.contains(bytes)
     }
 
@@ -68,8 +75,8 @@ struct NetworkAddress: Sendable, Hashable {
 
     private init(four: ArraySlice<UInt8>) { bytes = Self.mappedPrefix + four }
 
-    /// Alibaba Cloud, Oracle Cloud.
-    private static let metadata4: [[UInt8]] = [[100, 100, 100, 200], [192, 0, 0, 192]]
+    /// Alibaba Cloud, Oracle Cloud, Azure.
+    private static let metadata4: [[UInt8]] = [[100, 100, 100, 200], [192, 0, 0, 192], [168, 63, 129, 16]]
     /// EC2 (fd00:ec2::254), Google Cloud (fd20:ce::254).
     private static let metadata6: [[UInt8]] = [[0xfd, 0x00, 0x0e, 0xc2], [0xfd, 0x20, 0x00, 0xce]].map {
         $0 + Array(repeating: 0, count: 10) + [0x02, 0x54]

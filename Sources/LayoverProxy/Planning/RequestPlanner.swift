@@ -11,12 +11,16 @@ final class RequestPlanner {
     let viaMember: [UInt8]
     let viaToken: [UInt8]
     let addressGuard: any AddressGuard
+    /// The addresses among the hosts of the rules, each with its spelling there.
+    private let spellings: [NetworkAddress: String]
 
     init(rules: ProxyRules, addressGuard: any AddressGuard) {
         self.rules = rules
         self.addressGuard = addressGuard
         viaMember = rules.viaMember
         viaToken = Array(rules.viaIdentity.utf8)
+        let addresses = rules.routes.exactHosts.compactMap { host in NetworkAddress(anySpelling: host).map { ($0, host) } }
+        spellings = Dictionary(addresses, uniquingKeysWith: { first, _ in first })
     }
 
     /// - Parameters:
@@ -127,7 +131,7 @@ final class RequestPlanner {
         let plan = ForwardPlan(
             request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
         // A name that no certificate can have is tunnelled.
-        let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(address.origin.host)
+        let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(spelledAsInRules(address.origin.host))
         return isIntercepted ? .intercept(plan) : .forward(plan)
     }
 
@@ -140,7 +144,13 @@ final class RequestPlanner {
     ) -> Route? {
         if rules.routes.isEmpty { return nil }
         return rules.routes.route(
-            host: address.origin.host, path: target, method: head.methodString)
+            host: spelledAsInRules(address.origin.host), path: target, method: head.methodString)
+    }
+
+    /// The host as a route spells it, where both are spellings of one address: `127.1` and `0x7f000001` are `127.0.0.1`.
+    func spelledAsInRules(_ host: String) -> String {
+        if spellings.isEmpty { return host }
+        return NetworkAddress(anySpelling: host).flatMap { spellings[$0] } ?? host
     }
 
     // MARK: Refusals

@@ -146,6 +146,7 @@ struct ErrorTableTests {
         Row(
             says: "a Host that begins like ours", host: "localhost.rebind.example", status: 403,
             kind: "foreign_host"),
+        Row(says: "a port in other digits", host: "localhost:\u{663}", status: 403, kind: "foreign_host"),
         Row(says: "userinfo before the Host", host: "x@localhost", status: 403, kind: "foreign_host"),
         Row(says: "no Host", host: nil, status: 403, kind: "foreign_host"),
         Row(says: "two Hosts", fields: ["Host": "localhost"], status: 400, kind: "bad_request"),

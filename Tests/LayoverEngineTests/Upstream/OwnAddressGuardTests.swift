@@ -36,7 +36,7 @@ struct OwnAddressGuardTests {
     @Test(arguments: [
         "169.254.169.254", "169.254.0.1", "fe80::1", "febf::1", "fd00:ec2::254", "::ffff:169.254.169.254", "0xa9fea9fe",
         "::169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "100.100.100.200", "192.0.0.192", "fd20:ce::254",
-        "2852039166", "224.0.0.1", "255.255.255.255", "ff02::1",
+        "168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "64:ff9b:1::1", "64:ff9b:1:ffff::a9fe:a9fe", "2852039166", "224.0.0.1", "255.255.255.255", "ff02::1",
     ])
     func linkLocalAndMetadataAreRefusedUnlessAllowed(host: String) {
         let own = OwnAddressGuard()

@@ -34,6 +34,27 @@ struct RequestPlannerTests {
         }
     }
 
+    @Test(arguments: ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"])
+    func interceptedAddressMatchesInEverySpelling(host: String) throws {
+        for spelling in ["127.0.0.1", "0x7f.1"] {
+            var careful = Policy.standard
+            careful.name = "careful"
+            var route = Route(name: "local", policy: careful)
+            (route.host, route.intercepts) = (.exact(spelling), true)
+            var rules = ProxyRules()
+            rules.routes = RouteTable(routes: [route])
+            guard case .intercept(let plan) = try Self.plan("CONNECT \(host):443 HTTP/1.1\r\nHost: a\r\n\r\n", isLoopback: true, rules: rules) else {
+                Issue.record("not intercepted")
+                continue
+            }
+            #expect(plan.route == "local" && plan.policy.name == "careful")
+            guard case .forward = try Self.plan("CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: a\r\n\r\n", isLoopback: true, rules: rules) else {
+                Issue.record("another address is intercepted")
+                continue
+            }
+        }
+    }
+
     /// CONNECT has no path and a method of its own.
     @Test func routeOfCONNECTIsFoundByItsHost() throws {
         var careful = Policy.standard
