@@ -1,3 +1,4 @@
+import Foundation
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
@@ -178,26 +179,41 @@ struct UserTests {
                 guessing.append(try await proxy.client(sending: .get("/", "Proxy-Authorization: Basic \(guess)")))
             }
             try await proxy.settle()
-            #expect(try await status("Proxy-Authorization: Basic bWU6Mw==") == 503, "both are being checked")
             #expect(try await status(Self.right) == 200)
             #expect(try await status(wrong) == 407)
-            #expect(try await status("Proxy-Authorization: Basic bWU6NA==") == 503, "still")
+            #expect(guessing.allSatisfy { $0.received.value.totalCount == 0 }, "their checks still run")
             for client in guessing { #expect(try await client.answer().status == 407) }
         }
     }
 
-    /// Two checks run at a time; who guesses gets no more of the processor.
-    @Test func thirdPasswordAtATimeIsRefused() async throws {
-        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$12$"))
+    /// The user is not remembered yet, and six connections from the same address guess without a pause.
+    @Test func guessingDoesNotRefuseTheHonest() async throws {
+        let slow = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$10$"))
         try await withUsers(rules: { $0.users = ["me": slow] }) { proxy in
-            var clients: [RawClient] = []
-            for guess in ["bWU6MQ==", "bWU6Mg==", "bWU6Mw=="] {
-                clients.append(try await proxy.client(sending: .get("/", "Proxy-Authorization: Basic \(guess)")))
+            var guessing: [RawClient] = []
+            for guess in ["bWU6MQ==", "bWU6Mg==", "bWU6Mw==", "bWU6NA==", "bWU6NQ==", "bWU6Ng=="] {
+                guessing.append(try await proxy.client(sending: .get("/", "Proxy-Authorization: Basic \(guess)")))
             }
-            var statuses: [Int] = []
-            for client in clients { statuses.append(try await client.answer().status) }
-            #expect(statuses.sorted() == [407, 407, 503])
-            #expect(proxy.upstream.startedCount == 0)
+            try await proxy.settle()
+            #expect(try await proxy.client(sending: .get("/", Self.right)).answer().status == 200)
+            for client in guessing { #expect(try await client.answer().status == 407) }
+        }
+    }
+
+    @Test func refusalIsDelayedAfterSomeWrongPasswords() async throws {
+        try await withUsers { proxy in
+            let client = try await proxy.connect()
+            var last = Duration.zero
+            for guess in ["bWU6MQ==", "bWU6Mg==", "bWU6Mw==", "bWU6NA=="] {
+                let start = ContinuousClock.now
+                try await client.send(.get("/", "Proxy-Authorization: Basic \(guess)"))
+                #expect(try await client.answer().status == 407)
+                last = ContinuousClock.now - start
+            }
+            #expect(last >= FailedGuesses.delayInitial)
+            // The right one does not wait for it, and the connection goes on.
+            try await client.send(.get("/", Self.right))
+            #expect(try await client.answer().status == 200)
         }
     }
 
@@ -207,25 +223,58 @@ struct UserTests {
         let checks = try PasswordChecks()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let credential = try #require(ProxyCredential("Basic bWU6c2VjcmV0", key: checks.key))
-        let old = checks.check(credential, against: slow, on: loop)
-        let new = checks.check(credential, against: try PasswordHash(Self.bcrypt), on: loop)
+        let old = checks.check(credential, against: slow, from: "a", on: loop)
+        let new = checks.check(credential, against: try PasswordHash(Self.bcrypt), from: "a", on: loop)
         #expect(try await new.get())
         #expect(try await !old.get(), "the salt fits another cost")
     }
 
-    @Test func checksBeyondTwoAreRefusedAndEqualOnesShareOne() async throws {
-        // Each takes long enough for the others to come meanwhile.
+    @Test func checksOfOneAddressAreLimitedAndEqualOnesShareOne() async throws {
+        // Each takes long enough for the others to come in the meantime.
         let hash = try PasswordHash(Self.bcrypt.replacing("$04$", with: "$11$"))
         let checks = try PasswordChecks()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        func check(_ value: String) throws -> EventLoopFuture<Bool> {
-            let credential = try #require(ProxyCredential("Basic " + value, key: checks.key))
-            return checks.check(credential, against: hash, on: loop)
+        func check(_ number: Int, from address: String) throws -> EventLoopFuture<Bool> {
+            let credential = try #require(ProxyCredential("Basic " + Data("a:\(number)".utf8).base64EncodedString(), key: checks.key))
+            return checks.check(credential, against: hash, from: address, on: loop)
         }
-        let running = try [check("YTpi"), check("YTpj"), check("YTpi")]
-        let refused = try check("YTpk")
+        let all = CheckQueue<Int>.countPerAddressMax + PasswordChecks.runningMax
+        var running: [EventLoopFuture<Bool>] = []
+        for number in 0..<all { running.append(try check(number, from: "guess")) }
+        let refused = try check(all, from: "guess")
         await #expect(throws: PasswordChecks.Busy.self) { try await refused.get() }
+        running.append(try check(0, from: "guess"))
+        let other = try check(-1, from: "other")
+        #expect(try await other.get() == false)
         for future in running { #expect(try await future.get() == false) }
-        #expect(try await check("YTpk").get() == false)
+    }
+
+    @Test func addressesTakeTurns() {
+        var queue = CheckQueue<Int>()
+        let countMax = CheckQueue<Int>.countPerAddressMax
+        let accepted = (0...countMax).map { queue.add($0, from: "guess") }
+        #expect(accepted == Array(repeating: true, count: countMax) + [false])
+        var order = [queue.next()?.work]
+        let others = [100, 101].map { queue.add($0, from: "other") }
+        #expect(others == [true, true])
+        // Nothing of the other address runs, so it is next.
+        order += [queue.next()?.work, queue.next()?.work]
+        queue.finished(from: "other")
+        order += [queue.next()?.work, queue.next()?.work]
+        #expect(order == [0, 100, 1, 101, 2])
+        #expect(queue.count == countMax - 3)
+    }
+
+    @Test func waitingChecksAreLimitedInAll() {
+        var queue = CheckQueue<Int>()
+        let all = Array(0..<CheckQueue<Int>.countMax)
+        let accepted = all.map { queue.add($0, from: "\($0)") }
+        #expect(accepted == all.map { _ in true })
+        let isAccepted = queue.add(0, from: "another")
+        #expect(!isAccepted)
+        let order = all.map { _ in queue.next()?.work }
+        #expect(order == all)
+        let isEmpty = queue.next() == nil
+        #expect(isEmpty && queue.count == 0)
     }
 }

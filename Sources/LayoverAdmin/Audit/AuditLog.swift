@@ -6,12 +6,16 @@ import Synchronization
 /// It lives as long as the process. The line that the log gets for each command is the record that stays, and a ticket keeps
 /// its newest command in the store (decision 47).
 final class AuditLog: Sendable {
-    /// Default: 1 000, which is less than a MiB.
+    /// Commands that are kept. Default: 1 000, which is less than a MiB.
     static let countMax = 1000
+    /// Failed logins that are kept, apart from the commands: everybody can make them. Default: 100.
+    static let failedLoginCountMax = 100
 
     private struct Kept {
-        /// Oldest first; their numbers have no gap.
-        var records: [AuditRecord] = []
+        /// Oldest first.
+        var commands: [AuditRecord] = []
+        /// Oldest first.
+        var failedLogins: [AuditRecord] = []
         var lastNumber = 0
     }
 
@@ -23,14 +27,27 @@ final class AuditLog: Sendable {
             kept.lastNumber += 1
             var record = record
             record.number = kept.lastNumber
-            // Twice as many, so that most records move nothing.
-            if kept.records.count >= 2 * Self.countMax { kept.records.removeFirst(Self.countMax) }
-            kept.records.append(record)
+            if record.isFailedLogin {
+                Self.append(record, to: &kept.failedLogins, countMax: Self.failedLoginCountMax)
+            } else {
+                Self.append(record, to: &kept.commands, countMax: Self.countMax)
+            }
         }
     }
 
+    private static func append(_ record: AuditRecord, to records: inout [AuditRecord], countMax: Int) {
+        // Twice as many, so that most records move nothing.
+        if records.count >= 2 * countMax { records.removeFirst(countMax) }
+        records.append(record)
+    }
+
     /// Newest first.
-    func newest() -> [AuditRecord] { kept.withLock { $0.records.suffix(Self.countMax).reversed() } }
+    func newest() -> [AuditRecord] {
+        let (commands, failedLogins) = kept.withLock {
+            ($0.commands.suffix(Self.countMax), $0.failedLogins.suffix(Self.failedLoginCountMax))
+        }
+        return (commands + failedLogins).sorted { $0.number > $1.number }
+    }
 }
 
 /// One command.
@@ -48,6 +65,8 @@ struct AuditRecord: Sendable {
     var status: Int
     /// `done`, or the kind of the problem.
     var outcome: String
+
+    var isFailedLogin: Bool { command == "login" && status >= 400 }
 }
 
 /// What a command says of itself while it is carried out. One for each request, which only its own task writes.

@@ -13,7 +13,7 @@ extension AdminRoutes {
     func addLoginRoutes(to router: Router<AdminContext>) {
         router.post("/v1/login-links") { request, _ in try await makeLink(request) }
         router.get("/login") { request, _ in try showLogin(request) }
-        router.post("/login") { request, _ in try await logIn(request) }
+        router.post("/login") { request, context in try await logIn(request, context) }
         router.post("/logout") { request, _ in
             try refuseParameters(request)
             return Response(status: .seeOther, headers: [.location: "/login", .setCookie: sessions.end(request)])
@@ -39,11 +39,12 @@ extension AdminRoutes {
         return try welcome(role, to: parameters["to"], request)
     }
 
-    private func logIn(_ request: Request) async throws -> Response {
+    private func logIn(_ request: Request, _ context: AdminContext) async throws -> Response {
         try refuseParameters(request)
         let form = try QueryParameters(
             try await RequestInput(byteCountMax: Self.formByteCountMax).form(of: request), known: ["token", "to"])
         guard let role = access.role(ofToken: form["token"] ?? "") else {
+            try await guesses.failed(from: context)
             guard request.wantsPage else { throw Problem.unauthorized }
             return page(to: form["to"], problem: "This is not the token.", status: .unauthorized)
         }

@@ -25,6 +25,10 @@ extension Problem {
         401, "unauthorized", title: "Unauthorized",
         detail: "The admin token is missing or wrong. Send it as 'Authorization: Bearer …'.")
 
+    static let tooManyGuesses = Problem(
+        429, "too_many_guesses", title: "Too many wrong tokens",
+        detail: "Several wrong tokens from this address wait for their answer. Try again in a few seconds.")
+
     static let readOnly = Problem(
         403, "read_only", title: "Read only", detail: "This token (admin.viewToken) is for reading only.")
 

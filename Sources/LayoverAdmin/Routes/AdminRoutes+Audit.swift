@@ -26,7 +26,7 @@ extension AdminRoutes {
         let record = AuditRecord(
             at: engine.clock.now(), command: Self.commandName(request.method, path),
             author: author(of: request, context), incident: isOfIncident ? MaskedTicketIDs.target(String(path[2])) : nil,
-            note: context.audit.content, status: status, outcome: problem?.kind ?? "done")
+            note: context.audit.content, status: status, outcome: problem?.kind ?? (status == 401 ? Problem.unauthorized.kind : "done"))
         audit.append(record)
         log(record, context)
     }

@@ -13,6 +13,7 @@ struct AdminRoutes: Sendable {
     let wall: WallTime
     let access: AdminAccess
     let sessions: BrowserSessions
+    let guesses: TokenGuesses
     let heartbeat: Duration
     let audit = AuditLog()
     /// Distinguishes event numbers of this run from those of another.
@@ -24,6 +25,7 @@ struct AdminRoutes: Sendable {
         input = RequestInput(byteCountMax: options.bodyByteCountMax)
         wall = WallTime(clock: sources.engine.clock)
         sessions = BrowserSessions(clock: sources.engine.clock)
+        guesses = TokenGuesses(clock: sources.engine.clock, pause: sources.pause)
         access = AdminAccess(options: options, sessions: sessions)
         heartbeat = options.heartbeat
         run = String(UInt32.random(in: .min ... .max), radix: 36)

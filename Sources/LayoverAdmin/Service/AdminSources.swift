@@ -38,6 +38,8 @@ package struct AdminSources: Sendable {
     /// Sends a request of a batch through the proxy port. Nil: the API cannot do it.
     package var send: (@Sendable (BatchItem) async -> BatchOutcome)?
 
+    /// Returns after that time, or when the request is cancelled. Default: as long as it says.
+    package var pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     /// Gets a line for each command. Nil: none.
     package var logger: Logger?
 

@@ -13,7 +13,7 @@ extension ClientConnection {
         case .refused: refuseUser(of: head)
         case .unknown(let credential):
             let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-            users.check(credential, on: loop.eventLoop).assumeIsolated().whenComplete { result in
+            users.check(credential, from: clientAddress, on: loop.eventLoop).assumeIsolated().whenComplete { result in
                 bound.value.checked(head, result, by: users)
             }
         }
@@ -28,11 +28,28 @@ extension ClientConnection {
         } else {
             switch result {
             case .success(.admitted(let user)): admit(head, user)
-            case .success: refuseUser(of: head)
+            case .success: return refuseGuess(of: head, by: users)
             case .failure: refuse(Self.tooManyChecks, to: head)
             }
         }
         guard phase != .exchanging || exchange != nil else { return }
+        process()
+        readMore()
+    }
+
+    /// Refuses a credential that was just found to be wrong, later with each one from the same address.
+    private func refuseGuess(of head: RequestHead, by users: UserAccess) {
+        let delay = users.refusalDelay(from: clientAddress, at: loop.engine.clock.now())
+        guard delay > .zero else { return finishGuess(head) }
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        loop.eventLoop.scheduleTask(in: TimeAmount(delay)) { bound.value.finishGuess(head) }
+    }
+
+    private func finishGuess(_ head: RequestHead) {
+        // The client may have left in the meantime.
+        guard phase == .exchanging, exchange == nil else { return }
+        refuseUser(of: head)
+        guard phase != .exchanging else { return }
         process()
         readMore()
     }
@@ -55,7 +72,7 @@ extension ClientConnection {
 
     private static var tooManyChecks: Refusal {
         var problem = Problem(
-            status: 503, kind: "limit", detail: "\(PasswordChecks.runningMax) passwords are being checked already.",
+            status: 503, kind: "limit", detail: "Too many passwords wait to be checked.",
             error: .connectionLimitReached)
         problem.retryAfter = .seconds(1)
         return Refusal(problem: problem)

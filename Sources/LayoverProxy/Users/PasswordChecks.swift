@@ -1,4 +1,6 @@
+import LayoverCore
 import LayoverCrypto
+import LayoverEngine
 import LayoverPasswords
 import NIOCore
 import NIOPosix
@@ -6,13 +8,14 @@ import Synchronization
 
 /// Checks passwords for all loops, on threads of its own: one check takes tens of milliseconds on purpose.
 ///
-/// Two run at a time. More are refused, so that guessing cannot take the processor. Clients that give the same name and password wait
-/// for the same check against the same hash.
+/// Two run at a time, so that guessing cannot take the processor. More wait, in turns among the addresses of the clients; where too many
+/// wait for one address, or in all, further ones are refused. Clients that give the same name and password wait for the same check
+/// against the same hash.
 package final class PasswordChecks: Sendable {
     /// Checks that run at a time. Default: 2.
     static let runningMax = 2
 
-    /// Two checks run already.
+    /// Too many checks wait.
     struct Busy: Error {}
 
     private struct Check: Hashable {
@@ -22,9 +25,17 @@ package final class PasswordChecks: Sendable {
         let hash: PasswordHash
     }
 
+    private struct Job {
+        let check: Check
+        let password: [UInt8]
+    }
+
     private struct State {
-        /// Who waits for a check.
-        var running: [Check: [EventLoopPromise<Bool>]] = [:]
+        /// Who waits for a check, whether it runs or waits itself.
+        var promises: [Check: [EventLoopPromise<Bool>]] = [:]
+        var queue = CheckQueue<Job>()
+        var runningCount = 0
+        var failures = FailedGuesses()
         /// Made with the first check: most proxies have no users.
         var threads: NIOThreadPool?
     }
@@ -40,28 +51,58 @@ package final class PasswordChecks: Sendable {
     /// Whether the password of the credential has that hash.
     ///
     /// Fails with `Busy`.
-    func check(_ credential: ProxyCredential, against hash: PasswordHash, on eventLoop: any EventLoop) -> EventLoopFuture<Bool> {
+    ///
+    /// - Parameter address: Of the client, without its port.
+    func check(
+        _ credential: ProxyCredential, against hash: PasswordHash, from address: String, on eventLoop: any EventLoop
+    ) -> EventLoopFuture<Bool> {
         let check = Check(digest: credential.digest, hash: hash)
         let promise = eventLoop.makePromise(of: Bool.self)
-        let threads: NIOThreadPool? = state.withLock { state in
-            if state.running[check] != nil {
-                state.running[check]?.append(promise)
-                return nil
+        let isAccepted = state.withLock { state in
+            if state.promises[check] != nil {
+                state.promises[check]?.append(promise)
+                return true
             }
-            guard state.running.count < Self.runningMax else {
-                promise.fail(Busy())
-                return nil
-            }
-            state.running[check] = [promise]
+            guard state.queue.add(Job(check: check, password: credential.password), from: Self.network(of: address)) else { return false }
+            state.promises[check] = [promise]
+            return true
+        }
+        if isAccepted { startNext() } else { promise.fail(Busy()) }
+        return promise.futureResult
+    }
+
+    /// How long a refusal after a failed check is delayed. Counts the failure.
+    func refusalDelay(from address: String, at now: Timestamp) -> Duration {
+        let network = Self.network(of: address)
+        return state.withLock { $0.failures.failed(from: network, at: now) }
+    }
+
+    /// One client with IPv6 may use all addresses of its network.
+    private static func network(of address: String) -> String {
+        guard address.contains(":"), let network = NetworkAddress(anySpelling: address)?.network else { return address }
+        return "\(network)"
+    }
+
+    /// Starts what waits, as far as there is a place for it.
+    private func startNext() {
+        let started: (job: Job, address: String, threads: NIOThreadPool)? = state.withLock { state in
+            guard state.runningCount < Self.runningMax, let (job, address) = state.queue.next() else { return nil }
+            state.runningCount += 1
             let threads = state.threads ?? NIOThreadPool(numberOfThreads: Self.runningMax)
             if state.threads == nil { threads.start() }
             state.threads = threads
-            return threads
+            return (job, address, threads)
         }
-        threads?.submit { [self] _ in
-            let isRight = hash.matches(credential.password)
-            for waiting in state.withLock({ $0.running.removeValue(forKey: check) ?? [] }) { waiting.succeed(isRight) }
+        guard let (job, address, threads) = started else { return }
+        threads.submit { [self] _ in
+            let isRight = job.check.hash.matches(job.password)
+            let waiting = state.withLock { state in
+                state.runningCount -= 1
+                state.queue.finished(from: address)
+                return state.promises.removeValue(forKey: job.check) ?? []
+            }
+            for promise in waiting { promise.succeed(isRight) }
+            startNext()
         }
-        return promise.futureResult
     }
 }

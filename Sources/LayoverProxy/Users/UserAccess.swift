@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverEngine
 import LayoverHTTP
 import LayoverPasswords
@@ -41,15 +42,20 @@ final class UserAccess {
     /// Finds out about a credential, and remembers it.
     ///
     /// Fails with `PasswordChecks.Busy`.
-    func check(_ credential: ProxyCredential, on eventLoop: any EventLoop) -> EventLoopFuture<Verdict> {
+    ///
+    /// - Parameter address: Of the client, without its port.
+    func check(_ credential: ProxyCredential, from address: String, on eventLoop: any EventLoop) -> EventLoopFuture<Verdict> {
         let user = counts[credential.name]
         // A name that is not known takes as long: nobody finds out names by time.
         let standIn = hashes.min { $0.key < $1.key }?.value
         guard let hash = hashes[credential.name] ?? standIn else { return eventLoop.makeSucceededFuture(.refused) }
-        return checks.check(credential, against: hash, on: eventLoop).assumeIsolated().map { isRight in
+        return checks.check(credential, against: hash, from: address, on: eventLoop).assumeIsolated().map { isRight in
             self.remember(credential, isRight ? user : nil)
         }.nonisolated()
     }
+
+    /// How long the refusal of a credential that was just checked is delayed.
+    func refusalDelay(from address: String, at now: Timestamp) -> Duration { checks.refusalDelay(from: address, at: now) }
 
     private func remember(_ credential: ProxyCredential, _ user: UserCount?) -> Verdict {
         guard let user else {

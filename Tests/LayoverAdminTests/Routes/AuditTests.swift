@@ -37,6 +37,26 @@ struct AuditTests {
         }
     }
 
+    /// Everybody can try to log in.
+    @Test func failedLoginsPushNoCommandOut() async throws {
+        var options = AdminOptions()
+        options.token = "adm1n"
+        try await AdminHarness.with(options: options) { harness in
+            let id = harness.park(1).id
+            _ = try await harness.post("/v1/pending/\(id)/hold", fields: ["Authorization": "Bearer adm1n"])
+            for number in 1...(2 * AuditLog.countMax + 10) {
+                let fields = ["Content-Type": "application/x-www-form-urlencoded", "Accept": number % 2 == 0 ? "text/html" : "*/*"]
+                _ = try await harness.send("POST", "/login", fields: fields, body: "token=wrong")
+            }
+            let records = try await harness.send("GET", "/v1/audit?limit=1000", fields: ["Authorization": "Bearer adm1n"]).data
+            #expect(records.count == AuditLog.failedLoginCountMax + 1)
+            #expect(records.last?["command"] as? String == "hold")
+            #expect(records.dropLast().allSatisfy { $0["command"] as? String == "login" && $0["outcome"] as? String == "unauthorized" })
+            let numbers = records.compactMap { $0["number"] as? Int }
+            #expect(numbers == numbers.sorted(by: >))
+        }
+    }
+
     @Test func refusedCommandIsKeptToo() async throws {
         try await withLog { harness in
             let id = harness.park(1).id

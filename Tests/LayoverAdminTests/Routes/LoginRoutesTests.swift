@@ -76,6 +76,52 @@ struct LoginRoutesTests {
         }
     }
 
+    @Test func refusalsOfWrongTokensAreDelayed() async throws {
+        let pauses = Mutex<[Duration]>([])
+        try await AdminHarness.with(
+            options: Self.options, sources: { $0.pause = { pause in pauses.withLock { $0.append(pause) } } }
+        ) { harness async throws in
+            for _ in 1...4 { #expect(try await logIn(harness, token: "adm1m").status == 401) }
+            #expect(pauses.withLock { $0 } == [.milliseconds(250)])
+            // A token in a field is a guess as well.
+            #expect(try await harness.send("GET", "/v1/status", fields: ["Authorization": "Bearer l00l"]).status == 401)
+            #expect(pauses.withLock { $0 } == [.milliseconds(250), .milliseconds(500)])
+            // No token is no guess, and the right one waits for nobody.
+            #expect(try await harness.send("GET", "/v1/status").status == 401)
+            #expect(try await harness.send("GET", "/v1/status", fields: Self.admin).status == 200)
+            #expect(try await logIn(harness, token: "adm1n").status == 303)
+            #expect(pauses.withLock { $0.count } == 2)
+        }
+    }
+
+    @Test func guessesThatAreDelayedAreLimited() async throws {
+        let gate = AsyncStream<Void>.makeStream()
+        let paused = AsyncStream<Void>.makeStream()
+        try await AdminHarness.with(
+            options: Self.options,
+            sources: {
+                $0.pause = { _ in
+                    paused.continuation.yield()
+                    for await _ in gate.stream { return }
+                }
+            }
+        ) { harness in
+            for _ in 1...FailedGuesses.freeCount { #expect(try await logIn(harness, token: "no").status == 401) }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 1...TokenGuesses.delayedPerAddressMax { group.addTask { try await logIn(harness, token: "no").status } }
+                var begun = 0
+                for await _ in paused.stream {
+                    begun += 1
+                    if begun == TokenGuesses.delayedPerAddressMax { break }
+                }
+                #expect(try await logIn(harness, token: "no").status == 429)
+                #expect(try await logIn(harness, token: "adm1n").status == 303)
+                gate.continuation.finish()
+                for try await status in group { #expect(status == 401) }
+            }
+        }
+    }
+
     @Test func linkWorksOnceAndWithinAMinute() async throws {
         let clock = FixedClock()
         try await AdminHarness.with(options: Self.options, clock: clock) { harness in

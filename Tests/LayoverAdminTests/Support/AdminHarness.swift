@@ -33,6 +33,8 @@ struct AdminHarness {
             reachability: Reachability(hasProbe: false, now: clock.now()), store: store,
             naming: naming, logger: logger)
         var sources = AdminSources(engine: engine)
+        // Refusals of wrong tokens come at once, unless a test wants to see the delays.
+        sources.pause = { _ in }
         change(&sources)
         let harness = AdminHarness(
             engine: engine, sources: sources,

@@ -29,7 +29,7 @@ import Testing
         let loaded = try source.load()
         let logger = Logger(label: "reloads", factory: { _ in SwiftLogNoOpLogHandler() })
         let parts = try await ProxyParts(settings: loaded.settings, logger: logger)
-        let notifier = Notifier(engine: parts.engine, logger: parts.logger)
+        let notifier = Notifier(engine: parts.engine, spool: parts.spool, logger: parts.logger)
         let reloader = Reloader(loaded, from: source, parts: parts, notifier: notifier, level: LogThreshold(.critical))
         for round in 1...1000 {
             await withTaskGroup { group in
@@ -69,7 +69,7 @@ import Testing
         let loaded = try source.load()
         let logger = Logger(label: "reloads", factory: { _ in SwiftLogNoOpLogHandler() })
         let parts = try await ProxyParts(settings: loaded.settings, logger: logger)
-        let notifier = Notifier(engine: parts.engine, logger: parts.logger)
+        let notifier = Notifier(engine: parts.engine, spool: parts.spool, logger: parts.logger)
         let reloader = Reloader(loaded, from: source, parts: parts, notifier: notifier, level: LogThreshold(.critical))
         let route = #"{"upstream": "https://a.example", "setFields": {"Authorization": "hush"}}"#
         try folder.write(configuration("127.0.0.1:8080", #", "routes": {"api": \#(route)}"#), to: "config.json")
