@@ -16,7 +16,8 @@ struct Exec: AsyncParsableCommand {
             --intercept and --policy always start a private one.
 
             With --intercept, requests by HTTPS to a host wait and go on like others: the proxy shows the command certificates of \
-            its own authority (layover ca), and variables make usual tools trust it.
+            its own authority (layover ca), and variables make usual tools trust it. The private proxy then trusts the certificates that \
+            SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and NODE_EXTRA_CA_CERTS name, besides its own.
 
             On a terminal, a line tells what the command waits for, and another one when it goes on.
 
@@ -52,8 +53,12 @@ struct Exec: AsyncParsableCommand {
         case .own(let failure):
             if let failure, !quiet { StandardError.warning("\(failure.message). A private proxy is used.") }
             target = .own(
-                try await Self.blocking { [own] in
-                    try PrivateInstance.start(own.arguments, environment: environment, inheritance)
+                try await Self.blocking { [own, quiet] in
+                    let trust = own.trust(environment: environment)
+                    if let trust, !quiet {
+                        StandardError.write("layover: the private proxy also trusts the certificates of \(trust.names)")
+                    }
+                    return try PrivateInstance.start(own.arguments, environment: environment, trust: trust, inheritance)
                 },
                 authority: try own.authority(environment: environment))
         }
@@ -139,6 +144,16 @@ struct PrivateOptions: ParsableArguments {
         guard settings.routes.hasInterceptions else { return nil }
         let files = AuthorityFiles(settings)
         return AuthorityVariables(authority: try files.findOrMake().certificate, folder: files.folder)
+    }
+
+    /// What the command trusts by its variables and the private proxy would not. Nil: nothing, or the configuration is wrong, which
+    /// the proxy reports.
+    fileprivate func trust(environment: [String: String]) -> ShellTrust? {
+        var source = ConfigurationSource(file: file, environment: environment, overrides: [:])
+        source.intercepted = intercept
+        guard let settings = try? source.load().settings else { return nil }
+        let trust = ShellTrust(environment: environment, caFile: settings.tls.caFile)
+        return settings.verifiesOrigins && !trust.variables.isEmpty ? trust : nil
     }
 
     /// The same for a proxy that runs, if its authority is the one of this user's configuration and the files can be written.

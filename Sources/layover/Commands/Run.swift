@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LayoverConfiguration
+import LayoverTrust
 
 /// `layover run`: the proxy itself.
 struct Run: AsyncParsableCommand {
@@ -47,7 +48,19 @@ struct Run: AsyncParsableCommand {
         layers.command = privateFolder.map { .init(folder: $0, policy: policy) }
         let activated = privateFolder == nil ? try Self.activatedSocket() : nil
         layers.activated = activated?.address
-        try await Application(loaded: try source.load(layers), source: layers, portFile: portFile, activated: activated).run()
+        let loaded = try source.load(layers)
+        if privateFolder == nil { Self.warnOfShellTrust(loaded.settings) }
+        try await Application(loaded: loaded, source: layers, portFile: portFile, activated: activated).run()
+    }
+
+    /// The programs of this shell trust what the proxy, which verifies origins in their place, does not.
+    private static func warnOfShellTrust(_ settings: Settings) {
+        guard settings.verifiesOrigins else { return }
+        let trust = ShellTrust(environment: ProcessInfo.processInfo.environment, caFile: settings.tls.caFile)
+        guard !trust.variables.isEmpty else { return }
+        StandardError.warning(
+            "\(trust.names): the proxy does not trust the certificates that are named there. "
+                + "Put them into a file and name it as tls.caFile")
     }
 
     /// - Throws: `ExitCode` after one line, if a service manager gave a socket that cannot be used.

@@ -1,5 +1,4 @@
 import LayoverConfiguration
-import LayoverCore
 
 extension Settings {
     /// Whether the proxy speaks TLS to origins in place of clients, so that its trust counts instead of theirs.

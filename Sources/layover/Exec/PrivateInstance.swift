@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import LayoverTrust
 import Synchronization
 
 /// A proxy for one command: `layover run` as a child, on free ports, with a temporary folder.
@@ -29,13 +30,17 @@ final class PrivateInstance: Sendable {
 
     /// Starts it and waits until it listens. Blocks.
     ///
-    /// - Parameter options: Further ones of `layover run`.
+    /// - Parameters:
+    ///   - options: Further ones of `layover run`.
+    ///   - trust: Certificates that it trusts besides its own. Nil: none.
     /// - Throws: `CommandFailure` if it cannot be started; `ExitCode` after its own errors.
     static func start(
-        _ options: [String], environment: [String: String], _ inheritance: Inheritance
+        _ options: [String], environment: [String: String], trust: ShellTrust? = nil, _ inheritance: Inheritance
     ) throws -> PrivateInstance {
         let folder = try makeFolder(environment)
         do {
+            var environment = environment
+            if let trust { environment["LAYOVER_TLS_CA_FILE"] = try write(trust, in: folder) }
             return try PrivateInstance(in: folder, options, environment, inheritance)
         } catch {
             try? FileManager.default.removeItem(atPath: folder)
@@ -65,6 +70,17 @@ final class PrivateInstance: Sendable {
             throw Self.failure(child.waitForEnd(), log)
         }
         self.ports = ports
+    }
+
+    /// - Returns: The path of the file, which does not depend on a current folder.
+    private static func write(_ trust: ShellTrust, in folder: String) throws(CommandFailure) -> String {
+        let path = URL(fileURLWithPath: folder).appending(path: "trust.pem").path
+        do throws(TrustError) {
+            try BoundedFile.write(Array(trust.text.utf8), to: path, mode: 0o600)
+        } catch {
+            throw CommandFailure(code: .unreachable, message: "cannot start a private proxy: \(error.message)")
+        }
+        return path
     }
 
     private static func makeFolder(_ environment: [String: String]) throws(CommandFailure) -> String {

@@ -76,6 +76,27 @@ extension EndToEnd {
             #expect(origin.records.contains { $0.target == "/echo" })
         }
 
+        /// The command would trust the origin by a variable of the calling shell; the proxy in its place has to trust it too.
+        @Test(arguments: ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"])
+        func privateProxyTrustsWhatTheCommandTrusts(variable: String) async throws {
+            let root = try TemporaryFolder()
+            let authority = try await TestAuthority(in: root)
+            let scene = try ExecScene(#"{"tls": {"folder": "\#(root.file("own").path)"}}"#)
+            let origin = try await RunningOrigin.start(in: scene.root, port: scene.port, identity: authority.identity)
+            func fetch(_ options: [String], _ environment: [String: String]) async throws -> CommandResult {
+                try await scene.exec(
+                    ["--intercept", "localhost"] + options, "curl", "--silent", "--show-error", "--fail",
+                    "https://localhost:\(scene.port.number)/echo"
+                ).with(environment).run()
+            }
+            let trusted = try await fetch([], [variable: authority.certificate])
+            #expect(trusted.status == 0 && trusted.output.contains("Via"), "\(trusted)")
+            #expect(trusted.errors == "layover: the private proxy also trusts the certificates of \(variable)\n", "\(trusted)")
+            #expect(try await fetch(["--policy", "default"], [:]).status != 0, "without the variable nobody trusts it")
+            #expect(origin.records.count == 1)
+            try scene.expectNothingLeft()
+        }
+
         /// A proxy that runs with this user's configuration.
         @Test func runningProxyThatInterceptsIsTrusted() async throws {
             let test = try await InterceptionScene()
