@@ -93,6 +93,10 @@ extension FramingError {
 
     static var malformedStatusLine: Self { broken("The status line is malformed.") }
     package static var isHTTP2: Self { broken("The origin answered in HTTP/2, and was asked in HTTP/1.1.") }
+    static var isNoHTTP: Self { broken("The origin answered with bytes that are not HTTP.") }
+    static var isTLS: Self {
+        broken("The origin answered with an alert of TLS, and was asked in plain HTTP. Its URL may have to begin with https.")
+    }
     static var statusOutOfRange: Self { broken("The status is not between 100 and 999.") }
     static var unexpectedUpgrade: Self { broken("The upstream switched protocols unasked.") }
     static var tooManyInterimHeads: Self { broken("The upstream sent too many interim responses.") }

@@ -2,8 +2,11 @@
 struct FramingFields: Sendable {
     private(set) var length: Int?
     private(set) var isChunked = false
+    /// Whether a response names the coding `identity`, which is none.
+    private(set) var isIdentity = false
 
-    /// RFC 9110 section 8.6 would allow a list of equal lengths; nobody sends that who means well.
+    /// RFC 9110 section 8.6 would allow a list of equal lengths; in a request that is refused, because a server behind us may read it in
+    /// another way.
     mutating func readLength(
         _ field: FieldRange, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
@@ -12,6 +15,35 @@ struct FramingFields: Sendable {
             let number = DecimalNumber.value(of: field.value, in: bytes)
         else { throw .malformedLength }
         length = number
+    }
+
+    /// The length of a response may be repeated, as another field or in a list, if all are equal (RFC 9110 section 8.6, RFC 9112
+    /// section 6.3).
+    ///
+    /// - Returns: Whether the field has one number, and no list.
+    mutating func readLengthOfResponse(_ field: FieldRange, in bytes: UnsafeRawBufferPointer) throws(FramingError) -> Bool {
+        guard !Self.hasTabAround(field, in: bytes) else { throw .malformedLength }
+        var start = field.value.lowerBound
+        var count = 0
+        repeat {
+            let end = ByteScan.first(ASCII.comma, in: bytes, start..<field.value.upperBound) ?? field.value.upperBound
+            guard let number = DecimalNumber.value(of: ByteScan.trimmed(start..<end, in: bytes), in: bytes) else { throw .malformedLength }
+            guard length ?? number == number else { throw .severalLengths }
+            length = number
+            count += 1
+            start = end + 1
+        } while start <= field.value.upperBound
+        return count == 1
+    }
+
+    /// As that of a request; and `identity`, once, which RFC 2616 had for no coding.
+    mutating func readEncodingOfResponse(_ field: FieldRange, in bytes: UnsafeRawBufferPointer) throws(FramingError) {
+        guard !isIdentity else { throw .severalEncodings }
+        if !isChunked, ByteText.equalsIgnoringCase("identity", in: bytes, field.value), !Self.hasTabAround(field, in: bytes) {
+            isIdentity = true
+            return
+        }
+        try readEncoding(field, in: bytes)
     }
 
     /// `chunked` in any case (RFC 9112 section 7), once. Another single coding is understood but not

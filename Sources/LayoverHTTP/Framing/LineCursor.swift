@@ -32,16 +32,23 @@ struct LineCursor: Sendable {
     mutating func nextLine(
         in bytes: UnsafeRawBufferPointer, endMax: Int, tooLong: FramingError
     ) throws(FramingError) -> Range<Int>? {
+        guard let line = try nextLineFeed(in: bytes, endMax: endMax, tooLong: tooLong) else { return nil }
+        guard line.count >= 2, bytes[line.upperBound &- 2] == ASCII.carriageReturn else { throw .bareLineFeed }
+        return line.lowerBound..<(line.upperBound &- 2)
+    }
+
+    /// Returns the next line with its end, whatever stands before the line feed, or nil if it is not complete. The caller judges the end.
+    @inline(__always)
+    mutating func nextLineFeed(
+        in bytes: UnsafeRawBufferPointer, endMax: Int, tooLong: FramingError
+    ) throws(FramingError) -> Range<Int>? {
         guard let lineFeed = ByteScan.firstLineFeed(in: bytes, from: scannedByteCount) else {
             scannedByteCount = bytes.count
             if bytes.count >= endMax { throw tooLong }
             return nil
         }
         if lineFeed >= endMax { throw tooLong }
-        guard lineFeed > lineStart, bytes[lineFeed - 1] == ASCII.carriageReturn else {
-            throw .bareLineFeed
-        }
-        let line = lineStart..<(lineFeed - 1)
+        let line = lineStart..<(lineFeed + 1)
         lineStart = lineFeed + 1
         scannedByteCount = lineStart
         return line

@@ -8,12 +8,12 @@ struct FieldBlockScan: Sendable {
     @inline(__always)
     mutating func read(
         _ bytes: UnsafeRawBufferPointer, lines: inout LineCursor,
-        endMax: Int, tooLarge: FramingError, countMax: Int, tooMany: FramingError
+        endMax: Int, tooLarge: FramingError, countMax: Int, tooMany: FramingError, isResponse: Bool = false
     ) throws(FramingError) -> Bool {
         while let line = try lines.nextLine(in: bytes, endMax: endMax, tooLong: tooLarge) {
             if line.isEmpty { return true }
             if ranges.count >= countMax { throw tooMany }
-            let field = try FieldLine.parse(line, in: bytes)
+            let field = try FieldLine.parse(line, in: bytes, isResponse: isResponse)
             // Most heads have fewer than 16 fields: one allocation.
             if ranges.isEmpty { ranges.reserveCapacity(16) }
             ranges.append(field)

@@ -4,12 +4,17 @@ import LayoverText
 struct ChunkSizeLine: Sendable {
     /// Bytes of data that follow. 0: this is the last chunk.
     let byteCount: Int
-    /// Bytes of the extensions with their semicolons.
+    /// Bytes of the extensions with their semicolons and white space. Padding that servers commonly write behind a size does not count.
     let extensionByteCount: Int
 
-    /// `1*HEXDIG *( ";" token [ "=" ( token / quoted-string ) ] )`. No white space anywhere: the
-    /// grammar tolerates some around extensions, and parsers disagree about it.
-    init(_ line: Range<Int>, in bytes: UnsafeRawBufferPointer) throws(FramingError) {
+    /// Most bytes of white space behind a size that are padding: some servers keep room for a size of so many digits.
+    private static let paddingByteCountMax = 16
+
+    /// `1*HEXDIG *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ) BWS`. In a request there is no white
+    /// space anywhere: parsers disagree about it.
+    ///
+    /// - Parameter isResponse: Whether white space is skipped there (RFC 9112 section 7.1.1).
+    init(_ line: Range<Int>, in bytes: UnsafeRawBufferPointer, isResponse: Bool) throws(FramingError) {
         var offset = line.lowerBound
         var size = 0
         while offset < line.upperBound,
@@ -22,24 +27,29 @@ struct ChunkSizeLine: Sendable {
         }
         guard offset > line.lowerBound else { throw .malformedChunkSize }
         byteCount = size
-        extensionByteCount = line.upperBound - offset
+        let sizeEnd = offset
+        if isResponse { offset = Self.endOfWhiteSpace(in: offset..<line.upperBound, bytes) }
+        extensionByteCount = line.upperBound - sizeEnd - min(offset - sizeEnd, Self.paddingByteCountMax)
+        var isBehindSize = true
         while offset < line.upperBound {
-            guard bytes[offset] == ASCII.semicolon else {
-                throw extensionByteCount == line.upperBound - offset
-                    ? .malformedChunkSize : .malformedChunkExtension
-            }
-            offset = try Self.endOfExtension(in: (offset + 1)..<line.upperBound, bytes)
+            guard bytes[offset] == ASCII.semicolon else { throw isBehindSize ? .malformedChunkSize : .malformedChunkExtension }
+            isBehindSize = false
+            offset = try Self.endOfExtension(in: (offset + 1)..<line.upperBound, bytes, isResponse: isResponse)
+            if isResponse { offset = Self.endOfWhiteSpace(in: offset..<line.upperBound, bytes) }
         }
     }
 
     /// Where the extension that begins the range ends.
     private static func endOfExtension(
-        in range: Range<Int>, _ bytes: UnsafeRawBufferPointer
+        in range: Range<Int>, _ bytes: UnsafeRawBufferPointer, isResponse: Bool
     ) throws(FramingError) -> Int {
-        let nameEnd = endOfToken(in: range, bytes)
-        guard nameEnd > range.lowerBound else { throw .malformedChunkExtension }
-        guard nameEnd < range.upperBound, bytes[nameEnd] == ASCII.equals else { return nameEnd }
-        let value = (nameEnd + 1)..<range.upperBound
+        let name = (isResponse ? endOfWhiteSpace(in: range, bytes) : range.lowerBound)..<range.upperBound
+        let nameEnd = endOfToken(in: name, bytes)
+        guard nameEnd > name.lowerBound else { throw .malformedChunkExtension }
+        let equals = isResponse ? endOfWhiteSpace(in: nameEnd..<range.upperBound, bytes) : nameEnd
+        guard equals < range.upperBound, bytes[equals] == ASCII.equals else { return nameEnd }
+        let valueStart = isResponse ? endOfWhiteSpace(in: (equals + 1)..<range.upperBound, bytes) : equals + 1
+        let value = valueStart..<range.upperBound
         guard let first = value.first else { throw .malformedChunkExtension }
         if bytes[first] == ASCII.quote {
             return try endOfQuotedString(in: (first + 1)..<range.upperBound, bytes)
@@ -52,6 +62,12 @@ struct ChunkSizeLine: Sendable {
     private static func endOfToken(in range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = range.lowerBound
         while offset < range.upperBound, ByteClass.isToken(bytes[offset]) { offset += 1 }
+        return offset
+    }
+
+    private static func endOfWhiteSpace(in range: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Int {
+        var offset = range.lowerBound
+        while offset < range.upperBound, ByteClass.isWhiteSpace(bytes[offset]) { offset += 1 }
         return offset
     }
 

@@ -9,7 +9,7 @@ extension RequestDecoder {
             let line = try lines.nextLine(
                 in: bytes, endMax: limits.chunkLineByteCountMax, tooLong: .chunkLineTooLong)
             guard let line else { return nil }
-            return try ChunkSizeLine(line, in: bytes)
+            return try ChunkSizeLine(line, in: bytes, isResponse: isResponse)
         }
         guard let line else { return false }
         chunkExtensionByteCount += line.extensionByteCount
@@ -43,7 +43,8 @@ extension RequestDecoder {
             try fieldScan.read(
                 bytes, lines: &lines,
                 endMax: limits.trailerByteCountMax, tooLarge: .trailersTooLarge,
-                countMax: limits.trailerFieldCountMax, tooMany: .tooManyTrailers)
+                countMax: limits.trailerFieldCountMax, tooMany: .tooManyTrailers,
+                isResponse: isResponse)
         }
         guard isComplete, let slice = input.readSlice(length: lines.lineStart) else { return nil }
         lines.reset()

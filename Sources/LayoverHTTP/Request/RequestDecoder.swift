@@ -51,6 +51,8 @@ package struct RequestDecoder: Sendable {
     var fieldScan = FieldBlockScan()
     /// Whether the connection ends with this request.
     var isLast = false
+    /// Whether it reads the body of a response, some forms of which are taken that are refused in a request.
+    var isResponse = false
     /// Bytes of chunk extensions of this message.
     var chunkExtensionByteCount = 0
 

@@ -1,11 +1,17 @@
 /// One line as libcurl hands it over, with its end.
 enum ReceivedLine {
-    /// The line without its CRLF. libcurl would tolerate a lone LF; we do not (`LineCursor`).
+    /// The line without its end, and whether that is CRLF. libcurl would tolerate a lone LF everywhere; we do so only in heads of HTTP/1.0.
+    static func content(of line: UnsafeRawBufferPointer) throws(FramingError) -> (range: Range<Int>, endsWithCRLF: Bool) {
+        guard line.last == ASCII.lineFeed else { throw .bareLineFeed }
+        if line.count >= 2, line[line.count - 2] == ASCII.carriageReturn { return (0..<(line.count - 2), true) }
+        return (0..<(line.count - 1), false)
+    }
+
+    /// The line without its CRLF.
     @inline(__always)
-    static func content(of line: UnsafeRawBufferPointer) throws(FramingError) -> Range<Int> {
-        guard line.count >= 2, line[line.count - 1] == ASCII.lineFeed,
-            line[line.count - 2] == ASCII.carriageReturn
-        else { throw .bareLineFeed }
-        return 0..<(line.count - 2)
+    static func contentOfStrictLine(of line: UnsafeRawBufferPointer) throws(FramingError) -> Range<Int> {
+        let (range, endsWithCRLF) = try content(of: line)
+        guard endsWithCRLF else { throw .bareLineFeed }
+        return range
     }
 }

@@ -1,6 +1,7 @@
 package import NIOCore
 
-/// Finds the body of a response in the bytes behind its head (RFC 9112 section 6.3), as strictly as that of a request.
+/// Finds the body of a response in the bytes behind its head (RFC 9112 section 6.3), as strictly as that of a request
+/// but for white space that RFC 9112 makes recipients skip: in lines before chunks, and before the colons of trailers.
 package struct ResponseBodyDecoder: Sendable {
     package enum Event: Sendable {
         /// Never empty.
@@ -16,6 +17,7 @@ package struct ResponseBodyDecoder: Sendable {
     package init(_ framing: ResponseFraming, limits: FramingLimits) {
         decoder = RequestDecoder(limits: limits)
         decoder.isLast = true
+        decoder.isResponse = true
         endsWithConnection = framing == .untilClose
         switch framing {
         case .none: decoder.state = .fixedBody(0)
@@ -37,9 +39,10 @@ package struct ResponseBodyDecoder: Sendable {
     private static func lines(_ trailers: FieldBlock) -> ByteBuffer {
         var out = ByteBuffer()
         for field in trailers.ranges {
-            // Byte for byte, as fields of a head are.
-            out.writeImmutableBuffer(trailers.slice(field.name.lowerBound..<field.value.upperBound))
-            out.writeStaticString("\r\n")
+            // As fields of a head are written.
+            trailers.bytes.withUnsafeReadableBytes { bytes in
+                FieldLine.writeLine(of: field, in: bytes, contentEnd: field.value.upperBound, into: &out)
+            }
         }
         return out
     }

@@ -100,21 +100,30 @@ package struct ResponseDecoder: Sendable {
         }
     }
 
-    /// Whether the bytes begin as every HTTP/2 connection of a server does (RFC 9113 sections 3.4, 4.1 and 6.5): with a SETTINGS frame of
-    /// stream 0.
-    private static func isSettingsFrame(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count >= 9, bytes[0] == 0 else { return false }
-        return bytes[3] == 4 && bytes[4] == 0 && bytes[5..<9].allSatisfy { $0 == 0 }
+    /// Refuses bytes that cannot become a status line, such as those of another protocol: the end of a line may never come.
+    private static func checkBeginning(_ bytes: UnsafeRawBufferPointer) throws(FramingError) {
+        let name: StaticString = "HTTP/"
+        if (0..<min(bytes.count, name.utf8CodeUnitCount)).allSatisfy({ bytes[$0] == name.utf8Start[$0] }) { return }
+        switch bytes[0] {
+        // Every HTTP/2 connection of a server begins with a SETTINGS frame of stream 0 (RFC 9113 sections 3.4, 4.1 and 6.5).
+        case 0:
+            let type = bytes.dropFirst(3).prefix(6)
+            guard type.elementsEqual([4, 0, 0, 0, 0, 0].prefix(type.count)) else { throw .isNoHTTP }
+            if bytes.count >= 9 { throw .isHTTP2 }
+        // An alert of TLS (RFC 8446 section 5.1).
+        case 0x15 where bytes.count == 1: return
+        case 0x15 where bytes[1] == 3: throw .isTLS
+        default: throw .isNoHTTP
+        }
     }
 
     /// Reads the lines that are there, each once. Nil: more bytes are needed.
     private mutating func takeHead(_ input: inout ByteBuffer) throws(FramingError) -> ResponseHead? {
         let head = try input.withReadableBytes { bytes throws(FramingError) -> ResponseHead? in
             var lineStart = lines.lineStart
-            // It would wait for a line for ever.
-            if lineStart == 0, Self.isSettingsFrame(bytes) { throw .isHTTP2 }
+            if lineStart == 0, assembler.isAtStatusLine, !bytes.isEmpty { try Self.checkBeginning(bytes) }
             let endMax = lineStart + assembler.byteCountLeft
-            while try lines.nextLine(in: bytes, endMax: endMax, tooLong: .headTooLarge) != nil {
+            while try lines.nextLineFeed(in: bytes, endMax: endMax, tooLong: .headTooLarge) != nil {
                 let line = UnsafeRawBufferPointer(rebasing: bytes[lineStart..<lines.lineStart])
                 lineStart = lines.lineStart
                 if let head = try assembler.take(line: line) { return head }

@@ -2,25 +2,56 @@ import NIOCore
 
 extension ResponseHeadAssembler {
     mutating func takeStatusLine(
-        _ content: Range<Int>, in line: UnsafeRawBufferPointer
+        _ content: Range<Int>, in line: UnsafeRawBufferPointer, endsWithCRLF: Bool
     ) throws(FramingError) {
         let statusLine = try StatusLine(content, in: line)
+        if !endsWithCRLF, statusLine.minorVersion > 0 { throw .bareLineFeed }
         if statusLine.status == 101, !allowsUpgrade { throw .unexpectedUpgrade }
         state = .fields(statusLine)
         // Room for a usual head and a small body, so that one allocation serves both.
         out.reserveCapacity(1024)
         // We speak for ourselves on the next connection (RFC 9110 section 6.2).
         out.writeStaticString("HTTP/1.1")
-        out.writeBytes(UnsafeRawBufferPointer(rebasing: line[8...]))
+        out.writeBytes(UnsafeRawBufferPointer(rebasing: line[8..<content.upperBound]))
+        // RFC 9112 section 4: the space is sent also where there is no reason.
+        if !statusLine.hasReason { out.writeInteger(ASCII.space) }
+        out.writeStaticString("\r\n")
     }
 
     mutating func takeField(
-        _ content: Range<Int>, in line: UnsafeRawBufferPointer, of statusLine: StatusLine
+        _ content: Range<Int>, in line: UnsafeRawBufferPointer, endsWithCRLF: Bool, of statusLine: StatusLine
     ) throws(FramingError) {
         fieldCount += 1
         guard fieldCount <= limits.fieldCountMax else { throw .tooManyFields }
-        let field = try FieldLine.parse(content, in: line)
-        if try keeps(field, in: line, of: statusLine) { out.writeBytes(line) }
+        let field = try FieldLine.parse(content, in: line, isResponse: true)
+        guard try keeps(field, in: line, of: statusLine) else { return }
+        if endsWithCRLF, !FieldLine.hasSpaceBeforeColon(field, in: line) {
+            out.writeBytes(line)
+        } else {
+            FieldLine.writeLine(of: field, in: line, contentEnd: content.upperBound, into: &out)
+        }
+    }
+
+    /// Reads a length.
+    ///
+    /// - Returns: Whether its line is passed on as it is. One that is repeated in it is written once.
+    private mutating func keepsLength(
+        _ field: FieldRange, in line: UnsafeRawBufferPointer, of statusLine: StatusLine
+    ) throws(FramingError) -> Bool {
+        try checkOtherReads(field, in: line)
+        let isFirst = framing.length == nil
+        let isOneNumber = try framing.readLengthOfResponse(field, in: line)
+        guard isHeadRequest || statusLine.status == 304 else {
+            noteFramingPlace()
+            return false
+        }
+        guard isFirst else { return false }
+        if !isOneNumber, let length = framing.length { out.writeString("Content-Length: \(length)\r\n") }
+        return isOneNumber
+    }
+
+    private func checkOtherReads(_ framingField: FieldRange, in line: UnsafeRawBufferPointer) throws(FramingError) {
+        if isFramedByOther, FieldLine.hasSpaceBeforeColon(framingField, in: line) { throw .spaceBeforeColon }
     }
 
     /// Reads what the field says about framing and the connection, and whether it goes on.
@@ -31,12 +62,10 @@ extension ResponseHeadAssembler {
         case .other:
             return true
         case .contentLength:
-            try framing.readLength(field, in: line)
-            if isHeadRequest || statusLine.status == 304 { return true }
-            noteFramingPlace()
-            return false
+            return try keepsLength(field, in: line, of: statusLine)
         case .transferEncoding:
-            try framing.readEncoding(field, in: line)
+            try checkOtherReads(field, in: line)
+            try framing.readEncodingOfResponse(field, in: line)
             noteFramingPlace()
             return false
         case .connection:

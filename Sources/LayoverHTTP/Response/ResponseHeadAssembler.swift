@@ -19,6 +19,10 @@ package struct ResponseHeadAssembler: Sendable {
 
     let limits: FramingLimits
     var state = State.statusLine
+    /// Whether somebody else finds the end of the body by the same lines, and reads no framing field that has white space before its colon.
+    package var isFramedByOther = false
+    /// Whether the last head had the coding `identity`. libcurl ignores the length then.
+    package private(set) var hasIdentityCoding = false
     var isHeadRequest = false
     var isConnect = false
     var allowsUpgrade = false
@@ -56,6 +60,9 @@ package struct ResponseHeadAssembler: Sendable {
         beginHead()
     }
 
+    /// Whether the next line is a status line.
+    var isAtStatusLine: Bool { if case .statusLine = state { true } else { false } }
+
     /// How long the rest of the head may be.
     var byteCountLeft: Int { limits.headByteCountMax - byteCount }
 
@@ -63,6 +70,7 @@ package struct ResponseHeadAssembler: Sendable {
         out = ByteBuffer()
         byteCount = 0
         fieldCount = 0
+        hasIdentityCoding = framing.isIdentity
         framing = FramingFields()
         connection = ConnectionOptions()
         nominated = NominatedNames()
@@ -90,14 +98,15 @@ package struct ResponseHeadAssembler: Sendable {
     ) throws(FramingError) -> ResponseHead? {
         byteCount += line.count
         guard byteCount <= limits.headByteCountMax else { throw .headTooLarge }
-        let content = try ReceivedLine.content(of: line)
+        let (content, endsWithCRLF) = try ReceivedLine.content(of: line)
         switch state {
         case .statusLine:
-            try takeStatusLine(content, in: line)
-        case .fields(let statusLine) where content.isEmpty:
-            return try finish(statusLine)
+            try takeStatusLine(content, in: line, endsWithCRLF: endsWithCRLF)
         case .fields(let statusLine):
-            try takeField(content, in: line, of: statusLine)
+            // RFC 9112 section 2.2 lets a recipient take a lone LF. Old servers send it; a newer one is given no second reading.
+            if !endsWithCRLF, statusLine.minorVersion > 0 { throw .bareLineFeed }
+            if content.isEmpty { return try finish(statusLine) }
+            try takeField(content, in: line, endsWithCRLF: endsWithCRLF, of: statusLine)
         case .complete:
             throw .linesAfterHead
         case .failed(let error):

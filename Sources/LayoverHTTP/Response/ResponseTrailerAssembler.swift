@@ -40,13 +40,15 @@ package struct ResponseTrailerAssembler: Sendable {
     private mutating func takeChecked(_ line: UnsafeRawBufferPointer) throws(FramingError) -> Bool {
         byteCount += line.count
         guard byteCount <= limits.trailerByteCountMax else { throw .trailersTooLarge }
-        let content = try ReceivedLine.content(of: line)
+        let content = try ReceivedLine.contentOfStrictLine(of: line)
         if content.isEmpty { return true }
         fieldCount += 1
         guard fieldCount <= limits.trailerFieldCountMax else { throw .tooManyTrailers }
-        let field = try FieldLine.parse(content, in: line)
+        let field = try FieldLine.parse(content, in: line, isResponse: true)
         if KnownField.refusedInTrailers.contains(field.known) { throw .framingInTrailers }
-        if !KnownField.forbiddenInTrailers.contains(field.known) { bytes.writeBytes(line) }
+        if !KnownField.forbiddenInTrailers.contains(field.known) {
+            FieldLine.writeLine(of: field, in: line, contentEnd: content.upperBound, into: &bytes)
+        }
         return false
     }
 }

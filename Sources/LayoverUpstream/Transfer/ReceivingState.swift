@@ -10,6 +10,8 @@ struct ReceivingState {
     /// Whether it came as HTTP/2.
     var isHTTP2 = false
     var bodyByteCount = 0
+    /// Whether libcurl waits for the end of the connection although the length is known.
+    var isEndedByUs = false
     /// The turn in which a piece of the body came last.
     var bodyTurn: UInt64 = 0
     var isPaused = false

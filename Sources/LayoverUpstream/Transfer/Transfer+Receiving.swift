@@ -55,6 +55,7 @@ extension Transfer {
         if !head.isInterim || head.status == 100 { stopAwaitingContinue() }
         if head.isInterim { return loop.outbox.add(.interim(head), of: attempt) }
         receiving.framing = head.framing
+        receiving.isEndedByUs = headAssembler.hasIdentityCoding
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         // libcurl would speak HTTP/1.0 on a connection that did so before.
         if head.minorVersion == 0 || head.announcesImpossibleBody { setForbidReuse(true) }
@@ -155,8 +156,8 @@ extension Transfer {
         guard attempt != nil else { return }
         releaseBody()
         // Complete, but the body of the request will not be: the client has its response and may stop. And
-        // where a HEAD has a body, libcurl does not know that its response has none.
-        if isResponseComplete, sending.isPaused || isHeadWithBody { return loop.finishEarly(self) }
+        // where a HEAD has a body, libcurl does not know that its response has none. With the coding `identity` it ignores the length.
+        if isResponseComplete, sending.isPaused || receiving.isEndedByUs || isHeadWithBody { return loop.finishEarly(self) }
         if sending.wantsResume { resumeSending() }
     }
 

@@ -57,6 +57,8 @@ final class Transfer {
         self.easy = easy
         self.loop = loop
         headAssembler = ResponseHeadAssembler(limits: loop.options.responseLimits)
+        // libcurl finds the end of the body.
+        headAssembler.isFramedByOther = true
         trailerAssembler = ResponseTrailerAssembler(limits: loop.options.responseLimits)
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

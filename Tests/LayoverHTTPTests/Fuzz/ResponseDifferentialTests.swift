@@ -18,11 +18,15 @@ struct ResponseDifferentialTests {
         "HTTP/1.1 204 No Content\r\nKeep-Alive: timeout=5\r\nEmpty:\r\n\r\n",
         "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.1 500 Oh no\r\nTransfer-Encoding: Chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n",
         "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na",
+        // Forms that are taken of responses only.
+        "HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length : 2, 2\r\nContent-Length: 2\r\n\r\nab", "HTTP/1.0 200 OK\nX: y\nContent-Length: 2\n\nab",
+        "HTTP/1.2 200\r\nTransfer-Encoding: identity\r\nContent-Length: 1\r\n\r\na",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n\r\n3  \r\nabc\r\n2 ; x = y ;z\r\nde\r\n0  \r\nX-T : 1\r\n\r\n",
     ].map(latin1)
 
     static let pieces = [
         "\r\n", "\n", "\r", " ", "\t", "\0", ":", ",", ";", "0", "1", "a", "f", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
-        "Transfer-Encoding: gzip, chunked\r\n", "Connection: close\r\n", "HTTP/1.1 ", "100 Continue\r\n\r\n", "0\r\n\r\n", "\u{80}", "X: y\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n", "Connection: close\r\n", "HTTP/1.1 ", "100 Continue\r\n\r\n", "0\r\n\r\n", "\u{80}", "X: y\r\n", "Transfer-Encoding: identity\r\n", " :", ", 5",
     ].map(latin1)
 
     @Test func whatIsAcceptedIsReadByLlhttpInTheSameWay() throws {
