@@ -23,6 +23,12 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     package var reason: String
     /// The alert that we sent. Nil: none.
     package var alertSent: Int?
+    /// Whether the peer had asked for a certificate of ours, and got none.
+    package var isCertificateWanted = false
+    /// Whether the peer has acted on no byte that was sent, if it refuses our part of the handshake: the handshake was not complete, or it
+    /// was TLS 1.3 with a server that asked for a certificate, which judges our answer after we may send, and nothing of the application
+    /// has come.
+    package var isBeforeData = false
 
     package init(_ kind: Kind, _ reason: String, alertSent: Int? = nil) {
         self.kind = kind

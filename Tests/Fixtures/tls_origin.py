@@ -11,6 +11,9 @@ what, certificate, key, version = sys.argv[1:]
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
 context.set_alpn_protocols(["http/1.1", "h2"])
+if what == "wantsACertificate":
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(certificate)
 names = {}
 context.sni_callback = lambda connection, name, _: names.__setitem__(connection, name)
 if version == "-tls1_2":

@@ -18,6 +18,9 @@ package struct Failure: Sendable, Hashable {
     /// Whether a resolver answered that the name does not exist (NXDOMAIN, RFC 8020). While the network is
     /// there that is final; without it, it may come from a name server on a network without a way out.
     package var isNameUnknown = false
+    /// Whether the peer refused TLS for a reason that does not change by waiting (`TLSAlert.isLasting`). No condition of `retryOn`
+    /// covers it.
+    package var isLastingRefusal = false
 
     package init(
         phase: FailurePhase, kind: FailureKind, evidence: Evidence, message: String,
@@ -37,6 +40,9 @@ package struct Failure: Sendable, Hashable {
         self.remoteAddress = remoteAddress
         self.isNameUnknown = isNameUnknown
     }
+
+    /// Follows the name of an alert.
+    package static let clientCertificateHint = "It requires a client certificate, and Layover has none."
 
     /// What is remembered of a response that is not delivered because its status is retried.
     ///

@@ -43,7 +43,8 @@ package enum RetryCondition: Sendable, Hashable {
     }
 
     package func matches(_ failure: Failure) -> Bool {
-        switch self {
+        if failure.isLastingRefusal { return false }
+        return switch self {
         case .connectivity:
             [.dns, .connect, .timeout, .reset, .tlsHandshake].contains { (part: RetryCondition) in
                 part.matches(failure)

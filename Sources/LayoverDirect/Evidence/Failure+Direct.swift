@@ -11,10 +11,18 @@ import Glibc
 
 extension Failure {
     static func judged(_ cause: FailureCause, progress: DirectProgress) -> Failure {
+        var progress = progress
+        let isLastingRefusal = if case .notSecured(let error) = cause { error.isLastingRefusal } else { false }
+        let mayHaveBegun = progress.hasBegunResponse || progress.isReused || !isLastingRefusal
+        // Under TLS 1.3 the origin judges our end of the handshake when the request is on its way already.
+        if !mayHaveBegun { progress.isSecuring = true }
         let (kind, message) = judged(cause, progress)
-        return Failure(
-            phase: progress.phase, kind: kind, evidence: progress.evidence, message: message, bytesSent: progress.bytesSent,
-            reusedConnection: progress.isReused, localAddress: progress.localAddress, remoteAddress: progress.remoteAddress)
+        var failure = Failure(
+            phase: progress.phase, kind: kind, evidence: mayHaveBegun ? progress.evidence : .neverSent, message: message,
+            bytesSent: progress.bytesSent, reusedConnection: progress.isReused, localAddress: progress.localAddress,
+            remoteAddress: progress.remoteAddress)
+        failure.isLastingRefusal = !mayHaveBegun
+        return failure
     }
 
     private static func judged(_ cause: FailureCause, _ progress: DirectProgress) -> (FailureKind, String) {

@@ -3,12 +3,14 @@ package import LayoverCore
 extension Failure {
     /// The same failure, where it was the parent proxy that could not be connected to.
     ///
-    /// A refusal of our own stays what it is, and so does a certificate that does not convince: that is no outage.
+    /// A refusal of our own stays what it is, and so does a certificate that does not convince, or a refusal that
+    /// waiting does not change: that is no outage.
     package var ofParent: Failure {
         var failure = self
         failure.isNameUnknown = false
         switch kind {
         case .tlsCertificateError: failure.message = "The certificate of the parent proxy is not trusted: \(message)"
+        case .tlsAlertReceived where isLastingRefusal: failure.message = "The parent proxy cannot be used: \(message)"
         case .proxyLoopDetected: failure.message = "The parent proxy is this proxy itself (a loop)."
         case .destinationIPProhibited: failure.message = "The proxy does not connect to the address of the parent proxy."
         default:

@@ -175,6 +175,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     private func notSecured(_ error: TLSError) {
         var failure = failure
+        failure.isLastingRefusal = error.isLastingRefusal
         switch step {
         case .secureParent?, .connect?:
             // By TLS 1.3 an alert may come after the handshake, for instance because the proxy misses a certificate of ours.

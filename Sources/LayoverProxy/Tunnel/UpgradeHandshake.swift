@@ -125,8 +125,20 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A reset: what ends with the connection has not ended then.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(.connectionTerminated)
+        if let error = error as? TLSError, error.isLastingRefusal { refused(error) } else { fail(.connectionTerminated) }
         context.fireErrorCaught(error)
+    }
+
+    /// Under TLS 1.3 the origin judges our end of the handshake when the request is on its way already.
+    private func refused(_ error: TLSError) {
+        var failure = failure(.tlsAlertReceived)
+        failure.phase = .securing
+        failure.evidence = .neverSent
+        failure.isLastingRefusal = true
+        failure.message = error.handshakeFailure().message
+        guard exchange != nil else { return }
+        tell(.failed(failure))
+        end()
     }
 
     private func closed() {

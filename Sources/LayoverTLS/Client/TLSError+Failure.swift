@@ -7,12 +7,22 @@ extension TLSError {
     package func handshakeFailure(with server: String = "origin") -> (kind: FailureKind, message: String) {
         switch kind {
         case .certificate: (.tlsCertificateError, "The \(server)'s certificate is not accepted (\(reason)).")
-        case .alert: (.tlsAlertReceived, "The \(server) ended the TLS handshake (\(description)).")
+        case .alert: (.tlsAlertReceived, "The \(server) ended the TLS handshake (\(description)).\(certificateHint)")
         case .violation, .closed: (.tlsProtocolError, "The TLS handshake failed (\(reason)).")
         case .timeout: (.connectionTimeout, "The TLS handshake timed out.")
         case .unusable: (.proxyInternalError, "TLS cannot be used (\(reason)).")
         }
     }
+
+    private var alert: TLSAlert? {
+        guard case .alert(let number) = kind else { return nil }
+        return TLSAlert(number, isCertificateWanted: isCertificateWanted)
+    }
+
+    private var certificateHint: String { alert?.isAboutOurCertificate == true ? " \(Failure.clientCertificateHint)" : "" }
+
+    /// Whether the server refused the connection for a reason that does not change by waiting, and acted on nothing that was sent.
+    package var isLastingRefusal: Bool { isBeforeData && alert?.isLasting == true }
 
     /// Whether the server speaks none of the protocols that it was offered (RFC 7301 section 3.2).
     package var isNoCommonProtocol: Bool { kind == .alert(120) }

@@ -18,6 +18,10 @@ package class TLSSession {
     private(set) var alertSent: Int?
     /// Whether our certificate was sent. A resumed handshake has none.
     private(set) var isCertificateSent = false
+    /// Whether the server asked for a certificate of ours.
+    private var isCertificateWanted = false
+    /// Whether some byte of the application was decrypted.
+    private var hasDecrypted = false
 
     /// - Parameter context: An SSL_CTX that `prepare` was called for.
     init(context: OpaquePointer) throws(TLSError) {
@@ -55,6 +59,8 @@ package class TLSSession {
     private static let note: @convention(c) (OpaquePointer?, CInt, CInt) -> Void = { tls, event, value in
         if event & SSL_CB_LOOP != 0, SSL_get_state(tls) == TLS_ST_SW_CERT {
             TLSSession.of(tls)?.isCertificateSent = true
+        } else if event & SSL_CB_LOOP != 0, SSL_get_state(tls) == TLS_ST_CR_CERT_REQ {
+            TLSSession.of(tls)?.isCertificateWanted = true
         } else if event & SSL_CB_ALERT != 0, event & SSL_CB_WRITE != 0, value & 0xFF != SSL_AD_CLOSE_NOTIFY {
             TLSSession.of(tls)?.alertSent = Int(value & 0xFF)
         }
@@ -105,6 +111,8 @@ package class TLSSession {
                 failure = .noted(.violation)
             }
             failure.alertSent = alertSent
+            failure.isCertificateWanted = isCertificateWanted
+            failure.isBeforeData = !isEstablished || SSL_version(tls) == TLS1_3_VERSION && isCertificateWanted && !hasDecrypted
             throw failure
         }
     }
@@ -134,6 +142,7 @@ package class TLSSession {
                 return max(0, Int(result))
             }
             if result <= 0 { return try check(result) }
+            hasDecrypted = true
         }
     }
 

@@ -9,18 +9,29 @@ import LayoverEngine
 extension Failure {
     static func judged(code: CURLcode, cause: AbortCause?, progress: TransferProgress) -> Failure {
         let row = CurlCode.named(Int32(bitPattern: code.rawValue))
-        let phase = progress.phase(of: row)
+        let refusal = cause == nil ? progress.lastingRefusal(row) : nil
+        let phase = refusal == nil ? progress.phase(of: row) : .securing
         let (kind, message) =
             cause.map { judged($0, phase: phase) }
+            ?? refusal.map { refused(by: $0, progress) }
             ?? judged(row, phase: phase, progress: progress)
-        let failure = Failure(
-            phase: phase, kind: kind, evidence: progress.evidence, message: message,
+        var failure = Failure(
+            phase: phase, kind: kind, evidence: refusal == nil ? progress.evidence : .neverSent, message: message,
             curlCode: row.number,
             osError: phase == .connecting ? progress.connectError(row) : nil,
             bytesSent: progress.bytesSent, reusedConnection: progress.isReused,
             localAddress: progress.localAddress, remoteAddress: progress.remoteAddress,
             isNameUnknown: isNameUnknown(cause, progress))
+        failure.isLastingRefusal = refusal != nil
         return progress.parentUse == .none ? failure : behindParent(failure, row, isOurs: cause != nil, progress)
+    }
+
+    private static func refused(by alert: TLSAlert, _ progress: TransferProgress) -> (FailureKind, String) {
+        let name = alert.name.map { ": \($0)" } ?? ""
+        var message = "The origin ended the TLS handshake (alert \(alert.number)\(name))."
+        if alert.isAboutOurCertificate { message += " \(clientCertificateHint)" }
+        if alert.number == 120 { message += " \(hintAtHTTP2)" }
+        return (.tlsAlertReceived, message)
     }
 
     private static func isNameUnknown(_ cause: AbortCause?, _ progress: TransferProgress) -> Bool {
@@ -82,6 +93,28 @@ extension TransferProgress {
         // The one write that libcurl makes when a connection stands has failed, and no other followed.
         let isUntouched = sendingCount == 1 && !isReused && isSendingFresh && bytesSent == 0
         return isUntouched ? .neverSent : .maybeApplied
+    }
+
+    /// The alert by which the origin refused TLS for good, and acted on nothing that was sent; nil where it did not, or where that is not
+    /// certain.
+    ///
+    /// Under TLS 1.3 it may come after the request was sent: then as an error of reading. libcurl does not report the version, so only
+    /// the alert that TLS 1.3 introduced is proof. Nor does it report whether the origin asked for a certificate, so alert 40 is not
+    /// lasting here.
+    func lastingRefusal(_ row: CurlCode) -> TLSAlert? {
+        guard isSecure, !hasBegunResponse, !isAnswered, !isReused, let alert = alert(row), alert.isLasting else { return nil }
+        if sendingCount == 0 { return [35, 56, 98].contains(row.number) ? alert : nil }
+        return sendingCount == 1 && row.number == 56 && alert.number == 116 ? alert : nil
+    }
+
+    /// libcurl quotes OpenSSL: `error:0A00045C:SSL routines::…`. An alert is 1000 plus its number there (ssl.h).
+    private func alert(_ row: CurlCode) -> TLSAlert? {
+        if row.number == 98 { return TLSAlert(116, isCertificateWanted: true) }
+        guard let start = remark.firstRange(of: "error:") else { return nil }
+        let digits = remark[start.upperBound...].prefix { $0.isHexDigit }
+        guard let code = UInt32(digits, radix: 16), code >> 23 == 20 else { return nil }
+        let reason = Int(code & 0x7F_FFFF)
+        return (1_000..<1_256).contains(reason) ? TLSAlert(reason - 1_000) : nil
     }
 
     func phase(of row: CurlCode) -> FailurePhase {

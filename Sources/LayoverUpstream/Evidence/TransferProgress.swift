@@ -23,6 +23,8 @@ struct TransferProgress {
     /// Whether it went out in this very turn, so that libcurl has not come back to write more of it.
     var isSendingFresh = false
     var isBodyComplete = true
+    /// Whether some line of a head came.
+    var hasBegunResponse = false
     /// Whether a final head is complete.
     var isAnswered = false
     /// CURLINFO_REQUEST_SIZE and CURLINFO_SIZE_UPLOAD_T. A head that did not fit into the socket at once is

@@ -4,6 +4,8 @@ import LayoverHTTP
 struct ReceivingState {
     /// Nil until the final head is complete.
     var framing: ResponseFraming?
+    /// Whether some line of a head came.
+    var hasBegun = false
     /// Of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0

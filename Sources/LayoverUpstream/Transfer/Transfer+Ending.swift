@@ -74,6 +74,7 @@ extension Transfer {
         progress.isReused = sending.wasOnReusedConnection
         progress.isSendingFresh = sending.turn == loop.turn
         progress.isBodyComplete = sending.reader?.isComplete != false
+        progress.hasBegunResponse = receiving.hasBegun
         progress.isAnswered = receiving.framing != nil
         progress.bytesSent = Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T))
         progress.osError = Int32(truncatingIfNeeded: long(CURLINFO_OS_ERRNO))

@@ -12,6 +12,7 @@ extension Transfer {
     /// HEADERFUNCTION: one line of a head or of the trailers. False ends the transfer.
     func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         receiving.lastAt = loop.now
+        receiving.hasBegun = true
         do throws(FramingError) {
             switch receiving.framing {
             case .some(.none): foundExcess()

@@ -13,6 +13,8 @@ final class ScriptedTLSOrigin: Sendable {
         case tellsTheNames
         /// The response is the request's body, as it comes.
         case echoes
+        /// It refuses clients that have no certificate.
+        case wantsACertificate
     }
 
     let port: Int
