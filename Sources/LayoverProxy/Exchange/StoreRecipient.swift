@@ -17,8 +17,26 @@ final class StoreRecipient {
 
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         exchange.loop.cache?.outdate(head, exchange)
-        capture = ResponseCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.run.taken(count) }
+        let capture = ResponseCapture(head, loop: exchange.loop) { [weak exchange] count in exchange?.run.taken(count) }
+        self.capture = capture
         begun = ResponsePart(head)
+        let loop = exchange.loop.eventLoop
+        // Not within the event of the attempt that it ends.
+        let endSoon = { [weak exchange, weak self, weak capture] in
+            let bound = NIOLoopBound((exchange, self, capture), eventLoop: loop)
+            loop.execute {
+                let (exchange, recipient, capture) = bound.value
+                if let exchange, let capture { recipient?.endAttempt(of: exchange, capture) }
+            }
+        }
+        if capture.isLost { endSoon() } else { capture.whenLost = endSoon }
+    }
+
+    /// The body cannot be kept, so the rest of it is not asked for. The head counts: the origin did its work.
+    private func endAttempt(of exchange: Exchange, _ lost: ResponseCapture) {
+        guard capture === lost, exchange.phase == .delivering, exchange.entry != nil else { return }
+        exchange.run.cancel()
+        deliver(lost.withoutBody(), of: exchange)
     }
 
     /// - Returns: How many bytes need not be waited for. Of others the capture reports itself when it has them.

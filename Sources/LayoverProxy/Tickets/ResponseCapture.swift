@@ -15,6 +15,8 @@ final class ResponseCapture: @unchecked Sendable {
     private let hasBody: Bool
     /// Whether the body cannot be kept.
     private(set) var isLost = false
+    /// Called on the loop, once, when that has turned out. The rest of the body is of no use then.
+    var whenLost: () -> Void = {}
     /// Bytes that the worker is not yet told of as taken.
     private var untaken = 0
 
@@ -30,6 +32,11 @@ final class ResponseCapture: @unchecked Sendable {
         guard head.framing != .none else { return }
         var limits = loop.rules.body
         limits.byteCountMax = byteCountMax
+        if let length = head.contentLength, length > min(byteCountMax, loop.spool.byteCountMax) {
+            // There will never be room for it.
+            isLost = true
+            return
+        }
         body = CapturedBody(
             length: head.contentLength, mayBeSentTwice: true, limits: limits, spool: loop.spool,
             clientResumed: { [weak self] in loop.eventLoop.execute { [weak self] in self?.resumed() } },
@@ -67,6 +74,7 @@ final class ResponseCapture: @unchecked Sendable {
         body?.breakOff()
         body = nil
         resumed()
+        whenLost()
     }
 
     /// - Parameter done: Called on the loop, once.

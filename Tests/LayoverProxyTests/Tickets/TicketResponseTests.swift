@@ -212,6 +212,26 @@ struct TicketAnswerTests {
         }
     }
 
+    /// The origin would send for as long as it is read. The first one announces a length that there can never be room for.
+    @Test(arguments: ["Content-Length: 600000", "X-A: 1"])
+    func attemptEndsOnceItsBodyCannotBeKept(field: String) async throws {
+        let tickets = TestStore(spoolTotal: 5000)
+        try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
+            let id = try await proxy.accept()
+            let attempt = try await proxy.nextAttempt()
+            #expect(await attempt.mark())
+            attempt.sendHead(200, [field])
+            if field != "Content-Length: 600000" { attempt.sendBody(Self.text(60_000)) }
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            let standing = try await proxy.until(id, is: .delivered)
+            #expect(standing.body.contains(#""status":200"#))
+            let answer = try await proxy.response(id)
+            #expect(answer.status == 507)
+            #expect(answer.member("kind") == "answer_not_kept")
+            try await proxy.becomesEmpty(tickets)
+        }
+    }
+
     @Test func brokenResponseOfARepeatableTicketIsRequestedAgain() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
