@@ -77,7 +77,8 @@ extension Schema {
             "Limit between two parts of a response. null: no limit."),
         key(
             "timeouts.deadPeer", \.timeouts.deadPeer, .timeout, effect: .atOnce,
-            "Limit on unacknowledged data before a connection is closed (`TCP_USER_TIMEOUT`)."),
+            "Limit on silence of a peer that has to answer: nothing came back, acknowledgements of probes included."
+                + " A peer that only does not read is alive."),
         key("timeouts.requestHead", \.timeouts.requestHead, .timeout, "Limit on receiving the head of a client's request."),
         key(
             "timeouts.clientIdle", \.timeouts.clientIdle, .timeout,

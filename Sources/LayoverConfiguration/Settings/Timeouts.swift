@@ -8,7 +8,7 @@ package struct Timeouts: Sendable, Hashable {
     package var firstByte = FirstByteLimit.standard
     /// Between two pieces of a response. Nil: no limit. Default: nil.
     package var idle: Duration?
-    /// Until unacknowledged bytes end a connection (TCP_USER_TIMEOUT, tcp(7)). Default: 60 s.
+    /// How long nothing may come back from a peer that has to answer, probes of the kernel included. Default: 60 s.
     package var deadPeer = Duration.seconds(60)
     /// For the head of a request, from its first byte. Default: 30 s.
     package var requestHead = Duration.seconds(30)

@@ -24,6 +24,9 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// The exceptions under which it was opened: its address may be one that a request without them must not reach.
     private let allowAddresses: [String]
     private let generation: Int
+    /// `timeouts.deadPeer` of the request that it was opened for.
+    let deadPeer: Duration
+    var peerSilence = PeerSilence()
     /// The channel's; of use only while the channel is active.
     let descriptor: CInt
     private(set) var context: ChannelHandlerContext?
@@ -64,6 +67,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         descriptor = socket.descriptor
         allowAddresses = request.allowAddresses
         generation = worker.generation
+        deadPeer = request.timeouts.deadPeer
         decoder = ResponseDecoder(limits: worker.options.responseLimits)
     }
 

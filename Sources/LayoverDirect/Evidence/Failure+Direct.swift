@@ -52,7 +52,7 @@ extension Failure {
     }
 
     private static func lost(_ error: (any Error)?, _ progress: DirectProgress) -> (FailureKind, String) {
-        // The peer is dead: TCP_USER_TIMEOUT (tcp(7)).
+        // The peer is dead: it answered no probe (tcp(7)), or `PeerSilence` found that out.
         if (error as? IOError)?.errnoCode == ETIMEDOUT {
             let kind: FailureKind = progress.isSent ? .connectionReadTimeout : .connectionWriteTimeout
             return (kind, "The origin acknowledged nothing for too long.")

@@ -23,6 +23,9 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     private var dials: [ObjectIdentifier: Dial] = [:]
     private var connections: [ObjectIdentifier: DirectConnection] = [:]
     private var isShutDown = false
+    /// The next look at whether peers are alive; nil while there are no connections.
+    private var peerCheck: Scheduled<Void>?
+    private var peerCheckInterval = PeerSilence.interval(limit: .seconds(60))
 
     init(
         options: DirectOptions, dialler: any UpstreamWorker, eventLoop: any EventLoop, batchEnded: @escaping @Sendable () -> Void
@@ -106,7 +109,29 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     // MARK: Connections
 
     /// The socket of a dial is open.
-    func opened(_ connection: DirectConnection) { connections[ObjectIdentifier(connection)] = connection }
+    func opened(_ connection: DirectConnection) {
+        connections[ObjectIdentifier(connection)] = connection
+        let interval = PeerSilence.interval(limit: connection.deadPeer)
+        if interval < peerCheckInterval {
+            peerCheckInterval = interval
+            peerCheck?.cancel()
+            peerCheck = nil
+        }
+        if peerCheck == nil { schedulePeerCheck() }
+    }
+
+    private func schedulePeerCheck() {
+        guard !isShutDown else { return }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        peerCheck = eventLoop.scheduleTask(in: TimeAmount(peerCheckInterval)) { bound.value.checkPeers() }
+    }
+
+    private func checkPeers() {
+        peerCheck = nil
+        let now = eventLoop.now
+        for connection in Array(connections.values) { connection.checkPeer(now: now) }
+        if connections.isEmpty { peerCheckInterval = PeerSilence.interval(limit: .seconds(60)) } else { schedulePeerCheck() }
+    }
 
     func closed(_ connection: DirectConnection) {
         connections[ObjectIdentifier(connection)] = nil
@@ -142,6 +167,8 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         isShutDown = true
         pool.closeAll()
         deadlines.stop()
+        peerCheck?.cancel()
+        peerCheck = nil
         for connection in Array(connections.values) { connection.shutDown() }
         for dial in Array(dials.values) { dial.cancel() }
         dialler.shutDown()

@@ -6,7 +6,7 @@ package struct AttemptTimeouts: Sendable, Hashable {
     package var firstByte: Duration?
     /// Longest silence in the middle of a response. Nil: no limit. Default: nil.
     package var idle: Duration?
-    /// How long sent bytes may stay unacknowledged (`TCP_USER_TIMEOUT`, tcp(7)). Default: 60 s.
+    /// How long nothing may come back from a peer that has to answer, probes of the kernel included (`PeerSilence`). Default: 60 s.
     package var deadPeer: Duration = .seconds(60)
 
     package init() {}

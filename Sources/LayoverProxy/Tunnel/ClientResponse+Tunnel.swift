@@ -41,10 +41,11 @@ extension ClientResponse {
             writeStatus(of: exchange, into: &head)
             head.writeStaticString("\r\n")
         }
-        head.writeImmutableBuffer(rest)
-        let far = TunnelRelay()
-        let isStanding = (try? channel.pipeline.syncOperations.addHandler(far)) != nil
-        exchange.ended(as: isStanding && connection.becomeTunnel(to: far, channel, head: head) ? .delivered : .failed)
+        let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
+        let isStanding =
+            (try? channel.pipeline.syncOperations.addHandler(far)) != nil
+            && connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: head, rest: rest)
+        exchange.ended(as: isStanding ? .delivered : .failed)
     }
 
     /// The origin has agreed to another protocol: from here on the connection is a tunnel.

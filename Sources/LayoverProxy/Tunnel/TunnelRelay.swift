@@ -1,3 +1,4 @@
+import LayoverEngine
 import LayoverTLS
 import NIOCore
 
@@ -7,7 +8,11 @@ import NIOCore
 /// its output only: half-closed connections go on working. A reset is passed on as one, behind the bytes that came before it: an end in
 /// its place would make a message that was cut off look complete (RFC 9112 section 8). Likewise an end of TLS without a close_notify.
 /// A tunnel through which nothing has passed for `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would
-/// stay for ever.
+/// stay for ever. So is one whose origin is dead (`PeerSilence`), by a reset; an origin that only stalls is alive.
+///
+/// While a tunnel is *frozen* nothing is read and no byte is passed on. The bytes of a read that was under way are kept. The end of one
+/// side passes, unless bytes are kept before it; a reset always passes, and the kept bytes are dropped then. Bytes that the channel of
+/// the receiving side had before are sent. The frozen time does not count as idle.
 /// Confined to its loop.
 final class TunnelRelay: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -24,9 +29,27 @@ final class TunnelRelay: ChannelInboundHandler {
     private(set) var byteCount = 0
     /// When the next bytes must have passed; kept by the client's half for both.
     private var deadline: NIODeadline?
-    private let whenClosed: (TunnelRelay) -> Void
+    /// When the client's half was frozen; nil: bytes pass.
+    private var frozenAt: NIODeadline?
+    private var isFrozen = false
+    /// Bytes for this side that came while the tunnel was frozen. At most one read of the partner's channel, or, when its sender has
+    /// ended, what the kernel had of it.
+    private var kept: [ByteBuffer] = []
+    /// How the partner's side ended behind the kept bytes. Nil: it goes on.
+    private var keptEnd: CloseMode?
+    /// How long nothing may come back from the peer of this half when it has to answer; nil: for ever.
+    private let deadPeer: Duration?
+    private var peerSilence = PeerSilence()
+    private var peerCheckAt = NIODeadline.uptimeNanoseconds(0)
+    /// Nil for the origin's half.
+    private let whenClosed: ((TunnelRelay) -> Void)?
 
-    init(whenClosed: @escaping (TunnelRelay) -> Void = { _ in }) { self.whenClosed = whenClosed }
+    /// - Parameters:
+    ///   - deadPeer: For the origin's half.
+    ///   - whenClosed: For the client's half.
+    init(deadPeer: Duration? = nil, whenClosed: ((TunnelRelay) -> Void)? = nil) {
+        (self.deadPeer, self.whenClosed) = (deadPeer, whenClosed)
+    }
 
     static func join(_ one: TunnelRelay, _ other: TunnelRelay) {
         one.partner = other
@@ -51,11 +74,24 @@ final class TunnelRelay: ChannelInboundHandler {
 
     /// Once a second, for the client's half.
     func tick(now: NIODeadline, coarseNow: NIODeadline, idleMax: TimeAmount) {
+        if isFrozen { return }
+        if partner?.hasMoved == false { partner?.checkPeer(now: now) }
         if hasMoved || partner?.hasMoved == true {
             hasMoved = false
             partner?.hasMoved = false
             deadline = coarseNow + idleMax
         } else if let deadline, deadline <= now { close() }
+    }
+
+    /// Asks the kernel now and then whether the peer is dead: then nothing that was written arrives any more.
+    private func checkPeer(now: NIODeadline) {
+        guard let deadPeer, peerCheckAt <= now, let options = context?.channel as? any SocketOptionProvider else { return }
+        peerCheckAt = now + TimeAmount(PeerSilence.interval(limit: deadPeer))
+        options.getTCPInfo().assumeIsolated().whenSuccess { info in
+            let now = Duration.nanoseconds(Int64(clamping: now.uptimeNanoseconds))
+            // By a reset: the client must not take it for an end that the origin wanted.
+            if self.peerSilence.isDead(.init(info), now: now, limit: deadPeer) { self.reset() }
+        }
     }
 
     /// Closes both sides at once.

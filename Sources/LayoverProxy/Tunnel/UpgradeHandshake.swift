@@ -177,7 +177,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func handOver(_ head: ResponseHead, _ context: ChannelHandlerContext) {
         guard let exchange else { return }
         self.exchange = nil
-        let far = TunnelRelay()
+        let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
         do {
             try context.pipeline.syncOperations.addHandler(far)
         } catch {

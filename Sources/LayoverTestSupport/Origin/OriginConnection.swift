@@ -115,6 +115,19 @@ package final class OriginConnection: Sendable {
         write("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
     }
 
+    /// From now on the kernel drops what arrives for this connection, so that it acknowledges nothing, as a machine that lost its network.
+    package func dropEverything() { Self.dropEverything(at: descriptor) }
+
+    /// The same for any socket of TCP.
+    package static func dropEverything(at descriptor: CInt) {
+        // One instruction of BPF that accepts no byte (SO_ATTACH_FILTER, socket(7)): code BPF_RET, then 0.
+        var filter: [UInt64] = [6]
+        filter.withUnsafeMutableBytes { filter in
+            var program = (UInt64(1), UInt64(UInt(bitPattern: filter.baseAddress)))
+            _ = setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, 16)
+        }
+    }
+
     /// Ends our direction only.
     package func finishWriting() { shutdown(descriptor, CInt(SHUT_WR)) }
 

@@ -8,6 +8,8 @@ enum AbortCause: Sendable {
     case bodyBrokenOff
     /// `firstByte` or `idle` has passed.
     case timedOut
+    /// Nothing came back from the peer for `deadPeer`.
+    case peerDead
     /// The address guard said no.
     case addressRefused(FailureKind)
     /// libcurl needed a name that it had not been given.

@@ -48,6 +48,8 @@ extension Failure {
         case .timedOut where phase == .receiving:
             (.connectionReadTimeout, "The response stalled for too long.")
         case .timedOut: (.httpResponseTimeout, "No response began in time.")
+        case .peerDead:
+            (phase == .sending ? .connectionWriteTimeout : .connectionReadTimeout, "The origin acknowledged nothing for too long.")
         case .addressRefused(let kind): (kind, "The proxy does not connect to the address of the origin.")
         // The name was wanted for sending again on a new connection.
         case .nameMissing where !phase.isBeforeSending, .nameFailed where !phase.isBeforeSending:
@@ -139,7 +141,7 @@ extension TransferProgress {
 
     /// Send and receive errors stand for many things; libcurl's words tell some of them apart.
     private func brokenKind(_ row: CurlCode, phase: FailurePhase) -> FailureKind {
-        // The peer is dead: TCP_USER_TIMEOUT (tcp(7)).
+        // The peer is dead: it answered no probe (tcp(7)).
         if remark.contains("timed out") {
             return phase == .sending ? .connectionWriteTimeout : .connectionReadTimeout
         }

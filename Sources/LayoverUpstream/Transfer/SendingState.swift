@@ -25,6 +25,9 @@ struct SendingState {
     /// When the body begins without a 100; nil before libcurl asked for it.
     var continueAt: UInt64?
     var hasWantedBody = false
+    var peerSilence = PeerSilence()
+    /// When the kernel is asked next whether the peer is alive; nil before a request went out.
+    var peerCheckAt: UInt64?
     /// When something was last given to libcurl to send, on `MonotonicClock`.
     var lastAt: UInt64 = 0
 }

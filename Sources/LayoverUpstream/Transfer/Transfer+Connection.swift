@@ -38,12 +38,18 @@ extension Transfer {
     }
 
     private static func setUp(_ descriptor: CInt, deadPeer: Duration) {
-        set(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, CInt(deadPeer.millisecondsAtLeastOne))
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
-        // Finds out within about two minutes that an idle peer is gone; Linux's default is two hours.
-        set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 60)
-        set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 15)
+        // Probes of an idle peer (Linux's default is after two hours). While data waits for an acknowledgement the kernel sends none:
+        // `PeerSilence`.
+        let limit = max(1, Int(deadPeer.nanoseconds / 1_000_000_000))
+        let idle = min(60, max(1, limit / 2))
+        set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, CInt(idle))
+        set(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, CInt(clamping: max(1, (limit - idle + probeCount - 1) / probeCount)))
+        set(descriptor, IPPROTO_TCP, TCP_KEEPCNT, CInt(probeCount))
     }
+
+    /// Probes without an answer that prove that an idle peer is gone.
+    private static let probeCount = 4
 
     private static func set(_ descriptor: CInt, _ level: some BinaryInteger, _ name: CInt, _ value: CInt) {
         var value = value
@@ -94,6 +100,7 @@ extension Transfer {
         sending.wasOnReusedConnection = sending.wasOnReusedConnection || isReused
         sending.turn = loop.turn
         sending.lastAt = loop.now
+        sending.peerCheckAt = loop.now + PeerSilence.interval(limit: attempt.request.timeouts.deadPeer).nanoseconds
         attempt.hasBegunSending.store(true, ordering: .releasing)
         loop.noteDeadline(deadline)
         return true

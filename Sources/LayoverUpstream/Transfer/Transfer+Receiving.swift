@@ -198,13 +198,30 @@ extension Transfer {
     // MARK: Deadlines
 
     /// When something is to be done if nothing happens before; nil when nothing is.
-    var deadline: UInt64? { resolving.endsAt ?? sending.continueAt ?? silenceEndsAt }
+    var deadline: UInt64? {
+        guard let peerCheckAt = sending.peerCheckAt else { return ownDeadline }
+        return min(peerCheckAt, ownDeadline ?? .max)
+    }
+
+    private var ownDeadline: UInt64? { resolving.endsAt ?? sending.continueAt ?? silenceEndsAt }
 
     /// The deadline has come. Returns whether the attempt is over.
     func deadlineCame() -> Bool {
+        if isPeerDead() {
+            abortCause = abortCause ?? .peerDead
+            return true
+        }
+        guard let ownDeadline, ownDeadline <= loop.now else { return false }
         guard resolving.endsAt == nil, sending.continueAt != nil else { return true }
         stopAwaitingContinue()
         return false
+    }
+
+    private func isPeerDead() -> Bool {
+        guard let checkAt = sending.peerCheckAt, checkAt <= loop.now, let limit = attempt?.request.timeouts.deadPeer else { return false }
+        sending.peerCheckAt = loop.now + PeerSilence.interval(limit: limit).nanoseconds
+        guard descriptor >= 0, let facts = PeerSilence.Facts(of: descriptor) else { return false }
+        return sending.peerSilence.isDead(facts, now: .nanoseconds(Int64(clamping: loop.now)), limit: limit)
     }
 
     /// When the attempt has been silent for too long; nil when it may be.

@@ -30,6 +30,9 @@ final class FarEnd {
         (ours, theirs) = (accepted, dialled)
     }
 
+    /// From now on this side acknowledges nothing, as a machine that lost its network.
+    func dropEverything() { OriginConnection.dropEverything(at: ours) }
+
     /// What a `dialled` event carries.
     func dialled() -> DialledSocket { DialledSocket(descriptor: theirs, remoteAddress: "192.0.2.1:443") }
 
