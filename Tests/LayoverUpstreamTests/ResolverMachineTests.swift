@@ -44,6 +44,17 @@ struct ResolverMachineTests {
         #expect(machine.asked("a", by: 2, notBefore: 0, now: 105) == [.start(lookup: 2, name: "a")])
     }
 
+    @Test mutating func answerIsNotGivenAgainAfterAConnectFailure() {
+        _ = machine.asked("a", by: 1, notBefore: 0, now: 1)
+        _ = machine.ended(1, with: found, now: 5)
+        machine.distrusted("a", askedAt: 1)
+        #expect(machine.asked("a", by: 1, notBefore: 0, now: 6) == [.start(lookup: 2, name: "a")])
+        _ = machine.ended(2, with: found, now: 7)
+        // A late failure with the older addresses says nothing about the newer ones.
+        machine.distrusted("a", askedAt: 1)
+        #expect(machine.asked("a", by: 2, notBefore: 0, now: 8) == [.deliver(answer(found, askedAt: 6, endedAt: 7), name: "a", to: [2])])
+    }
+
     @Test(arguments: [NameFailure.unknown, .noAddress, .noResolver, .refused, .system(24)])
     mutating func failuresAreNotKept(failure: NameFailure) {
         _ = machine.asked("a", by: 1, notBefore: 0, now: 1)

@@ -55,6 +55,23 @@ struct ResolvingTests {
         try await rig.stop()
     }
 
+    /// The name has moved: nothing listens at its old address.
+    @Test func connectFailureMakesTheNextAttemptAskAgain() async throws {
+        let origin = try answeringOrigin()
+        defer { origin.stop() }
+        let lookup = ScriptedLookup(.addresses("127.0.0.9"), Self.here)
+        let rig = try UpstreamRig(resolver: lookup.resolver(nameAgeMax: .seconds(60)))
+        let request = rig.request("POST", port: origin.port, host: "origin.test")
+        let first = await rig.send(request)
+        #expect(first.failure?.kind == .connectionRefused)
+        #expect(await rig.send(request).status == 200)
+        #expect(lookup.asked.value == ["origin.test", "origin.test"])
+        // The new address is good, so it is kept.
+        #expect(await rig.send(request, needsFreshConnection: true).status == 200)
+        #expect(lookup.asked.value.count == 2)
+        try await rig.stop()
+    }
+
     @Test func aKeptAliveConnectionNeedsNoResolver() async throws {
         let origin = try answeringOrigin()
         defer { origin.stop() }

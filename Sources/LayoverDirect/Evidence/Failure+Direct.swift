@@ -37,6 +37,8 @@ extension Failure {
         case .notMarked: (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
         case .malformed(.isHTTP2, _): (.httpProtocolError, "\(FramingError.isHTTP2.reason) \(hintAtHTTP2)")
         case .malformed(let error, let isInHead): (kind(of: error, isInHead: isInHead), "\(error.reason)")
+        case .addressGone:
+            (progress.isAnswered ? .httpResponseIncomplete : .connectionTerminated, LocalAddress.goneMessage)
         case .lost(let error): lost(error, progress)
         }
     }

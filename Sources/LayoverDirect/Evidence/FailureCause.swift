@@ -15,6 +15,8 @@ enum FailureCause {
     case notSecured(TLSError)
     /// The response breaks the rules of HTTP/1.
     case malformed(FramingError, isInHead: Bool)
+    /// The address of this machine that the connection used is gone.
+    case addressGone
     /// The connection ended. Nil: the origin closed it.
     case lost((any Error)?)
 }

@@ -160,6 +160,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     func networkChanged() {
         generation += 1
         pool.closeAll()
+        for connection in Array(connections.values) { connection.endIfAddressIsGone() }
         dialler.networkChanged()
     }
 

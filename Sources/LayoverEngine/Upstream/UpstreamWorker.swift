@@ -13,7 +13,7 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     func ping(_ reply: @escaping @Sendable () -> Void)
     /// Its open connections. Default: none.
     var connectionCounts: [Origin: ConnectionCount] { get }
-    /// From now on uses no connection and no name that is older than this call.
+    /// From now on uses no connection and no name that is older than this call. Attempts on a connection whose address is gone end.
     func networkChanged()
     /// Ends the thread once its last attempt has ended; running ones are aborted.
     func shutDown()

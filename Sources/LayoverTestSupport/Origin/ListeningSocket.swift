@@ -4,15 +4,15 @@ import Glibc
 package enum ListeningSocket {
     package struct Failed: Error { package var osError: CInt }
 
-    /// Listens on a free port of the loopback address.
+    /// Listens on a free port of the loopback address, or of all addresses of IPv4.
     package static func make(
-        usingIPv6: Bool = false, backlog: CInt = 512
+        usingIPv6: Bool = false, onAllAddresses: Bool = false, backlog: CInt = 512
     ) throws -> (descriptor: CInt, port: Int) {
         let family = usingIPv6 ? AF_INET6 : AF_INET
         let descriptor = socket(
             family, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failed(osError: errno) }
-        guard bindToLoopback(descriptor, usingIPv6: usingIPv6), listen(descriptor, backlog) == 0,
+        guard bindToLoopback(descriptor, usingIPv6: usingIPv6, onAllAddresses: onAllAddresses), listen(descriptor, backlog) == 0,
             let port = port(of: descriptor)
         else {
             defer { close(descriptor) }
@@ -45,7 +45,7 @@ package enum ListeningSocket {
         return connectToLoopback(descriptor, port: port) == 0
     }
 
-    private static func bindToLoopback(_ descriptor: CInt, usingIPv6: Bool) -> Bool {
+    private static func bindToLoopback(_ descriptor: CInt, usingIPv6: Bool, onAllAddresses: Bool) -> Bool {
         if usingIPv6 {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
@@ -54,7 +54,7 @@ package enum ListeningSocket {
         }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = onAllAddresses ? 0 : in_addr_t(0x7F00_0001).bigEndian
         return withAddress(&address) { bind(descriptor, $0, $1) } == 0
     }
 

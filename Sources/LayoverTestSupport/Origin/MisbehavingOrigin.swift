@@ -20,9 +20,9 @@ package final class MisbehavingOrigin: Sendable {
     private let script: Script
     private let state = Mutex(State())
 
-    /// Listens on a free port of 127.0.0.1, or of ::1.
-    package init(usingIPv6: Bool = false, script: @escaping Script) throws {
-        let (listener, port) = try ListeningSocket.make(usingIPv6: usingIPv6)
+    /// Listens on a free port of 127.0.0.1, or of ::1, or of all addresses of IPv4.
+    package init(usingIPv6: Bool = false, onAllAddresses: Bool = false, script: @escaping Script) throws {
+        let (listener, port) = try ListeningSocket.make(usingIPv6: usingIPv6, onAllAddresses: onAllAddresses)
         self.listener = listener
         self.port = port
         self.script = script

@@ -36,6 +36,11 @@ package final class NetworkPair: Sendable {
         try await ip("-n", name(side), "link", "set", "wire", up ? "up" : "down")
     }
 
+    /// Takes the address of the near side away. The link stays up.
+    package func removeNearAddress() async throws {
+        try await ip("-n", name(.near), "address", "del", "10.213.7.1/24", "dev", "wire")
+    }
+
     /// Takes both namespaces away. What still runs in them keeps them alive without a name.
     package func remove() async {
         for side in Side.allCases {

@@ -10,6 +10,8 @@ enum AbortCause: Sendable {
     case timedOut
     /// Nothing came back from the peer for `deadPeer`.
     case peerDead
+    /// The address of this machine that the connection used is gone.
+    case addressGone
     /// The address guard said no.
     case addressRefused(FailureKind)
     /// libcurl needed a name that it had not been given.

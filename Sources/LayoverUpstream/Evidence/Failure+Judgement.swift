@@ -50,6 +50,8 @@ extension Failure {
         case .timedOut: (.httpResponseTimeout, "No response began in time.")
         case .peerDead:
             (phase == .sending ? .connectionWriteTimeout : .connectionReadTimeout, "The origin acknowledged nothing for too long.")
+        case .addressGone:
+            (phase == .receiving ? .httpResponseIncomplete : .connectionTerminated, LocalAddress.goneMessage)
         case .addressRefused(let kind): (kind, "The proxy does not connect to the address of the origin.")
         // The name was wanted for sending again on a new connection.
         case .nameMissing where !phase.isBeforeSending, .nameFailed where !phase.isBeforeSending:

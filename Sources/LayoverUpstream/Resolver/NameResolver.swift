@@ -60,6 +60,11 @@ final class NameResolver: Sendable {
         return nil
     }
 
+    /// No connection could be made to the addresses of an answer.
+    ///
+    /// - Parameter time: When the name was asked for then.
+    func distrust(_ name: String, askedAt time: UInt64) { state.withLock { $0.machine.distrusted(name, askedAt: time) } }
+
     func withdraw(_ names: Set<String>, by asker: ResolverMachine.Asker) {
         perform(
             state.withLock { $0.machine.withdrawn(names, by: asker, now: MonotonicClock.now) })

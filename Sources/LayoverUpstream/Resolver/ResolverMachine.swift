@@ -85,6 +85,12 @@ struct ResolverMachine {
         return startLookups(now: now)
     }
 
+    /// No connection could be made to the addresses of an answer: it is not given to others. A newer answer stays.
+    mutating func distrusted(_ name: String, askedAt time: UInt64) {
+        guard let held = entries[name]?.held, held.askedAt <= time else { return }
+        dropHeld(name)
+    }
+
     /// An asker is gone for good.
     mutating func left(_ asker: Asker, now: UInt64) -> [ResolverAction] {
         withdrawn(Array(entries.keys), by: asker, now: now)

@@ -36,7 +36,9 @@ struct WorkerNames {
         given[origin] = answer
     }
 
-    mutating func forget(_ origin: Origin) { given[origin] = nil }
+    /// - Returns: The answer that it had.
+    @discardableResult
+    mutating func forget(_ origin: Origin) -> NameAnswer? { given.removeValue(forKey: origin) }
 
     // MARK: Waiting
 

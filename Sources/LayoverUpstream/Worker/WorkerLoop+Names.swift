@@ -58,6 +58,13 @@ extension WorkerLoop {
         if !withdrawn.isEmpty { resolver.withdraw(withdrawn, by: asker) }
     }
 
+    /// No connection could be made to the addresses of the name: it may have moved. The next attempt asks for them again.
+    func distrustName(of transfer: Transfer) {
+        guard let endpoint = transfer.attempt?.request.endpoint, case .name(let name) = transfer.hostName else { return }
+        guard let used = names.forget(endpoint) else { return }
+        resolver.distrust(name, askedAt: used.askedAt)
+    }
+
     /// The network has changed: whoever waits, waits for a new answer.
     func askAgain(since time: UInt64) {
         names.networkChanged(at: time)

@@ -150,6 +150,9 @@ final class WorkerLoop {
             transfer.resumeSending()
         case .networkChanged(let time):
             _ = beginGeneration()
+            for case let transfer? in transfers where transfer.descriptor >= 0 && LocalAddress.isGone(from: transfer.descriptor) {
+                abort(transfer, for: .addressGone)
+            }
             askAgain(since: time)
         case .nameAnswered(let name, let answer): nameAnswered(name, answer)
         case .ping(let reply): reply()
@@ -204,6 +207,9 @@ final class WorkerLoop {
     /// - Parameter isCutOff: Whether libcurl was still at work on it. Then its handle is not used again.
     func finish(_ transfer: Transfer, code: CURLcode, isCutOff: Bool = false) {
         let last = transfer.conclude(code)
+        if case .failed(let failure) = last, failure.phase == .connecting, failure.evidence == .neverSent, transfer.abortCause == nil {
+            distrustName(of: transfer)
+        }
         remove(transfer)
         poller.sockets.release(transfer.descriptor, by: transfer.serial)
         if sweepAt == nil { scheduleSweep() }

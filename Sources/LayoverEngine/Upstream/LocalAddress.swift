@@ -1,0 +1,28 @@
+import Glibc
+
+/// The address of this machine that a connection uses.
+package enum LocalAddress {
+    /// Whether the address of a connected socket is no address of this machine any more: nothing that is sent to it arrives.
+    ///
+    /// The kernel is asked by binding another socket to the address. Unknown is no: false where it cannot be asked.
+    package static func isGone(from descriptor: CInt) -> Bool {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard getsockname(descriptor, address, &length) == 0 else { return false }
+                let family = CInt(address.pointee.sa_family)
+                guard family == AF_INET || family == AF_INET6 else { return false }
+                // The port, of either family; 0: any.
+                UnsafeMutableRawPointer(storage).storeBytes(of: 0, toByteOffset: 2, as: UInt16.self)
+                let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+                guard probe >= 0 else { return false }
+                defer { close(probe) }
+                return bind(probe, address, length) != 0 && errno == EADDRNOTAVAIL
+            }
+        }
+    }
+
+    /// What is said of an attempt that ended because of it.
+    package static let goneMessage = "The network changed: the address of this machine that the connection used is gone."
+}
