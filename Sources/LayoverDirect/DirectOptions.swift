@@ -8,6 +8,9 @@ package struct DirectOptions: Sendable {
     package var tls: TLSClientContext?
     /// Asked before a connection is used again that was opened under other exceptions.
     package var addressGuard: any AddressGuard
+    /// Idle connections to a server of this machine are closed after so long when the client that used them last has left: such a
+    /// server may serve one connection at a time. Default: 3 s.
+    package var idleWithoutClientMax: Duration = .seconds(3)
     /// Idle connections that are older are closed. Servers commonly give up after 60 to 75 s, and to be first avoids the race.
     /// Default: 55 s.
     package var idleConnectionAgeMax: Duration = .seconds(55)

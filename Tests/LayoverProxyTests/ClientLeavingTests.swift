@@ -30,6 +30,22 @@ struct ClientLeavingTests {
         }
     }
 
+    /// The worker closes idle connections to servers of this machine that no client needs any more.
+    @Test(arguments: Way.allCases)
+    func workerHearsOnceThatAClientHasLeft(way: Way) async throws {
+        try await withProxy(script: { $0.respond(200, ["Content-Length: 2"], body: "ok") }) { proxy in
+            let client = try await proxy.client(sending: .get("/1") + .get("/2"))
+            for _ in 0..<2 { #expect(try await client.answer().body == "ok") }
+            let number = try #require(try await proxy.nextAttempt().attempt.client)
+            try await proxy.settle()
+            #expect(proxy.upstream.record.value.clientsThatLeft.isEmpty)
+            try await Self.leave(client, way)
+            try await proxy.upstream.record.wait("the end of the client") { !$0.clientsThatLeft.isEmpty }
+            try await proxy.settle()
+            #expect(proxy.upstream.record.value.clientsThatLeft == [number])
+        }
+    }
+
     @Test func halfCloseWhileParkedCountsAsLeaving() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: .get("/"))

@@ -52,6 +52,10 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     var mayBeAboutToClose = false
     /// The client that it is for, because a request authenticated it as a whole; nil: for all.
     var boundClient: Int?
+    /// The client of the last attempt.
+    private(set) var latestClient: Int?
+    /// Whether that client has left, or there was none.
+    var hasClientLeft = false
 
     var sending = RequestSending()
     var receiving = ResponseReceiving()
@@ -96,6 +100,8 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         }
         adopt(attempt)
         attemptCount += 1
+        latestClient = attempt.client
+        hasClientLeft = attempt.client == nil
         sending = RequestSending()
         receiving = ResponseReceiving()
         decoder.reset(isHeadRequest: attempt.request.method == "HEAD")
@@ -110,6 +116,9 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         self.attempt = attempt
         attempt.workerState = self
     }
+
+    /// Whether the peer is on this machine.
+    var isToLoopback: Bool { remoteAddress?.hasPrefix("127.") == true || remoteAddress == "::1" }
 
     var isReused: Bool { attemptCount > 1 }
 

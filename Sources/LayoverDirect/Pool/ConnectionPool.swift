@@ -18,6 +18,9 @@ final class ConnectionPool {
     private var latest: (origin: Origin, shelf: Shelf)?
     private(set) var count = 0
     private var pruning: Scheduled<Void>?
+    /// Closes connections to servers of this machine whose clients have left.
+    private var leaving: Scheduled<Void>?
+    private var leavingAt = NIODeadline.distantFuture
 
     init(options: DirectOptions, eventLoop: any EventLoop) {
         self.options = options
@@ -65,6 +68,13 @@ final class ConnectionPool {
         count += 1
         if connection.boundClient != nil { shelf.boundCount += 1 }
         if pruning == nil { schedulePruning() }
+        if connection.hasClientLeft { clientLeft(of: connection) }
+    }
+
+    /// The client that used a connection last has left.
+    func clientLeft(of connection: DirectConnection) {
+        guard let idleSince = connection.idleSince, connection.isToLoopback else { return }
+        scheduleLeaving(at: idleSince + TimeAmount(options.idleWithoutClientMax))
     }
 
     private func makeShelf(for origin: Origin) -> Shelf {
@@ -88,8 +98,28 @@ final class ConnectionPool {
 
     // MARK: Age
 
+    private func scheduleLeaving(at deadline: NIODeadline) {
+        guard deadline < leavingAt else { return }
+        leaving?.cancel()
+        leavingAt = deadline
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        leaving = eventLoop.scheduleTask(deadline: deadline) { bound.value.closeThoseLeft() }
+    }
+
+    private func closeThoseLeft() {
+        leaving = nil
+        leavingAt = .distantFuture
+        let limit = eventLoop.now - TimeAmount(options.idleWithoutClientMax)
+        for connection in shelves.values.flatMap(\.connections) where connection.hasClientLeft && connection.isToLoopback {
+            if let idleSince = connection.idleSince, idleSince > limit { clientLeft(of: connection) } else { connection.close() }
+        }
+    }
+
     func closeAll() {
         for connection in shelves.values.flatMap(\.connections) { connection.close() }
+        leaving?.cancel()
+        leaving = nil
+        leavingAt = .distantFuture
         prune()
     }
 

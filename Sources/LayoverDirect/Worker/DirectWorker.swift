@@ -22,6 +22,8 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     private(set) var generation = 0
     private var dials: [ObjectIdentifier: Dial] = [:]
     private var connections: [ObjectIdentifier: DirectConnection] = [:]
+    /// Those to servers of this machine.
+    private var loopbackConnections: [ObjectIdentifier: DirectConnection] = [:]
     private var isShutDown = false
     /// The next look at whether peers are alive; nil while there are no connections.
     private var peerCheck: Scheduled<Void>?
@@ -111,6 +113,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     /// The socket of a dial is open.
     func opened(_ connection: DirectConnection) {
         connections[ObjectIdentifier(connection)] = connection
+        if connection.isToLoopback { loopbackConnections[ObjectIdentifier(connection)] = connection }
         let interval = PeerSilence.interval(limit: connection.deadPeer)
         if interval < peerCheckInterval {
             peerCheckInterval = interval
@@ -135,10 +138,18 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
 
     func closed(_ connection: DirectConnection) {
         connections[ObjectIdentifier(connection)] = nil
+        loopbackConnections[ObjectIdentifier(connection)] = nil
         pool.remove(connection)
     }
 
     func ended(_ dial: Dial) { dials[ObjectIdentifier(dial)] = nil }
+
+    func clientLeft(_ client: Int) {
+        for connection in loopbackConnections.values where connection.latestClient == client && !connection.hasClientLeft {
+            connection.hasClientLeft = true
+            pool.clientLeft(of: connection)
+        }
+    }
 
     private func checkDeadlines(now: NIODeadline) {
         for connection in connections.values { connection.checkDeadline(now: now) }

@@ -123,6 +123,8 @@ final class RehearsedWorker: UpstreamWorker, @unchecked Sendable {
 
     func networkChanged() { real.networkChanged() }
 
+    func clientLeft(_ client: Int) { real.clientLeft(client) }
+
     func shutDown() {
         isShutDown = true
         real.shutDown()

@@ -15,6 +15,8 @@ package protocol UpstreamWorker: AnyObject, Sendable {
     var connectionCounts: [Origin: ConnectionCount] { get }
     /// From now on uses no connection and no name that is older than this call. Attempts on a connection whose address is gone end.
     func networkChanged()
+    /// The client of that number (`UpstreamAttempt.client`) has closed its connection. Default: nothing is done.
+    func clientLeft(_ client: Int)
     /// Ends the thread once its last attempt has ended; running ones are aborted.
     func shutDown()
     /// Blocks until the thread has ended, and every attempt has got its last event. Never called on an event
@@ -26,4 +28,5 @@ extension UpstreamWorker {
     package func ping(_ reply: @escaping @Sendable () -> Void) { reply() }
     package func waitUntilEnded() {}
     package var connectionCounts: [Origin: ConnectionCount] { [:] }
+    package func clientLeft(_ client: Int) {}
 }

@@ -51,6 +51,8 @@ final class LoopWorkers {
 
     func networkChanged() { for worker in all { worker.networkChanged() } }
 
+    func clientLeft(_ client: Int) { first?.clientLeft(client) }
+
     /// - Returns: The workers. What their last attempts came to is told once they have ended.
     func shutDown() -> [any UpstreamWorker] {
         let workers = all

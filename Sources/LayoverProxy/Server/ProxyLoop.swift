@@ -192,6 +192,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     func closed(_ connection: ClientConnection) {
         connections.closed(connection)
+        // A stream is not the client: others follow on its connection.
+        if connection.stream == nil { workers.clientLeft(connection.number) }
         finishDrainingIfIdle()
     }
 

@@ -12,6 +12,8 @@ package final class ScriptedUpstream: Upstream {
         package var startedCount = 0
         package var unclaimed: [ScriptedAttempt] = []
         package var networkChangeCount = 0
+        /// Numbers of the clients that have left.
+        package var clientsThatLeft: [Int] = []
         package var shutDownCount = 0
         package var complaints: [String] = []
     }

@@ -53,6 +53,11 @@ final class ScriptedWorker: UpstreamWorker, @unchecked Sendable {
         upstream.record.update { $0.networkChangeCount += 1 }
     }
 
+    func clientLeft(_ client: Int) {
+        eventLoop.preconditionInEventLoop()
+        upstream.record.update { $0.clientsThatLeft.append(client) }
+    }
+
     func shutDown() {
         eventLoop.preconditionInEventLoop()
         isShutDown = true
