@@ -59,7 +59,7 @@ extension AdminRoutes {
             meant[name] = await entryID(name) { await engine.entry($0) != nil }
         }
         let ids = names.compactMap { meant[$0] }
-        let matched = Set(EntrySelection.ids(ids).matched(in: await engine.liveEntries())).count
+        let matched = await engine.liveCount(of: Set(ids))
         guard !order.isDryRun else { return BulkDocument(matched: matched, done: 0, results: []) }
         let results = await perform(command, ids, by: author, reason: order.reason)
         var outcomes = Dictionary(zip(ids, results)) { first, _ in first }

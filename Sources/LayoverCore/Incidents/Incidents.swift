@@ -15,6 +15,9 @@ struct Incidents: Sendable {
         fileprivate(set) var since: Timestamp
         fileprivate(set) var cause: Incident.Cause?
         fileprivate(set) var members: Set<EntryID> = []
+        /// Members that wait and come after no others, by their due times. An item is stale when its entry has another due time,
+        /// waits no longer, or is in another incident.
+        fileprivate(set) var dues = PendingHeap<Timestamp, EntryID>()
         /// Whether a member under `onExhausted: ask` has used up its attempts: then no other under that rule goes on
         /// by itself, so that people are asked once and not once for each request.
         fileprivate(set) var isExhausted = false
@@ -69,6 +72,23 @@ struct Incidents: Sendable {
         return nil
     }
 
+    // MARK: Due times
+
+    /// A member waits for its due time, or for something that comes before it.
+    mutating func waits(_ member: EntryID, until dueAt: Timestamp, in id: IncidentID, isCurrent: (EntryID, Timestamp) -> Bool) {
+        guard states[id] != nil else { return }
+        states[id]?.dues.push(member, key: dueAt)
+        dropStaleDues(of: id, isCurrent)
+    }
+
+    /// Drops what is stale at the beginning, and all of it where it would pile up.
+    mutating func dropStaleDues(of id: IncidentID, _ isCurrent: (EntryID, Timestamp) -> Bool) {
+        while let first = states[id]?.dues.first, !isCurrent(first.value, first.key) { _ = states[id]?.dues.popFirst() }
+        guard let state = states[id], state.dues.count > 100 + 3 * state.members.count else { return }
+        var known: Set<EntryID> = []
+        states[id]?.dues.removeAll { dueAt, member in !isCurrent(member, dueAt) || !known.insert(member).inserted }
+    }
+
     // MARK: Reports
 
     /// An incident has changed.
@@ -115,31 +135,11 @@ struct Incidents: Sendable {
 extension Incident {
     /// An incident as people see it.
     ///
-    /// - Parameter entry: A live entry, with what it waits for.
-    init(_ state: Incidents.IncidentState, _ entry: (EntryID) -> Entry?) {
+    /// - Parameter nextAttemptAt: When the first of its members goes by itself; nil when none does.
+    init(_ state: Incidents.IncidentState, _ tally: IncidentTally, nextAttemptAt: Timestamp?) {
         self.init(
             id: state.id, kind: state.kind, scope: state.scope, since: state.since, cause: state.cause,
-            waiting: state.members.count, automaticLeft: 0, automaticMax: 0, nextAttemptAt: nil, manualOnly: true,
-            canRetry: state.kind == .outage)
-        // The first that asks does so for all of that rule, so the fewest that one of them has left is what is left.
-        var leftBeforeAsking: Int?
-        for id in state.members {
-            guard let entry = entry(id) else { continue }
-            automaticMax = entry.policy.automaticAttemptsMax.flatMap { max in automaticMax.map { Swift.max($0, max) } }
-            canRetry = canRetry || entry.actions.contains(.retry)
-            guard entry.state == .waiting || entry.state == .attempting else { continue }
-            manualOnly = false
-            if let at = entry.nextAttemptAt { nextAttemptAt = min(nextAttemptAt ?? at, at) }
-            if let left = entry.automaticLeft {
-                if entry.policy.onExhausted == .ask {
-                    leftBeforeAsking = min(leftBeforeAsking ?? left, left)
-                } else {
-                    automaticLeft = automaticLeft.map { max($0, left) }
-                }
-            } else {
-                automaticLeft = nil
-            }
-        }
-        if let leftBeforeAsking { automaticLeft = automaticLeft.map { max($0, leftBeforeAsking) } }
+            waiting: state.members.count, automaticLeft: tally.attemptsLeft, automaticMax: tally.attemptsMax,
+            nextAttemptAt: nextAttemptAt, manualOnly: tally.isManualOnly, canRetry: state.kind == .outage || tally.hasRetryable)
     }
 }

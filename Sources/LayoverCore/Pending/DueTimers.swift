@@ -14,6 +14,8 @@ enum PendingTimer: Sendable {
     case store
     /// The changes of an incident are due to be reported.
     case incident(IncidentID)
+    /// The next portion of entries joins the incidents of what they wait for.
+    case strays
 }
 
 /// All that is to happen at a time, in its order.
@@ -46,6 +48,7 @@ struct DueTimers: Sendable {
             case .pause(let origin): !origins.pauseEnds(origin, at: at)
             case .store: pauses.storePauseEnd != at
             case .incident(let id): incidents[id] == nil
+            case .strays: false
             }
         }
     }

@@ -125,6 +125,8 @@ package struct Entry: StandingRequest, Sendable {
     var grant: RetryBudget.Grant?
     /// Grows whenever the entry is put somewhere else, so that stale places in heaps are known.
     var placement: UInt32 = 0
+    /// The reload in which it has found its route (`Rerouting.number`).
+    var reloadNumber: UInt32 = 0
 }
 
 // MARK: What follows from it

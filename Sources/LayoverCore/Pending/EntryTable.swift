@@ -14,6 +14,8 @@ struct EntryTable: Sendable {
     private(set) var heldCount = 0
     /// Entries whose attempts go on without a client.
     private(set) var unattendedCount = 0
+    /// What each open incident shows of its members.
+    private(set) var incidentTallies: [IncidentID: IncidentTally] = [:]
     /// Full but for the last one. Nil only while an entry is being taken out.
     private var chunks: [[Entry?]] = []
 
@@ -80,7 +82,25 @@ struct EntryTable: Sendable {
             if after.isHeld { heldCount += 1 }
             if after.isUnattended { unattendedCount += 1 }
         }
+        if before?.share != after?.share { count(before?.share, after?.share) }
     }
+
+    private mutating func count(_ before: IncidentTally.Share?, _ after: IncidentTally.Share?) {
+        if let before {
+            incidentTallies[before.incident]?.remove(before)
+            if incidentTallies[before.incident]?.count == 0 { incidentTallies[before.incident] = nil }
+        }
+        if let after { incidentTallies[after.incident, default: IncidentTally()].add(after) }
+    }
+
+    /// The ids in the order of arrival.
+    func inOrder(_ ids: some Sequence<EntryID>) -> [EntryID] {
+        // Only what is sorted is copied, once each.
+        let found = ids.compactMap { id in places[id].map { (sequence(at: $0), id) } }
+        return found.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    private func sequence(at place: Int32) -> Int { chunks[Self.chunk(place)][Self.offset(place)]?.sequence ?? 0 }
 
     /// All in the order of arrival. Some may have left meanwhile.
     mutating func inOrder() -> [ArrivalOrder.Item] { arrivals.sorted() }
@@ -143,9 +163,12 @@ extension Entry {
         var state: EntryState
         var isHeld: Bool
         var isUnattended: Bool
+        var share: IncidentTally.Share?
     }
 
-    fileprivate var counted: Counted { Counted(state: state, isHeld: isHeldByClient, isUnattended: isUnattended) }
+    fileprivate var counted: Counted {
+        Counted(state: state, isHeld: isHeldByClient, isUnattended: isUnattended, share: incidentShare)
+    }
 
     /// Changes it in place.
     mutating func amend(_ work: (inout Entry) -> Void) { work(&self) }

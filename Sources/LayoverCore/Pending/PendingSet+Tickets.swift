@@ -92,6 +92,7 @@ extension PendingSet {
         gather(now: now) { set in
             set.schedule.isRestoring = false
             set.schedule.lanesBecameKnown(now: now)
+            set.schedule.restarted()
             set.schedule.toDispatch.formUnion(set.schedule.origins.states.keys)
         }
     }

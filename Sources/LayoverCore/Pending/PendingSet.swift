@@ -213,7 +213,7 @@ package struct PendingSet: Sendable {
     package mutating func modeChanged(to mode: ReachabilityMode, now: Timestamp) -> [PendingAction] {
         guard mode != self.mode else { return [] }
         schedule.mode = mode
-        return mode == .offline ? [] : reachable(now: now)
+        return mode == .offline ? gather(now: now) { $0.schedule.lookForStrays() } : reachable(now: now)
     }
 
     /// The proxy is being stopped: nothing is parked any more, and what waits ends.
@@ -240,6 +240,18 @@ package struct PendingSet: Sendable {
                 .apply(to: id, &set.schedule)
             if !isUnderWay { set.schedule.attemptGoes(id, through: hop) }
         }
+    }
+
+    /// The configuration was read anew, and tickets find their routes in it: `rerouteSome` has them do so in portions, and follows until
+    /// `isRerouting` is false. A ticket whose turn comes before does so at that moment.
+    ///
+    /// - Parameter find: Finds the route of a ticket in the new configuration. It must depend on nothing else.
+    package mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) { schedule.reloaded(find) }
+
+    package var isRerouting: Bool { schedule.rerouting != nil }
+
+    package mutating func rerouteSome(_ count: Int, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { $0.schedule.rerouteSome(count, now: now) }
     }
 
     /// The attempt that has begun goes through another parent proxy than was known when it was decided.

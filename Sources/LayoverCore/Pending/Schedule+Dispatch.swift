@@ -37,6 +37,7 @@ extension Schedule {
     private mutating func newPlace(of id: EntryID, _ turn: Entry.Turn) -> EntryPlace {
         entries[id]?.fullState = .waiting(turn)
         entries[id]?.placement &+= 1
+        noteWait(of: id)
         // An id without an entry has no place anywhere.
         return EntryPlace(id: id, placement: entries[id]?.placement ?? 0)
     }
@@ -132,6 +133,7 @@ extension Schedule {
     ///
     /// - Parameter probesStore: Whether it goes to find out whether the store has recovered.
     mutating func mayGo(_ place: EntryPlace, now: Timestamp, probesStore: Bool = false) -> Bool {
+        rerouteIfStale(place.id, now: now)
         guard entries.isCurrent(place), let entry = entries[place.id] else { return false }
         if blocker(of: entry) != nil {
             block(place.id, isAskedFor: entry.eligibleBy == .admin)
@@ -190,7 +192,11 @@ extension Schedule {
             if let canaryAt = origins.canaryAt(origin), canaryAt != before.canaryAt {
                 timers.add(.canary(origin), at: canaryAt)
             }
-            if !before.isShut { actions.append(.gate(origin, isShut: true)) }
+            if !before.isShut {
+                actions.append(.gate(origin, isShut: true))
+                // mutant: untried-outside
+                lookForStrays()
+            }
         } else if !failure.phase.isBeforeSending {
             origins[origin].gate.wentWrong()
         }
@@ -249,7 +255,10 @@ extension Schedule {
             case .expiry(let id): Deadlines(id: id, now: now).expire(&self)
             case .credentials(let id): Deadlines(id: id, now: now).credentialsExpired(&self)
             case .incident(let id):
+                incidents.dropStaleDues(of: id, isDue(in: id))
                 if let changed = incidents.takeChanged(id) { actions.append(.incident(.updated, view(of: changed, now: now))) }
+            // The next portion joins at the end of the fact.
+            case .strays: break
             // At the end of the fact it is seen that the pause is over.
             case .store: break
             case .pause(let origin): toDispatch.insert(origin)

@@ -24,10 +24,15 @@ struct Schedule: Sendable {
     var isRestoring = false
     /// Whether tickets of an earlier run may be in a store that is not open yet: then it is unknown which entry of a lane comes first.
     var areLanesUnknown = false
+    /// The reload under way; nil: every ticket has its route of now.
+    var rerouting: Rerouting?
+    var reloadCount: UInt32 = 0
     /// Gathered while a fact is worked on.
     var actions: [PendingAction] = []
     /// Origins where the fact at hand may have let entries go.
     var toDispatch: Set<Origin> = []
+    /// Entries that may wait because something is away, and are in no incident.
+    var strays = Strays()
     /// Origins of which the loops may have to know something else.
     var toAnnounce: Set<Origin> = []
 
@@ -52,6 +57,7 @@ struct Schedule: Sendable {
             }
             PausedEntries(now: now).probeStore(&self)
         } while !toDispatch.isEmpty || !toAnnounce.isEmpty
+        IncidentMembership.joinStrays(&self, now: now)
         // Its members stand now as they will be seen.
         for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
         defer { actions.removeAll(keepingCapacity: true) }
@@ -94,7 +100,8 @@ struct Schedule: Sendable {
     }
 
     func view(of incident: Incidents.IncidentState, now: Timestamp) -> Incident {
-        Incident(incident) { id in entries[id].map { described($0, now: now) } }
+        let tally = entries.incidentTallies[incident.id] ?? IncidentTally()
+        return Incident(incident, tally, nextAttemptAt: nextAttempt(in: incident, tally, now: now))
     }
 
     /// Whether one came before another.

@@ -1,8 +1,17 @@
 /// One policy for all the entries that are under it: there may be a million of them.
 final class SharedPolicy: Sendable {
     let policy: Policy
+    // Parts that are needed with each change of an entry: to copy a policy takes longer than the rest of it.
+    let attemptsMax: Int?
+    let asksWhenExhausted: Bool
+    let wakesOnReachable: Bool
 
-    init(_ policy: Policy) { self.policy = policy }
+    init(_ policy: Policy) {
+        self.policy = policy
+        attemptsMax = policy.automaticAttemptsMax
+        asksWhenExhausted = policy.onExhausted == .ask
+        wakesOnReachable = policy.wakeOnReachable
+    }
 }
 
 /// The policies in use, each once.

@@ -5,6 +5,9 @@ extension Engine {
     /// The newest entries that came to their end, in no order.
     package func rememberedEntries() -> [Entry] { Array(pending.rememberedEntries) }
 
+    /// How many of these are live.
+    package func liveCount(of ids: Set<EntryID>) -> Int { ids.count(where: pending.isLive) }
+
     /// Commands several entries, in the order given. Facts of the loops wait meanwhile, so callers with
     /// many entries pass them in portions.
     package func command(

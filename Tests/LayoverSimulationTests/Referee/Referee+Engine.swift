@@ -278,6 +278,9 @@ extension Referee {
             } else if entry.state == .undecided {
                 breach("incidentsMatchTheirEntries", "\(name(entry)) asks a person, in no incident")
             }
+            if entry.incident == nil, pending.schedule.waitsForWhatIsAway(entry) {
+                breach("whatWaitsForAnOriginIsInItsIncident", name(entry))
+            }
         }
         for line in pending.schedule.incidents.states.values
         where line.members.isEmpty || line.members != members[line.id]
@@ -285,10 +288,34 @@ extension Referee {
         {
             breach("incidentsMatchTheirEntries", "\(line.scope) has \(line.members.count)")
         }
+        for line in pending.schedule.incidents.states.values { viewsMatchTheirMembers(line, pending) }
         if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByTopic.count {
             breach(
                 "incidentsMatchTheirEntries",
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
+        }
+    }
+
+    /// What an incident shows is counted, and must be what a look at each member would show.
+    private func viewsMatchTheirMembers(_ line: Incidents.IncidentState, _ pending: PendingSet) {
+        let now = simulation.time.now()
+        let view = pending.schedule.view(of: line, now: now)
+        let members = line.members.compactMap { pending.entry($0, now: now) }
+        let automatic = members.filter { $0.state == .waiting || $0.state == .attempting }
+        let maxes = members.map(\.policy.automaticAttemptsMax)
+        let lefts = automatic.map { (left: $0.automaticLeft, asks: $0.policy.onExhausted == .ask) }
+        let asking = lefts.filter(\.asks).compactMap(\.left).min() ?? 0
+        let left = lefts.contains { $0.left == nil } ? nil : max(lefts.filter { !$0.asks }.compactMap(\.left).max() ?? 0, asking)
+        let isRight =
+            view.waiting == members.count && view.manualOnly == automatic.isEmpty && view.automaticLeft == left
+            && view.automaticMax == (maxes.contains(nil) ? nil : maxes.compactMap(\.self).max() ?? 0)
+            && view.canRetry == (line.kind == .outage || members.contains { $0.actions.contains(.retry) })
+        if !isRight { breach("viewsMatchTheirMembers", "\(line.scope): \(view)") }
+        let times = automatic.compactMap(\.nextAttemptAt)
+        if let at = view.nextAttemptAt, times.min() != at {
+            breach("viewsMatchTheirMembers", "\(line.scope) goes on in \(at - now), really \(times.min().map { "\($0 - now)" } ?? "never")")
+        } else if view.nextAttemptAt == nil, !times.isEmpty {
+            breach("viewsMatchTheirMembers", "\(line.scope) never goes on, really in \(times.min().map { "\($0 - now)" } ?? "")")
         }
     }
 

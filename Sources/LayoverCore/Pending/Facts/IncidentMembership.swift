@@ -24,7 +24,22 @@ struct IncidentMembership {
         let isOfNetwork = kind == .outage && (schedule.mode == .offline || schedule.isNetworkAway)
         let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : scope(of: entry, kind, schedule))
         schedule.entries[id]?.incident = schedule.incidents.join(entry, topic, since: since, now: now)
+        schedule.noteWait(of: id)
         touch(&schedule)
+    }
+
+    /// Entries that wait for what is away join its incident, a portion at the end of each fact.
+    static func joinStrays(_ schedule: inout Schedule, now: Timestamp) {
+        guard !schedule.strays.isEmpty else { return }
+        for id in schedule.strays.takePortion() {
+            guard let entry = schedule.entries[id], entry.incident == nil, schedule.waitsForWhatIsAway(entry) else { continue }
+            IncidentMembership(id: id, now: now).join(.outage, &schedule)
+        }
+        if schedule.strays.isEmpty {
+            schedule.strays.isAfterRestart = false
+        } else {
+            schedule.timers.add(.strays, at: now)
+        }
     }
 
     private func scope(of entry: Entry, _ kind: Incident.Kind, _ schedule: Schedule) -> Incident.Scope {
@@ -85,7 +100,7 @@ struct IncidentMembership {
 
     /// The entry has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
     func exhausted(_ schedule: inout Schedule) {
-        for member in schedule.incidents.exhaust(schedule.entries[id]?.incident).sorted(by: schedule.isBefore) {
+        for member in schedule.entries.inOrder(schedule.incidents.exhaust(schedule.entries[id]?.incident)) {
             IncidentMembership(id: member, now: now).askIfExhausted(&schedule)
         }
     }

@@ -14,7 +14,8 @@ struct NewRoute {
         schedule.limitCanaryDelay(of: entry.origin, now: now)
         takeHop(of: entry, &schedule)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
-        if let expiresAt = schedule.entries[id]?.expiresAt { schedule.timers.add(.expiry(id), at: max(expiresAt, now)) }
+        guard let changed = schedule.entries[id] else { return }
+        if changed.expiresAt != entry.expiresAt { schedule.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
         if entry.state == .waiting {
             // The pauses and the budget of another policy do not keep it.
@@ -22,7 +23,7 @@ struct NewRoute {
                 schedule.makeEligibleAgain(id, by: trigger)
             } else if leavesUnreachableParent(entry, schedule) {
                 schedule.makeEligible(id, by: .reachability)
-            } else {
+            } else if hop != entry.hop || changed.isWokenByOrigin != entry.isWokenByOrigin {
                 schedule.place(id, now: now)
             }
             schedule.toDispatch.insert(entry.origin)

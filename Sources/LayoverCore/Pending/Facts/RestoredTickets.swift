@@ -19,6 +19,8 @@ struct RestoredTickets {
         // mutant: incident-forgotten
         for (record, _) in records { rejoinIncident(record.id, &schedule) }
         for (record, _) in records { place(record, &schedule) }
+        // Of portions only the last one knows every outage.
+        if !schedule.isRestoring { schedule.restarted() }
     }
 
     private func insert(

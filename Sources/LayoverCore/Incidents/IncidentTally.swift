@@ -1,0 +1,96 @@
+/// What an incident shows of its members, counted: to look at each of a hundred thousand members takes a quarter of a second, and the
+/// incident is reported four times a second.
+///
+/// The table of entries keeps it: each change of an entry takes its old share out and puts its new one in.
+struct IncidentTally: Sendable {
+    /// What one member counts for.
+    struct Share: Sendable, Hashable {
+        var incident: IncidentID
+        /// Whether it goes on without a person.
+        var isAutomatic: Bool
+        /// Whether `retry` is allowed.
+        var isRetryable: Bool
+        /// Whether the opening of its gate ends its wait.
+        var isWoken: Bool
+        var attempts: Attempts
+    }
+
+    /// Automatic attempts of a member, by its policy and until now. Nil: no limit.
+    struct Attempts: Sendable, Hashable {
+        var max: Int?
+        var left: Int?
+        /// Whether a person is asked when none is left.
+        var asks: Bool
+    }
+
+    private(set) var count = 0
+    private var automaticCount = 0
+    private var retryableCount = 0
+    private var wokenCount = 0
+    /// All members, by their attempts. There are as many keys as there are limits in use, and numbers below them.
+    private var attempts: [Attempts: Int] = [:]
+    /// Those members that go on without a person.
+    private var automatic: [Attempts: Int] = [:]
+
+    mutating func add(_ share: Share) { change(by: 1, share) }
+    mutating func remove(_ share: Share) { change(by: -1, share) }
+
+    private mutating func change(by one: Int, _ share: Share) {
+        count += one
+        if share.isRetryable { retryableCount += one }
+        if share.isWoken { wokenCount += one }
+        Self.change(&attempts, by: one, share.attempts)
+        guard share.isAutomatic else { return }
+        automaticCount += one
+        Self.change(&automatic, by: one, share.attempts)
+    }
+
+    private static func change(_ counts: inout [Attempts: Int], by one: Int, _ key: Attempts) {
+        let count = counts[key, default: 0] + one
+        counts[key] = count == 0 ? nil : count
+    }
+
+    // MARK: Views
+
+    /// Whether nothing goes on without a person.
+    var isManualOnly: Bool { automaticCount == 0 }
+    var hasRetryable: Bool { retryableCount > 0 }
+    var hasWoken: Bool { wokenCount > 0 }
+
+    /// Most attempts that a member has in all; nil when one of them has no limit.
+    var attemptsMax: Int? {
+        attempts.keys.reduce(Int?.some(0)) { most, key in key.max.flatMap { max in most.map { Swift.max($0, max) } } }
+    }
+
+    /// Automatic attempts until nothing goes on without a person; nil when one member has no limit.
+    var attemptsLeft: Int? {
+        var most = 0
+        // The first that asks does so for all of that rule, so the fewest that one of them has left is what is left.
+        var leftBeforeAsking: Int?
+        for key in automatic.keys {
+            guard let left = key.left else { return nil }
+            if key.asks { leftBeforeAsking = min(leftBeforeAsking ?? left, left) } else { most = max(most, left) }
+        }
+        return max(most, leftBeforeAsking ?? 0)
+    }
+}
+
+extension Entry {
+    /// What it counts for in its incident; nil where it is in none.
+    var incidentShare: IncidentTally.Share? {
+        guard let incident else { return nil }
+        var (isAutomatic, isRetryable, isWoken) = (false, true, false)
+        switch fullState {
+        case .waiting(.blocked): isAutomatic = true
+        case .waiting(.eligible): (isAutomatic, isWoken) = (true, true)
+        case .waiting(.due): (isAutomatic, isWoken) = (true, waitEnd == .origin && sharedPolicy.wakesOnReachable)
+        case .attempting: (isAutomatic, isRetryable) = (true, false)
+        case .held: break
+        case .undecided(let why): isRetryable = why != .maybeApplied
+        case .ended: isRetryable = false
+        }
+        return IncidentTally.Share(
+            incident: incident, isAutomatic: isAutomatic, isRetryable: isRetryable, isWoken: isWoken,
+            attempts: .init(max: sharedPolicy.attemptsMax, left: automaticLeft, asks: sharedPolicy.asksWhenExhausted))
+    }
+}

@@ -1,0 +1,71 @@
+/// A reload under way: the tickets find their routes and policies in the new configuration, in portions, because there may be very many.
+///
+/// Rule: no ticket starts an attempt under the policy of before. A ticket whose turn comes before its portion finds its route at
+/// that moment (`Schedule.mayGo`), so one that must not be sent twice any more is not sent. What becomes of an attempt under way is
+/// decided by the policy that its ticket has by then, or when its portion comes.
+struct Rerouting: Sendable {
+    /// Counts reloads, so that a ticket shows whether it has its route of now.
+    let number: UInt32
+    private let find: @Sendable (TicketRecord) -> TicketRoute
+    /// Those that were there when it began, in the order of their arrival.
+    private let ids: [ArrivalOrder.Item]
+    private var next = 0
+    private var policies = SharedPolicies()
+
+    init(number: UInt32, _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
+        self.number = number
+        self.ids = ids
+        self.find = find
+    }
+
+    var isOver: Bool { next == ids.count }
+
+    mutating func takePortion(_ count: Int) -> ArraySlice<ArrivalOrder.Item> {
+        defer { next = min(next + count, ids.count) }
+        return ids[next..<min(next + count, ids.count)]
+    }
+
+    /// The route of a ticket in the new configuration.
+    mutating func route(of record: TicketRecord, now: Timestamp) -> NewRoute {
+        let found = find(record)
+        let left = found.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
+        return NewRoute(
+            route: found.route, policy: policies.shared(found.policy), automaticLeft: left, hop: found.hop, now: now)
+    }
+}
+
+/// What a ticket has by the present configuration.
+package struct TicketRoute: Sendable {
+    package var route: String?
+    package var policy: Policy
+    /// The parent proxy, by its gate.
+    package var hop: Origin?
+
+    package init(route: String?, policy: Policy, hop: Origin?) {
+        self.route = route
+        self.policy = policy
+        self.hop = hop
+    }
+}
+
+extension Schedule {
+    /// The configuration was read anew.
+    mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
+        reloadCount &+= 1
+        rerouting = Rerouting(number: reloadCount, entries.inOrder(), find: find)
+    }
+
+    /// Has the next tickets find their routes.
+    mutating func rerouteSome(_ count: Int, now: Timestamp) {
+        for item in rerouting?.takePortion(count) ?? [] { rerouteIfStale(item.id, now: now) }
+        if rerouting?.isOver == true { rerouting = nil }
+    }
+
+    /// Has a ticket find its route in the configuration of now, if it has not done so.
+    mutating func rerouteIfStale(_ id: EntryID, now: Timestamp) {
+        guard let number = rerouting?.number, let entry = entries[id], let ticket = entry.ticket, entry.reloadNumber != number
+        else { return }
+        entries[id]?.reloadNumber = number
+        rerouting?.route(of: TicketRecord(entry, ticket), now: now).apply(to: id, &self)
+    }
+}
