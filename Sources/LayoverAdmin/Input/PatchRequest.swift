@@ -45,6 +45,8 @@ struct PatchRequest: Decodable {
             guard let nanoseconds = RFC3339.nanoseconds(of: expiresAt) else {
                 throw .malformedBody("'expiresAt' must be an RFC 3339 time such as 2026-11-21T03:52:00Z.")
             }
+            // Earlier ones do not fit into the nanoseconds since boot, and would become another time.
+            guard nanoseconds >= 0 else { throw .malformedBody("'expiresAt' must not be before 1970.") }
             patch.expiresAt = wall.timestamp(ofNanoseconds: nanoseconds)
         }
         guard patch != EntryPatch() else {

@@ -40,7 +40,7 @@ extension Engine {
         let before = Timestamp(nanoseconds: clock.now().nanoseconds &+ ticketClock.measuredOffset) + (.zero - history)
         Task {
             do throws(StoreFailure) {
-                while try await store.removeEnded(before: before, limit: Self.historyStep) == Self.historyStep {}
+                while try await store.removeEnded(before: before, limit: Self.historyStep) > 0 {}
             } catch {
                 self.logger.warning("cannot remove old tickets", metadata: ["error": "\(error)"])
             }

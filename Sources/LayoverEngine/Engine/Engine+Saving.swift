@@ -5,7 +5,10 @@ import NIOCore
 /// Changes of tickets on their way to the store (`SaveQueue`), and waiting for them.
 extension Engine {
     /// Pause before refused changes are handed in again. Default: 1 s.
-    private static let savingDelay: TimeAmount = .seconds(1)
+    static let savingPauseMin: Duration = .seconds(1)
+    /// The same where the store keeps refusing some changes though it takes others: a damaged page does not get well, and each try
+    /// costs the changes that share its commit a second transaction. It doubles with each try. Default: 1 minute.
+    private static let savingPauseMax: Duration = .seconds(60)
     /// Most tickets whose refused changes are handed in at once. Default: 1 000.
     private static let catchUpCountMax = 1000
 
@@ -74,7 +77,12 @@ extension Engine {
                 // The insertion of this ticket has failed, so there is no row.
                 logger.debug("no row for the change", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
             }
-            if saves.refused.isEmpty { saves.failure = nil } else { saveRefused() }
+            if saves.refused.isEmpty {
+                saves.failure = nil
+                savingPause = Self.savingPauseMin
+            } else if savingPause == Self.savingPauseMin {
+                saveRefused()
+            }
             storeTook()
         case .failure(let failure):
             totals.storeFailureCount += 1
@@ -92,9 +100,13 @@ extension Engine {
     private func saveRefusedLater() {
         guard !isSavingAgain else { return }
         isSavingAgain = true
-        eventLoop.scheduleTask(in: Self.savingDelay) {
+        eventLoop.scheduleTask(in: TimeAmount.nanoseconds(savingPause.nanosecondsSaturating)) {
             self.assumeIsolated {
                 $0.isSavingAgain = false
+                switch $0.saves.failure?.kind {
+                case .corrupt, .io, .other: $0.savingPause = min($0.savingPause * 2, Self.savingPauseMax)
+                case .full, .readOnly, .locked, .closed, nil: $0.savingPause = Self.savingPauseMin
+                }
                 $0.saveRefused()
             }
         }

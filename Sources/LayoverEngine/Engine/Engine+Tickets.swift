@@ -21,19 +21,12 @@ extension Engine {
 
     /// The client of a ticket cancels it, or drops its response.
     ///
-    /// - Returns: False if there is no such ticket.
-    package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> Bool {
-        guard let standing = try await ticket(id) else { return false }
-        if !standing.record.state.isFinal {
-            if apply(.cancel, id, by: .client) == .done { return try await orFailure(id) }
-        }
-        save([(id, .dropResponse(id))])
-        return try await orFailure(id)
-    }
-
-    private func orFailure(_ id: EntryID) async throws(StoreFailure) -> Bool {
-        if await waitUntilSaved(id) { return true }
-        throw savingFailure
+    /// - Throws: If the store cannot be read, so that it is unknown whether there is such a ticket.
+    package func dropTicket(_ id: EntryID) async throws(StoreFailure) -> TicketDrop {
+        guard let standing = try await ticket(id) else { return .unknown }
+        let isCancelled = !standing.record.state.isFinal && apply(.cancel, id, by: .client) == .done
+        if !isCancelled { save([(id, .dropResponse(id))]) }
+        return await waitUntilSaved(id) ? .dropped : .unsaved(savingFailure)
     }
 
     /// A response that came after the end of its entry. The store removes its file, because the row is final.
@@ -178,6 +171,16 @@ extension Engine {
     func rerouteIfReloaded(_ id: EntryID) {
         if isReloaded { reroute(id) }
     }
+}
+
+/// What comes of dropping a ticket.
+package enum TicketDrop: Sendable, Hashable {
+    /// It is cancelled, or its response is gone, and that is on disk.
+    case dropped
+    /// The same in memory, but a crash would undo it. Saving is repeated until it succeeds.
+    case unsaved(StoreFailure)
+    /// There is no such ticket.
+    case unknown
 }
 
 /// A ticket as its client sees it.

@@ -56,6 +56,7 @@ package actor Engine {
     var searchFailure = StoreFailure(.closed, "The store is not open.")
     nonisolated let claimNumbers = Atomic<Int>(0)
     var isSavingAgain = false
+    var savingPause = savingPauseMin
     var isRemovingOld = false
     var totals = EngineTotals()
     var series = ActivitySeries()

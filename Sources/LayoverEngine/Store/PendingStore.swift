@@ -55,7 +55,8 @@ package protocol PendingStore: AnyObject, Sendable {
     func ids(done: @escaping @Sendable (Result<[EntryID], StoreFailure>) -> Void)
 
     /// Removes final tickets that ended before a measured time (`TicketRecord.endedMeasured`), oldest first, at most
-    /// `limit`, with their responses, and completes with their number. Parents of live tickets stay.
+    /// `limit`, with their responses, and completes with their number; fewer where their responses are big. 0: none is left to be
+    /// removed. Parents of live tickets stay.
     func removeEnded(
         before: Timestamp, limit: Int, done: @escaping @Sendable (Result<Int, StoreFailure>) -> Void)
 

@@ -84,6 +84,8 @@ extension Problem {
         switch failure.kind {
         case .full: "The request was not accepted: the disk of the store (store.path) is full."
         case .readOnly: "The request was not accepted: the file system of the store (store.path) is read-only."
+        case _ where !failure.mayBeKept:
+            "The request was not accepted: the store failed (\(failure.kind.rawValue))."
         default:
             """
             It is not known whether the request was accepted, because the store failed (\(failure.kind.rawValue)). \

@@ -49,6 +49,16 @@ extension Problem {
         retryAfter = .seconds(5)
     }
 
+    /// A ticket was dropped, but only in memory so far.
+    init(notSaved failure: StoreFailure) {
+        self.init(
+            status: 507, kind: "store",
+            detail: "The ticket is dropped, but that is not saved to disk yet; saving is retried. A crash before that undoes it. "
+                + failure.message,
+            error: .proxyInternalError)
+        retryAfter = .seconds(5)
+    }
+
     /// Why a ticket has no response to show.
     init(noResponseOf standing: TicketStanding, isSaved: Bool, isBodyLost: Bool, seconds: Int) {
         let state = standing.record.state

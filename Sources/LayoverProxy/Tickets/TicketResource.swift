@@ -136,7 +136,11 @@ final class TicketResource: ConnectionExchange, @unchecked Sendable {
         Task { [self] in
             var response = OwnResponse(status: 204)
             do throws(StoreFailure) {
-                if try await !loop.engine.dropTicket(question.id) { response = unknown }
+                switch try await loop.engine.dropTicket(question.id) {
+                case .dropped: break
+                case .unknown: response = unknown
+                case .unsaved(let failure): response = OwnResponse(Problem(notSaved: failure), identity: loop.rules.identity)
+                }
             } catch {
                 response = OwnResponse(Problem(reading: error), identity: loop.rules.identity)
             }

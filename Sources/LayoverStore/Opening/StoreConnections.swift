@@ -8,12 +8,17 @@ enum StoreConnections {
     /// Memory for pages of each connection that reads; each request and each response is read once. Unit: KiB. Default: 512.
     private static let readerCacheKiB = 512
 
+    /// How long a call waits for another process that uses the database. Unit: seconds. Default: 2.
+    private static let busyMax: Double = 2
+
     /// GRDB's pool sets `synchronous=NORMAL` when it turns the log on, whatever was set before, and a power cut then
     /// takes acknowledged rows. So it is set after that, and read back.
     static func open(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "layover.store"
         configuration.foreignKeysEnabled = true
+        // A person may run a VACUUM or a backup meanwhile (sqlite.org/c3ref/busy_timeout.html).
+        configuration.busyMode = .timeout(busyMax)
         // Three readers: one that streams at start or lists, two for requests and responses.
         configuration.maximumReaderCount = 3
         configuration.prepareDatabase { try prepare($0) }
@@ -34,6 +39,9 @@ enum StoreConnections {
     }
 
     private static func prepare(_ db: Database) throws {
+        // Takes effect in a new database only, where free pages can be given back to the file system then (`StoreWriter`).
+        // A connection that only reads may not set it.
+        if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
         try db.execute(
             sql: """
                 PRAGMA synchronous = FULL;

@@ -45,7 +45,9 @@ final class SpoolOwner: Sendable {
         isOurs = owner?.store == store
         if let owner, owner.database != self.database, access(owner.database, F_OK) == 0 {
             throw StoreFailure(
-                .other, "The spool folder \(folder) belongs to the store \(owner.database). \(Self.advice)")
+                .other,
+                "The spool folder \(folder) belongs to the store \(owner.database). \(Self.advice) If \(self.database) and this folder "
+                    + "are a copy of it, remove the file \(path) and start again; tickets that both have are then sent by both.")
         }
         if isOurs { spared = Set(lines.dropFirst(2)) }
     }

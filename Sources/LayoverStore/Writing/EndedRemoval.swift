@@ -6,13 +6,20 @@ import LayoverCore
 enum EndedRemoval {
     struct Removal {
         var count = 0
+        /// Whether no more can be removed now.
+        var isComplete = true
         /// Bodies of responses that are no longer needed.
         var bodies: [SpoolFolder.Released] = []
     }
 
+    /// Most bytes of responses in rows that one step removes: deleted pages are overwritten, and other changes wait meanwhile.
+    /// Default: 1 MiB.
+    static let byteCountMax = 1 << 20
+
     static func remove(before time: Timestamp, limit: Int, _ db: Database) throws -> Removal {
         var removal = Removal()
         var sequences: [Int] = []
+        var byteCount = 0
         let wanted = try parents(db)
         var query = StatementBinder(
             try db.cachedStatement(
@@ -22,14 +29,19 @@ enum EndedRemoval {
                     WHERE endedMeasured < ? ORDER BY endedMeasured LIMIT ?
                     """))
         query.bind(time)
-        query.bind(limit > 0 ? limit + wanted.count : 0)
+        query.bind(limit > 0 ? limit + wanted.count + 1 : 0)
         try query.run { (row) throws(StoreError) in
             var row = row
             let sequence = row.int()
             let id = try row.id()
-            guard sequences.count < limit, !wanted.contains(id) else { return }
+            guard !wanted.contains(id) else { return }
+            guard sequences.count < limit, byteCount < byteCountMax else {
+                removal.isComplete = false
+                return
+            }
             sequences.append(sequence)
             let body = SpoolFolder.Released(name: row.optionalText(), byteCount: row.int())
+            if body.name == nil { byteCount += body.byteCount }
             if body.takesRoom { removal.bodies.append(body) }
         }
         guard !sequences.isEmpty else { return removal }

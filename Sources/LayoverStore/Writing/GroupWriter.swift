@@ -20,7 +20,7 @@ final class GroupWriter {
 
     private enum Step {
         case committed
-        /// `call`: the index of the one that failed; nil when it was the transaction.
+        /// `call`: the index of the one that failed; nil when it was the begin or the end of the transaction.
         case failed(StoreFailure, call: Int?)
     }
 
@@ -47,16 +47,15 @@ final class GroupWriter {
             switch together(rest, db, &outcome) {
             case .committed:
                 return outcome
-            case .failed(let failure, let call?) where failure.kind == .other:
-                // It is this call's own fault; the others have nothing to do with it.
-                if case .failed(let failure, _) = together(rest[..<call], db, &outcome) {
-                    outcome.results += rest[..<call].map { _ in .failure(failure) }
-                }
-                outcome.results.append(.failure(failure))
-                rest = rest[(call + 1)...]
             case .failed(let failure, _) where failure.kind == .full:
                 separately(rest, db, &outcome)
                 return outcome
+            case .failed(let failure, let call?):
+                // A damaged page, or a value that the schema refuses, concerns the call that met it; the others go on without it.
+                let before = commit(rest[..<call], db)
+                outcome.results += before.results + [.failure(failure)]
+                outcome.released += before.released
+                rest = rest[(call + 1)...]
             case .failed(let failure, _):
                 outcome.results += rest.map { _ in .failure(failure) }
                 return outcome
@@ -87,8 +86,10 @@ final class GroupWriter {
     private func together(_ calls: ArraySlice<ChangesCall>, _ db: Database, _ outcome: inout Outcome) -> Step {
         guard !calls.isEmpty else { return .committed }
         var results: [[StoreResult]] = []
+        do throws(StoreError) { try StatementBinder(begin).run() } catch {
+            return .failed(error.failure(in: folder), call: nil)
+        }
         do throws(StoreError) {
-            try StatementBinder(begin).run()
             for call in calls {
                 var callResults: [StoreResult] = []
                 callResults.reserveCapacity(call.changes.count)

@@ -133,12 +133,27 @@ final class StoreWriter: Sendable {
             let removal = try pool.write { try EndedRemoval.remove(before: time, limit: limit, $0) }
             spool.remove(removal.bodies)
             // Removed data is still in the log; nothing else would overwrite it before the next burst.
-            if removal.count > 0, removal.count < limit { truncateLog() }
+            if removal.count > 0 { releaseSpace() }
+            if removal.count > 0, removal.isComplete { truncateLog() }
             return .success(removal.count)
         } catch {
             let failure = StoreError(error).failure(in: folder)
             health.note(failure)
             return .failure(failure)
+        }
+    }
+
+    /// Free pages that stay for new tickets. Default: 4096, which are 16 MiB.
+    private static let sparePageCount = 4096
+    /// Most free pages that are given back at once. Default: 512, which are 2 MiB.
+    private static let releasedPageCount = 512
+
+    /// Gives free pages back to the file system, in a database that was made for it (`auto_vacuum`).
+    private func releaseSpace() {
+        _ = try? pool.writeWithoutTransaction { db in
+            let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+            let count = min(free - Self.sparePageCount, Self.releasedPageCount)
+            if count > 0 { try db.execute(sql: "PRAGMA incremental_vacuum(\(count))") }
         }
     }
 

@@ -31,7 +31,7 @@ struct Application {
         let logger = makeLogger(threshold)
         logger.debug("starting", metadata: ["allocator": "\(Allocator.name)"])
         let parts = try await ProxyParts(settings: settings, logger: logger)
-        let notifier = Notifier(engine: parts.engine, logger: logger)
+        let notifier = Notifier(engine: parts.engine, spool: parts.spool, logger: logger)
         await notifier.adopt(settings)
         let reloader = Reloader(loaded, from: source, parts: parts, notifier: notifier, level: threshold)
         let draining = DrainState()

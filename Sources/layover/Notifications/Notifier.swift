@@ -17,6 +17,7 @@ actor Notifier: Service {
     private let logger: Logger
     private let facts: AsyncStream<NotificationFact>
     private let factAdded: AsyncStream<NotificationFact>.Continuation
+    private let spool: BodySpool
     /// Nil where none is configured.
     private var webhook: Channel<Webhook>?
     private var command: Channel<NotificationCommand>?
@@ -30,8 +31,10 @@ actor Notifier: Service {
         var timer: Task<Void, Never>?
     }
 
-    init(engine: Engine, logger: Logger) {
+    /// - Parameter spool: Counts the bodies of notifications that are in the store.
+    init(engine: Engine, spool: BodySpool, logger: Logger) {
         self.engine = engine
+        self.spool = spool
         self.logger = logger
         (facts, factAdded) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.factCountMax))
     }
@@ -116,7 +119,8 @@ actor Notifier: Service {
         let id = "msg_" + EntryID(using: &generator).description
         let acceptance = WebhookRequest.acceptance(
             id, body: body, to: target, userAgent: "layover/\(LayoverVersion.current)", now: now)
-        engine.post(.accept(acceptance, WebhookReceipt(logger: logger)))
+        spool.countStored(body.readableBytes)
+        engine.post(.accept(acceptance, WebhookReceipt(spool: spool, byteCount: body.readableBytes, logger: logger)))
         arm()
     }
 
@@ -154,11 +158,18 @@ extension NotificationQueue {
 
 /// Takes note of what became of a notification's ticket.
 private final class WebhookReceipt: AcceptingExchange {
+    private let spool: BodySpool
+    private let byteCount: Int
     private let logger: Logger
 
-    init(logger: Logger) { self.logger = logger }
+    init(spool: BodySpool, byteCount: Int, logger: Logger) {
+        self.spool = spool
+        self.byteCount = byteCount
+        self.logger = logger
+    }
 
     func acceptance(_ result: AcceptanceResult) {
+        if result.abandonsBody { spool.removedStored(byteCount) }
         let reason: String
         switch result {
         case .accepted, .duplicate, .draining, .gone, .keyReused, .unknownParent: return

@@ -183,6 +183,7 @@ struct ErrorTableTests {
         change("no priority", "{\"priority\":null}"), change("no deadline", "{\"expiresAt\":null}"),
         change("no priority but a lane", "{\"priority\":null,\"lane\":\"a\"}"),
         change("no deadline but a lane", "{\"expiresAt\":null,\"lane\":\"a\"}"),
+        change("a deadline before 1970", "{\"expiresAt\":\"0001-01-01T00:00:00Z\"}"),
         change("a deadline that is no time", "{\"expiresAt\":\"tomorrow\"}"),
         change("a deadline without an offset", "{\"expiresAt\":\"2026-11-21T03:52:00\"}"),
         change("a deadline as a number", "{\"expiresAt\":1763697120}"),

@@ -136,11 +136,11 @@ struct EngineTicketTests {
         let id = try await bench.ticket()
         isBroken.update { $0 = true }
         for _ in 0..<3 {
-            await #expect(throws: StoreFailure.self) { _ = try await bench.engine.dropTicket(id) }
+            #expect(try await bench.engine.dropTicket(id) == .unsaved(StoreFailure(.io, "Broken.")))
         }
         isBroken.update { $0 = false }
         var isDropped = false
-        while !isDropped { isDropped = (try? await bench.engine.dropTicket(id)) ?? false }
+        while !isDropped { isDropped = try await bench.engine.dropTicket(id) == .dropped }
         #expect(try await store.record(of: id)?.state == .cancelled, "whoever is told so finds it so after a crash")
         store.die()
         let (next, _) = try await self.bench()
