@@ -47,7 +47,7 @@ HISTORY_LIMITS = {
 
 def park(port, numbers):
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    fields = {"Prefer": "respond-async", "Content-Length": "0"}
+    fields = {"Prefer": "respond-async, wait=0", "Content-Length": "0"}
     for number in numbers:
         name = f"caf%C3%A9-stra%C3%9Fe%20{number}" if number % 10 == 0 else f"order-{number}"
         connection.request("PUT", f"http://shop{number % 50}.invalid/shop/{name}?page={number}&token=secret", headers=fields)

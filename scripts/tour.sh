@@ -89,8 +89,8 @@ cat answer
 
 say "Accept now, deliver later: the server is away, and the order is accepted all the same."
 kill -9 "$server"
-show "curl -x $proxy -H 'Prefer: respond-async' -d 'two books' $shop/orders"
-ticket=$(curl --silent --proxy "$proxy" --header "Prefer: respond-async" --data "two books" --output /dev/null \
+show "curl -x $proxy -H 'Prefer: respond-async, wait=0' -d 'two books' $shop/orders"
+ticket=$(curl --silent --proxy "$proxy" --header "Prefer: respond-async, wait=0" --data "two books" --output /dev/null \
     --write-out '%header{location}' "$shop/orders")
 is_waiting() { curl --silent "$ticket" > status && grep '"state":"waiting"' status; } # not amid an attempt
 wait_for "the order waits" is_waiting

@@ -21,7 +21,7 @@ GROUP = CLIENTS
 # One fixed request in absolute form: a kibibyte that is to be delivered later.
 SCRIPT = """
 local body = string.rep("x", {bytes})
-local text = "POST {url} HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nPrefer: respond-async\\r\\n" ..
+local text = "POST {url} HTTP/1.1\\r\\nHost: 127.0.0.1:{port}\\r\\nPrefer: respond-async, wait=0\\r\\n" ..
     "Content-Type: text/plain\\r\\nContent-Length: {bytes}\\r\\n\\r\\n" .. body
 request = function() return text end
 """

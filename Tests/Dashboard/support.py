@@ -179,7 +179,7 @@ class Layover:
         until("nothing is being attempted", lambda: not self.pending("?state=attempting"))
 
     def ticket(self, url, method="POST", body=b"{}", **fields):
-        client = self.send(url, method, body, Prefer="respond-async", **fields)
+        client = self.send(url, method, body, Prefer="respond-async, wait=0", **fields)
         client.settimeout(20)
         head = client.recv(65536)
         assert b" 202 " in head.split(b"\r\n")[0], head

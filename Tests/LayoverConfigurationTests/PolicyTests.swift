@@ -19,7 +19,8 @@ import Testing
             {"a": {"mode": "pass", "holdMax": "1s", "lifetime": "2s", "retryOn": ["tls-handshake", "dns_error"],
               "delay": {"type": "immediate"}, "automaticAttemptsMax": 5, "wakeOnReachable": false,
               "repeatable": true, "priority": 7, "retryAfterMax": "5m", "onExhausted": "ask",
-              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}, "clientGone": "adopt", "timeouts": {"unattended": "9s"},
+              "onMaybeApplied": "ask", "budget": {"ratio": 0.5, "minimum": 0}, "clientGone": "adopt", "async": "never",
+              "timeouts": {"unattended": "9s"},
               "cache": "staleIfError", "lane": "field:Account", "undecidedInLane": "skip", "coalesce": "lastPut",
               "preflight": {"method": "GET", "dropOn": ["410"], "askOn": ["404", "500"]}}}
             """)["a"]
@@ -39,6 +40,7 @@ import Testing
         expected.budget = .init(ratio: 0.5, minimum: 0)
         expected.clientGone = .adopt
         expected.unattendedMax = .seconds(9)
+        expected.async = .never
         expected.cache = .staleIfError
         expected.lane = .field("Account")
         expected.undecidedInLane = .skip

@@ -78,7 +78,7 @@ import Testing
             """
             {"policies": {"a": {"mode": "defer", "clientGone": "adopt", "cache": "staleIfError", "lane": "origin",
                "undecidedInLane": "skip", "coalesce": "lastPut", "preflight": {}}},
-             "routes": {"r": {"async": false}}, "store": {"history": "1d", "encryptFields": ["Authorization", "cookie", "X"]}}
+             "routes": {"r": {"async": "never"}}, "store": {"history": "1d", "encryptFields": ["Authorization", "cookie", "X"]}}
             """)
         #expect(
             found.atOnce == [

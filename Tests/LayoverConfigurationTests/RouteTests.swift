@@ -18,7 +18,7 @@ import Testing
             """
             {"host": "*.Example.com", "pathPrefix": "/v1/", "methods": ["GET", "PUT"], "policy": "slow",
              "upstream": "HTTPS://API.example.com:8443/base/", "setFields": {"B": "2", "A": ""}, "addFields": {"C": "3"},
-             "removeFields": ["Cookie"], "async": false, "allowAddresses": ["169.254.169.254", "fd00::/8"],
+             "removeFields": ["Cookie"], "async": "never", "allowAddresses": ["169.254.169.254", "fd00::/8"],
              "key": "k-1._~", "timeouts": {"connect": "1s", "firstByte": "2s", "idle": "3s", "deadPeer": "4s"}}
             """)
         var expected = Route(name: "r", policy: Policy(name: "slow"))
@@ -30,7 +30,7 @@ import Testing
         expected.setFields = [.init(name: "A", value: ""), .init(name: "B", value: "2")]
         expected.addFields = [.init(name: "C", value: "3")]
         expected.removeFields = ["Cookie"]
-        expected.allowsAsync = false
+        expected.async = .never
         expected.allowAddresses = ["169.254.169.254", "fd00::/8"]
         expected.key = "k-1._~"
         expected.timeouts.connect = .seconds(1)
@@ -40,10 +40,29 @@ import Testing
         #expect(made == expected)
     }
 
-    @Test func preferIsHonouredUnlessARouteSaysOtherwise() throws {
-        #expect(try route("{}").allowsAsync)
-        #expect(try route(#"{"async": true}"#).allowsAsync)
-        #expect(try !route(#"{"async": false}"#).allowsAsync)
+    private static let asyncValues: [(String, Policy.AsyncRule?)] = [
+        ("null", nil), ("\"whenAway\"", .whenAway), ("\"always\"", .always), ("\"never\"", .never), ("true", .always),
+        ("false", .never),
+    ]
+
+    @Test(arguments: asyncValues)
+    func asyncIsReadForRoutesAndPolicies(text: String, rule: Policy.AsyncRule?) throws {
+        #expect(try route(#"{"async": \#(text)}"#).async == rule)
+        #expect(try route("{}").async == nil && Policy.standard.async == .whenAway)
+        guard let rule else { return }
+        let loaded = try load(#"{"policies": {"p": {"async": \#(text)}}, "routes": {"r": {"async": \#(text)}}}"#)
+        #expect(loaded.settings.routes.policies["p"]?.async == rule)
+        let isFormer = !text.hasPrefix("\"")
+        #expect(
+            loaded.warnings == (isFormer ? ["policies.p", "routes.r"] : []).map {
+                "\($0).async: \(text) is the former spelling of \"\(rule.rawValue)\"."
+            })
+    }
+
+    @Test func otherValuesOfAsyncAreRefused() {
+        for text in ["\"sometimes\"", "1", "\"\""] {
+            #expect(throws: (any Error).self) { _ = try route(#"{"async": \#(text)}"#) }
+        }
     }
 
     @Test(arguments: [

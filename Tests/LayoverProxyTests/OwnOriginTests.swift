@@ -70,7 +70,7 @@ struct OwnOriginTests {
     @Test func ticketsAndStoredResponsesAreSandboxed() async throws {
         try await withProxy(tickets: TestStore(), rules: Self.routes) { proxy in
             let accepted = try await proxy.answer(
-                to: "POST /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\nPrefer: respond-async\r\nContent-Length: 0\r\n\r\n")
+                to: "POST /.layover/route/api/x HTTP/1.1\r\nHost: localhost\r\nPrefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             #expect(accepted.status == 202)
             Self.expectGuarded(accepted)
             let id = try #require(accepted.ticket)

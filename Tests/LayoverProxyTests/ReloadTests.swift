@@ -54,7 +54,7 @@ struct ReloadTests {
             return RouteTable(routes: [route])
         }
         try await withProxy(tickets: TestStore(), rules: { $0.routes = routes("old") }) { proxy in
-            let wish = isTicket ? "Prefer: respond-async" : "X: 1"
+            let wish = isTicket ? "Prefer: respond-async, wait=0" : "X: 1"
             let client = try await proxy.client(sending: .get("/", "X-Token: mine", "X-Gone: 1", wish))
             let first = try await proxy.nextAttempt()
             #expect(first.values("X-Token") == ["old"])

@@ -17,6 +17,7 @@ extension Assembly {
         var policy = base
         let errorCount = errors.count
         apply(Schema.policy, of: .policy(name), to: &policy)
+        warnOfFormerAsync(.policy(name))
         // What is already refused should not be refused once more for what follows from it.
         if errors.count == errorCount {
             checkDelay(policy.delay, of: name)
@@ -24,6 +25,12 @@ extension Assembly {
             warnOfIdleRule(policy, of: name)
         }
         return policy
+    }
+
+    mutating func warnOfFormerAsync(_ section: KeyAddress.Section) {
+        let address = KeyAddress(section: section, key: ["async"])
+        guard let value = given[address]?.value, let rule = AsyncWord.former(value) else { return }
+        warnings.append("\(address.path): \(value.excerpt) is the former spelling of \"\(rule.rawValue)\".")
     }
 
     /// Not an error: a limit may come from another layer tomorrow. Inherited rules are not warned of.

@@ -49,6 +49,7 @@ struct Assembly {
         for name in given.routeNames.keys.sorted() {
             var route = RouteSettings()
             apply(Schema.route, of: .route(name), to: &route)
+            warnOfFormerAsync(.route(name))
             routes[name] = route
             checkPolicy(of: route, named: name)
             if route.intercept, route.host == nil {

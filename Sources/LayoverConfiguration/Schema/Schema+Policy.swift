@@ -31,6 +31,10 @@ extension Schema {
             "What follows a failure after which the server may have processed a request that is not repeatable. "
                 + "null: fail while a client waits, ask for tickets."),
         policyKey(
+            "async", \.async, .asyncRule,
+            "Who honours `Prefer: respond-async`. whenAway: the origin gets it, and the client gets a ticket (`202`) if the origin "
+                + "cannot be reached. always: the client gets a ticket at once. never: only the origin."),
+        policyKey(
             "clientGone", \.clientGone, .word,
             "What happens to a waiting request when its client disconnects. adopt: it becomes a ticket."
         ),

@@ -35,9 +35,8 @@ extension Schema {
         routeKey(
             "timeouts.deadPeer", \.timeouts.deadPeer, Codec.timeout.orNull, "null: as `timeouts.deadPeer`."),
         routeKey(
-            "async", \.async, .flag,
-            "Whether `Prefer: respond-async` creates a ticket. false: `Prefer` is forwarded unchanged."
-        ),
+            "async", \.async, Codec.asyncRule.orNull,
+            "Who honours `Prefer: respond-async`. null: as `async` of the policy."),
         routeKey(
             "http2", \.http2, .flag,
             "Offers HTTP/2 to the origin, by libcurl's transfers. An origin without it, and one without TLS, gets HTTP/1.1."),

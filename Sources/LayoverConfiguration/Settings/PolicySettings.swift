@@ -12,6 +12,7 @@ struct PolicySettings: Sendable, Hashable {
     var retryAfterMax: Duration
     var onExhausted: Policy.ExhaustedRule
     var onMaybeApplied: Policy.MaybeAppliedRule?
+    var async: Policy.AsyncRule
     var clientGone: Policy.ClientGoneRule
     /// Nil: the general one.
     var unattended: Duration?
@@ -37,6 +38,7 @@ struct PolicySettings: Sendable, Hashable {
         retryAfterMax = policy.retryAfterMax
         onExhausted = policy.onExhausted
         onMaybeApplied = policy.onMaybeApplied
+        self.async = policy.async
         clientGone = policy.clientGone
         unattended = policy.unattendedMax == Policy.standard.unattendedMax ? nil : policy.unattendedMax
         repeatable = policy.repeatable
@@ -62,6 +64,7 @@ struct PolicySettings: Sendable, Hashable {
         policy.retryAfterMax = retryAfterMax
         policy.onExhausted = onExhausted
         policy.onMaybeApplied = onMaybeApplied
+        policy.async = async
         policy.clientGone = clientGone
         policy.unattendedMax = unattended ?? general
         policy.repeatable = repeatable

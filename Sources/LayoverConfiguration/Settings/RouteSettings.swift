@@ -14,8 +14,8 @@ struct RouteSettings: Sendable, Hashable {
     var intercept = false
     var interceptFallback = false
     var timeouts = Route.Timeouts()
-    /// Whether `Prefer` is Layover's to honour.
-    var async = true
+    /// Who honours `Prefer: respond-async`. Nil: as the policy says.
+    var async: Policy.AsyncRule?
     var http2 = false
     var allowAddresses: [String] = []
     var key: Secret?
@@ -32,7 +32,7 @@ struct RouteSettings: Sendable, Hashable {
         route.addFields = Self.fields(addFields)
         route.removeFields = removeFields
         route.timeouts = timeouts
-        route.allowsAsync = async
+        route.async = async
         route.allowAddresses = allowAddresses
         route.offersHTTP2 = http2
         route.key = key

@@ -12,6 +12,16 @@ package struct Policy: Sendable, Hashable {
         case pass
     }
 
+    /// Who honours `Prefer: respond-async` (RFC 7240 section 4.1).
+    package enum AsyncRule: String, Sendable, CaseIterable {
+        /// The origin, which gets the preference. The client gets a ticket where the origin cannot be reached.
+        case whenAway
+        /// Layover: the client gets a ticket, and the origin does not get the preference.
+        case always
+        /// The origin. Layover makes no ticket.
+        case never
+    }
+
     /// What happens to a waiting request whose client closes its connection.
     package enum ClientGoneRule: String, Sendable, CaseIterable {
         case cancel, adopt
@@ -93,6 +103,8 @@ package struct Policy: Sendable, Hashable {
     package var onExhausted = ExhaustedRule.fail
     /// Nil: `fail` while a client holds, `ask` for tickets. Default: nil.
     package var onMaybeApplied: MaybeAppliedRule?
+    /// Default: whenAway.
+    package var async = AsyncRule.whenAway
     /// Default: cancel.
     package var clientGone: ClientGoneRule = .cancel
     /// How long an attempt may go on whose client is gone and that may have been applied. 0: it ends at once. Default: 5 minutes.

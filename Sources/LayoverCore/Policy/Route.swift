@@ -56,9 +56,9 @@ package struct Route: Sendable, Hashable {
     package var addFields: [Field] = []
     package var removeFields: [String] = []
     package var timeouts = Timeouts()
-    /// Whether `Prefer: respond-async` and `wait` are honoured (RFC 7240). False: `Prefer` goes on untouched.
-    /// A policy with the mode `defer` defers all the same. Default: true.
-    package var allowsAsync = true
+    /// Who honours `Prefer: respond-async`. A policy with the mode `defer` defers under any rule. Nil: `async` of the policy.
+    /// Default: nil.
+    package var async: Policy.AsyncRule?
     /// What a request has to give before the route is for it: in the path of its base URL, or as `Layover-Key`. Nil: nothing.
     /// Default: nil.
     package var key: Secret?

@@ -34,6 +34,15 @@ package enum Verdict: Sendable, Hashable {
             self.asks = asks
             self.rule = rule
         }
+
+        /// Whether the attempt ended without a response of the origin: its client gets a ticket now, if it takes one then
+        /// (`async: "whenAway"`). A response that is retried, or an attempt that was ended here, does not count.
+        package var hadNoResponse: Bool {
+            switch rule {
+            case .retryOn, .portal, .offline, .onMaybeApplied, .onExhausted, .gate: true
+            case .outcomeUnknown, .status, .networkChanged, .aborted, .stopping, .ownTrouble, .store, .rescued: false
+            }
+        }
     }
 
     /// The rule that parked it.

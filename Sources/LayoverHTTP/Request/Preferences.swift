@@ -86,6 +86,17 @@ package struct Preferences: Sendable, Equatable {
     }
 }
 
+extension RequestFields {
+    /// Removes `respond-async` and `wait`, because Layover honours them. Other preferences stay, in one field.
+    package mutating func removeHonouredPreferences() {
+        let values = filter { $0.isNamed("prefer") }.map(\.text)
+        guard !values.isEmpty else { return }
+        let others = Preferences(values).others
+        removeAll { $0.isNamed("prefer") }
+        if !others.isEmpty { append("Prefer", others.joined(separator: ", ")) }
+    }
+}
+
 extension RequestHead {
     /// Nil where there is no Prefer field.
     package var preferences: Preferences? {

@@ -95,7 +95,10 @@ final class ClientRecipient {
         switch loop.network.notice(for: exchange.request) {
         case let notice? where !isPassed && notice.parks(exchange.machine.rules.policy, isInLane: exchange.order.lane != nil):
             // Behind a shut gate, in a pause, or maybe behind others of its lane: the engine says when it goes.
-            exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
+            exchange.serveStale {
+                exchange.park(nil, .init(delay: .zero, shutsGate: false))
+                if notice == .shut { exchange.conversion?.originIsAway() }
+            }
         case .shut where loop.network.isOffline:
             exchange.serveStale { exchange.fail(Problem.offline) }
         case .watched, .paused, .shut:

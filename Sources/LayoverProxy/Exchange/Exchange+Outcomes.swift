@@ -100,6 +100,7 @@ extension Exchange {
         post(failure, parking)
         rest()
         client?.sendContinue(in: phase)
+        if failure != nil, parking.hadNoResponse || loop.network.notice(for: request) == .shut { conversion?.originIsAway() }
     }
 
     /// Asks to join the set, or to wait on in it.

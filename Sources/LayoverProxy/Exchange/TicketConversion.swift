@@ -28,6 +28,8 @@ final class TicketConversion: @unchecked Sendable {
     private var timer: Scheduled<Void>?
     /// Whether its time came before the request was complete.
     private(set) var isDue = false
+    /// Whether an attempt ended without a response, and the client takes a ticket then.
+    private var isOriginAway = false
     /// Whether the engine was asked.
     private(set) var isAsked = false
     /// Whether the engine's answer is final.
@@ -64,6 +66,13 @@ final class TicketConversion: @unchecked Sendable {
     func startTimer() {
         guard timer == nil, let wait = wish?.wait else { return }
         timer = loop.eventLoop.scheduleTask(in: TimeAmount(wait)) { [weak self] in self?.ask() }
+    }
+
+    /// There was no response, or no attempt because the gate is shut.
+    func originIsAway() {
+        guard let wish, wish.isWhenAway, wish.wait == nil, exchange.client != nil, exchange.machine.resumable == nil else { return }
+        isOriginAway = true
+        ask()
     }
 
     func stopTimers() { timer?.cancel() }
@@ -126,7 +135,7 @@ final class TicketConversion: @unchecked Sendable {
     /// Its client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as a body is
     /// tried again.
     private func askAgainLater() {
-        guard wish?.wait != nil, exchange.client != nil, exchange.phase != .ended else { return }
+        guard wish?.wait != nil || isOriginAway, exchange.client != nil, exchange.phase != .ended else { return }
         timer?.cancel()
         timer = loop.eventLoop.scheduleTask(in: ClientRecipient.roomPause) { [weak self] in self?.ask() }
     }
@@ -279,6 +288,7 @@ final class TicketConversion: @unchecked Sendable {
             // What waits for another ticket is not tried first: it is accepted, and its client is told.
             exchange.phase = .collecting(for: .ticket)
             isAtOnce = true
+            if wish?.isWhenAway == true { exchange.request.fields.removeHonouredPreferences() }
             replaceTokens()
         case .collecting: exchange.client?.findDuplicate(of: exchange)
         default: break

@@ -10,16 +10,28 @@ extension RequestPlanner {
         of head: RequestHead, _ policy: Policy, _ route: Route?
     ) throws(Refusal) -> TicketWish? {
         guard policy.mode != .pass, rules.offersTickets else { return nil }
-        let preferences = route?.allowsAsync == false ? nil : head.preferences
+        let rule = route?.async ?? policy.async
+        let preferences = rule == .never ? nil : head.preferences
         guard let preferences, preferences.respondsAsync else {
             return policy.mode == .defer ? try atOnce(applied: "") : nil
         }
-        guard let wait = preferences.wait else { return try atOnce(applied: "respond-async") }
-        let applied = "respond-async, wait=\(wait)"
-        return wait == 0 ? try atOnce(applied: applied) : TicketWish(wait: .seconds(wait), applied: applied)
+        let applied = "respond-async" + (preferences.wait.map { ", wait=\($0)" } ?? "")
+        let isWhenAway = rule == .whenAway && policy.mode != .defer
+        switch preferences.wait {
+        case nil where isWhenAway: return TicketWish(applied: applied, isWhenAway: true)
+        case nil, 0: return try atOnce(applied: applied)
+        case let wait?: return TicketWish(wait: .seconds(wait), applied: applied, isWhenAway: isWhenAway)
+        }
     }
 
-    /// Who does not wait at all is told at once where nothing can be accepted.
+    /// The wish of a request with a lane, parents or tokens: its place among others counts from its acceptance, so the preference is
+    /// honoured here under `whenAway` too.
+    func always(_ wish: TicketWish) throws(Refusal) -> TicketWish {
+        guard let wait = wish.wait else { return try atOnce(applied: wish.applied) }
+        return TicketWish(wait: wait, applied: wish.applied)
+    }
+
+    /// A client that does not wait is told at once where nothing can be accepted.
     private func atOnce(applied: String) throws(Refusal) -> TicketWish {
         guard let failure = rules.noTickets else { return TicketWish(wait: .zero, applied: applied) }
         throw Refusal(problem: Problem(notOpen: failure), closes: true)

@@ -76,7 +76,7 @@ final class RequestPlanner {
         let repeatability = Repeatability(
             isUpgrade ? .upgrade : .transfer, method: head.methodString, hasIdempotencyKey: hasKey, isDeclared: policy.repeatable)
         let (fields, places) = fields(
-            of: head, route: route, honoursPrefer: !(ticket?.applied ?? "").isEmpty, keepsUpgrade: isUpgrade)
+            of: head, route: route, honoursPrefer: ticket?.isHonoured == true, keepsUpgrade: isUpgrade)
         var request = UpstreamRequest(
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method, target: target,
             host: address.host, fields: fields,
@@ -88,14 +88,19 @@ final class RequestPlanner {
         let plan = ForwardPlan(
             request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
         plan.order = try order(of: head, policy, request)
-        guard let ticket else {
+        guard var ticket else {
             guard plan.order.after.isEmpty else { throw badField("Layover-After is allowed for tickets only.") }
             return .forward(plan)
         }
         try checkIdempotencyKey(of: head)
         if head.fields.contains(.idempotencyKey) { plan.digest = try digest(of: head, request, route) }
         // What waits for another ticket is not tried first.
-        plan.isAcceptedAtOnce = ticket.wait == .zero || !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
+        let waitsForTickets = !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
+        if ticket.isWhenAway, waitsForTickets || plan.order.lane != nil {
+            ticket = try always(ticket)
+            (plan.request.fields, plan.request.places) = self.fields(of: head, route: route, honoursPrefer: true)
+        }
+        plan.isAcceptedAtOnce = ticket.wait == .zero || waitsForTickets
         plan.ticket = plan.isAcceptedAtOnce ? ticket.atOnce : ticket
         return .forward(plan)
     }

@@ -3,7 +3,7 @@ package import Foundation
 /// One request of the crash test, and all that its judge must know of it.
 package struct CrashRequest: Sendable {
     package enum Way: String, Sendable, CaseIterable {
-        /// `Prefer: respond-async`
+        /// `Prefer: respond-async, wait=0`
         case async
         /// `Layover-Mode: defer`
         case deferred
@@ -59,7 +59,7 @@ package struct CrashRequest: Sendable {
         var head = "\(method) http://127.0.0.1:\(origin)/\(id) HTTP/1.1\r\nHost: 127.0.0.1:\(origin)\r\n"
         head += "X-Id: \(id)\r\nX-Trouble: \(trouble)\r\nConnection: close\r\n"
         switch way {
-        case .async: head += "Prefer: respond-async\r\n"
+        case .async: head += "Prefer: respond-async, wait=0\r\n"
         case .deferred: head += "Layover-Mode: defer\r\n"
         case .asyncWait: head += "Prefer: respond-async, wait=1\r\n"
         }

@@ -278,7 +278,7 @@ class Client:
     def do_ticket(self, exchange, sizes=(2_000, 200_000)):
         self.upload(exchange, self.chance.choice(("length", "chunked")), sizes, "PUT")
         exchange.port = self.load.flaky.port
-        exchange.fields = ["Prefer: respond-async"]
+        exchange.fields = ["Prefer: respond-async, wait=0"]
         self.send(exchange)
         line, fields = self.read_final_head()
         wire.read_exactly(self.stream, int(fields.get("content-length", 0)), len)

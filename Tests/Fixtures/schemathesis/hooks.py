@@ -33,7 +33,7 @@ def first(path):
 def ticket(url, policy):
     """Makes a ticket; its id."""
     parked = requests.post(
-        url, data="order=1", headers={"Prefer": "respond-async", "Layover-Policy": policy}, proxies={"http": PROXY}, timeout=10)
+        url, data="order=1", headers={"Prefer": "respond-async, wait=0", "Layover-Policy": policy}, proxies={"http": PROXY}, timeout=10)
     parked.raise_for_status()
     return parked.json()["id"]
 

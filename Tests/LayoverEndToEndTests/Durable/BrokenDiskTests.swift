@@ -25,10 +25,10 @@ extension EndToEnd {
             var tickets = [try await scene.accept("before"), try await scene.accept("before-big", bodyByteCount: 200_000)]
             var unknown: String?
             try await withFault(calls, error, scene) {
-                let answer = try await scene.send("during", "Prefer: respond-async")
+                let answer = try await scene.send("during", "Prefer: respond-async, wait=0")
                 #expect(answer.status == 507, "\(answer.text)")
                 unknown = answer.text.firstMatch(of: /"entry":"([0-9a-f]{32})"/).map { String($0.1) }
-                let big = try await scene.send("during-big", "Prefer: respond-async", bodyByteCount: 200_000)
+                let big = try await scene.send("during-big", "Prefer: respond-async, wait=0", bodyByteCount: 200_000)
                 #expect(big.status == 507, "\(big.text)")
                 #expect(try await scene.layover.call("GET", "/livez").status == 200)
             }

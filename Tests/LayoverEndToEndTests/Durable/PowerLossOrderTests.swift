@@ -22,7 +22,7 @@ extension EndToEnd {
             let file = folder.file("trace")
             let layover = try await RunningLayover.start(
                 in: folder, under: SystemCallTrace.prefix(file: file, calls: Self.calls))
-            let request = DurableRequest(id: "one", port: port.number, fields: ["Prefer: respond-async"], bodyByteCount: bodyByteCount)
+            let request = DurableRequest(id: "one", port: port.number, fields: ["Prefer: respond-async, wait=0"], bodyByteCount: bodyByteCount)
             let answer = try await layover.exchange(request.text)
             #expect(answer.status == 202, "\(answer.text)")
             let end = try await layover.ticket(#require(answer.ticket), wait: 20)

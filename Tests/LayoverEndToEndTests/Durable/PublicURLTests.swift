@@ -10,7 +10,7 @@ extension EndToEnd {
         ])
         func ticketIsFoundUnderThePublicURL(url: String, base: String, host: String) async throws {
             let scene = try await DurableScene(environment: ["LAYOVER_PROXY_PUBLIC_URL": url])
-            let answer = try await scene.send("1", "Prefer: respond-async")
+            let answer = try await scene.send("1", "Prefer: respond-async, wait=0")
             let ticket = try #require(answer.ticket, "\(answer.text)")
             #expect(answer.field("Location") == "\(base)/.layover/tickets/\(ticket)")
             let found = try await scene.layover.exchange(

@@ -40,10 +40,10 @@ extension EndToEnd {
         }
 
         private func whileReadOnly(_ scene: DurableScene, _ cancelled: String) async throws -> RecordingOrigin {
-            let refused = try await scene.send("refused", "Prefer: respond-async")
+            let refused = try await scene.send("refused", "Prefer: respond-async, wait=0")
             #expect(refused.status == 507)
             #expect(refused.text.contains(#""kind":"store""#), "\(refused.text)")
-            let refusedBig = try await scene.send("refused-big", "Prefer: respond-async", bodyByteCount: 200_000)
+            let refusedBig = try await scene.send("refused-big", "Prefer: respond-async, wait=0", bodyByteCount: 200_000)
             #expect(refusedBig.status == 507)
             #expect(refusedBig.text.contains("store.spool") && refusedBig.text.contains("Read-only file system"), "\(refusedBig.text)")
             // What a crash would undo is not answered as done, however often it is asked for.

@@ -33,7 +33,7 @@ extension EndToEnd {
         @Test func noSecretIsStoredInPlainText() async throws {
             let scene = try await DurableScene()
             let answer = try await scene.send(
-                "secret", "Prefer: respond-async", "Authorization: \(Self.authorization)", "Cookie: \(Self.cookie)",
+                "secret", "Prefer: respond-async, wait=0", "Authorization: \(Self.authorization)", "Cookie: \(Self.cookie)",
                 "Proxy-Authorization: \(Self.proxyAuthorization)", "X-Plain: found-in-clear", bodyByteCount: 200_000)
             #expect(answer.status == 202)
             let wal = try #require(try files(of: scene)["layover.sqlite-wal"])

@@ -54,7 +54,7 @@ extension EndToEnd {
 
         private func expectRefusals(_ scene: DurableScene, reason: String) async throws {
             for (id, field) in [
-                ("defer", "Layover-Mode: defer"), ("outbox", "Layover-Policy: outbox"), ("async", "Prefer: respond-async"),
+                ("defer", "Layover-Mode: defer"), ("outbox", "Layover-Policy: outbox"), ("async", "Prefer: respond-async, wait=0"),
             ] {
                 let refused = try await scene.send(id, field)
                 #expect(refused.status == 507, "\(id): \(refused.text)")

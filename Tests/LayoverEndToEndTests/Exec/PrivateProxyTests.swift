@@ -193,7 +193,7 @@ extension EndToEnd {
         @Test func requestThatAsksForATicketWaitsWithItsClient() async throws {
             let scene = try ExecScene()
             let running = try scene.exec(
-                [], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl -sH 'Prefer: respond-async' -w '%{http_code}' "$0""#, scene.url
+                [], "sh", "-c", #"echo "admin=$LAYOVER_ADMIN_URL"; exec curl -sH 'Prefer: respond-async, wait=0' -w '%{http_code}' "$0""#, scene.url
             ).start()
             let admin = try await scene.admin(of: running)
             _ = try await onOwnThread {

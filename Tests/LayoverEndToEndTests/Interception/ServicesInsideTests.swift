@@ -53,7 +53,7 @@ extension EndToEnd {
             let test = try await InterceptionScene()
             let layover = test.scene.layover
             let accepted = try await test.curl(
-                "/echo?ticket", "--include", "--data", "one order", "--header", "Prefer: respond-async"
+                "/echo?ticket", "--include", "--data", "one order", "--header", "Prefer: respond-async, wait=0"
             ).run()
             #expect(accepted.output.contains(" 202"), "\(accepted)")
             let location = try #require(accepted.output.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("location: ") })

@@ -12,7 +12,7 @@ extension EndToEnd {
 
         @Test func s3aAChangeIsAcceptedAtOnceWhileTheServerIsAway() async throws {
             let scene = try await Scene(RunningLayover.noTimedRetries)
-            let answer = try await scene.send("POST", "/echo?card", ["Prefer: respond-async"], body: "{}")
+            let answer = try await scene.send("POST", "/echo?card", ["Prefer: respond-async, wait=0"], body: "{}")
             #expect(answer.status == 202)
             #expect(answer.field("Preference-Applied") == "respond-async")
             let ticket = try #require(answer.ticket)

@@ -62,7 +62,7 @@ extension EndToEnd {
         ])
         func s3fAnUnknownParentIsRefused(field: String) async throws {
             let scene = try await Scene(Self.oneByOne)
-            let answer = try await scene.send("POST", "/echo", ["Prefer: respond-async", field])
+            let answer = try await scene.send("POST", "/echo", ["Prefer: respond-async, wait=0", field])
             #expect(answer.status == 400, "\(answer.text)")
             #expect(try await scene.layover.call("GET", "/v1/pending").text.contains(#""data":[]"#))
         }

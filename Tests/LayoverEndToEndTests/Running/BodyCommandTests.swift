@@ -11,7 +11,7 @@ extension EndToEnd {
             let folder = try TemporaryFolder()
             try Data(sent).write(to: folder.file("sent"))
             let accepted = try await scene.layover.curl(
-                "--fail", "-H", "Prefer: respond-async", "--data-binary", "@\(folder.file("sent").path)", scene.url("/echo")
+                "--fail", "-H", "Prefer: respond-async, wait=0", "--data-binary", "@\(folder.file("sent").path)", scene.url("/echo")
             ).succeed()
             #expect(accepted.output.contains("waiting"))
             let id = try #require(try await scene.layover.waitForPending { $0.data.count == 1 }.data.first?.id)

@@ -38,7 +38,7 @@ extension EndToEnd {
             let scene = try await DurableScene()
             let layover = scene.layover
             let request = DurableRequest(
-                id: "cut", port: origin.port, method: "PUT", fields: isTicket ? ["Prefer: respond-async"] : [])
+                id: "cut", port: origin.port, method: "PUT", fields: isTicket ? ["Prefer: respond-async, wait=0"] : [])
             let answer = Task { try await layover.exchange(request.text) }
             #expect(await holds.happened())
             let entry = try #require(try await layover.waitForPending { $0.data.count == 1 }.data.first)

@@ -24,7 +24,7 @@ extension EndToEnd {
         private static func order(_ path: String, _ port: Int, _ layover: RunningLayover) async throws -> String {
             let lines = [
                 "POST http://127.0.0.1:\(port)\(path) HTTP/1.1", "Host: x", "Connection: close", "Content-Length: 1",
-                "Prefer: respond-async", "Layover-Lane: till",
+                "Prefer: respond-async, wait=0", "Layover-Lane: till",
             ]
             return try #require(try await layover.exchange(lines.joined(separator: "\r\n") + "\r\n\r\nx").ticket)
         }

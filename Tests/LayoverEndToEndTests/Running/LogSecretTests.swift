@@ -38,7 +38,7 @@ extension EndToEnd {
                 Cookie: hush-cookie\r
                 Proxy-Authorization: Basic hush-proxy-authorization\r
                 Idempotency-Key: hush-idempotency-key\r
-                Prefer: respond-async\r
+                Prefer: respond-async, wait=0\r
                 Content-Length: 9\r
                 Connection: close\r
                 \r

@@ -77,7 +77,7 @@ extension EndToEnd {
             let layover = try await RunningLayover.start(Self.configuration(port: receiver.port))
             let origin = try await RunningOrigin.start(in: try TemporaryFolder())
             let sent = try layover.curl(
-                "-H", "Prefer: respond-async", "-H", "Layover-Policy: ask", "-d", "order=1", "http://127.0.0.1:\(origin.port)/cut"
+                "-H", "Prefer: respond-async, wait=0", "-H", "Layover-Policy: ask", "-d", "order=1", "http://127.0.0.1:\(origin.port)/cut"
             ).start()
             let record = try await receiver.waitForEvent("the decision is told") { $0.type == "incident.needsDecision" }
             #expect(record.body.text.hasPrefix("1 request to http://127.0.0.1:\(origin.port) needs a decision"))

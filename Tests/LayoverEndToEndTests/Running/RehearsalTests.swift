@@ -128,7 +128,7 @@ extension EndToEnd {
         @Test func cutOffTicketWaitsForAPersonAndIsForced() async throws {
             let (scene, origin) = try await Self.stage()
             let id = try await Self.rehearse(scene, "cut", "--after-bytes", "10")
-            try await scene.layover.curl("--header", "Prefer: respond-async", "--data", "order=1", scene.url("/echo")).succeed()
+            try await scene.layover.curl("--header", "Prefer: respond-async, wait=0", "--data", "order=1", scene.url("/echo")).succeed()
             let listing = try await scene.layover.waitForPending("a person has to decide") { $0.data.first?.state == "undecided" }
             #expect(listing.data[0].why == "maybeApplied" && origin.records.count == 1)
             try await Self.stop(scene, id)

@@ -36,7 +36,7 @@ extension EndToEnd {
         private func run(_ python: String, token: String?, in namespace: String) async throws {
             let layover = try await RunningLayover.start(Self.configuration(token: token), namespace: namespace)
             let ticket = try await layover.curl(
-                "--header", "Prefer: respond-async", "--header", "Layover-Policy: parked", "http://parked.invalid/order").run()
+                "--header", "Prefer: respond-async, wait=0", "--header", "Layover-Policy: parked", "http://parked.invalid/order").run()
             try #require(ticket.status == 0, "\(ticket)")
 
             let folder = Fixtures.path("schemathesis")

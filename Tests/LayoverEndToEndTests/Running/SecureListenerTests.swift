@@ -74,7 +74,7 @@ extension EndToEnd {
             let own = Command("curl", ["--silent", "--cacert", secure.authority.certificate])
             var ticket = own
             ticket.arguments += [
-                "-D", "-", "-o", "/dev/null", "-H", "Prefer: respond-async", "-H", "Host: 127.0.0.1:\(secure.scene.port.number)",
+                "-D", "-", "-o", "/dev/null", "-H", "Prefer: respond-async, wait=0", "-H", "Host: 127.0.0.1:\(secure.scene.port.number)",
                 "--proxy", secure.proxyURL, "--proxy-cacert", secure.authority.certificate, secure.scene.url("/echo"),
             ]
             let head = try await ticket.succeed().output

@@ -11,7 +11,7 @@ extension Scene {
 
     /// Sends one that must be accepted, and gives its ticket.
     func submit(_ path: String, method: String = "POST", _ fields: String..., body: String = "x") async throws -> String {
-        let answer = try await send(method, path, fields + ["Prefer: respond-async"], body: body)
+        let answer = try await send(method, path, fields + ["Prefer: respond-async, wait=0"], body: body)
         guard answer.status == 202, let ticket = answer.ticket else {
             throw ProcessError("\(method) \(path): \(answer.status) \(answer.text)")
         }

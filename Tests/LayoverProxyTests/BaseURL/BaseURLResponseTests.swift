@@ -81,7 +81,7 @@ struct BaseURLResponseTests {
     func responseOfATicketHasTheRoutesAddresses(path: String, field: String, place: String) async throws {
         try await withProxy(script: Self.answers, tickets: TestStore(), rules: Self.routes) { proxy in
             let accepted = try await proxy.answer(
-                to: "POST /.layover/route/shop/\(path) HTTP/1.1\r\nHost: localhost\r\n\(field)Prefer: respond-async\r\nContent-Length: 0\r\n\r\n")
+                to: "POST /.layover/route/shop/\(path) HTTP/1.1\r\nHost: localhost\r\n\(field)Prefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)
             _ = try await proxy.until(id, is: .delivered)
             let answer = try await proxy.response(id)
@@ -94,7 +94,7 @@ struct BaseURLResponseTests {
     @Test func responseOfAnotherTicketIsAsItCame() async throws {
         try await withProxy(script: Self.answers, tickets: TestStore(), rules: Self.routes) { proxy in
             let accepted = try await proxy.answer(
-                to: "POST http://shop.test/a/b HTTP/1.1\r\nHost: shop.test\r\nLayover-Key: k3y\r\nPrefer: respond-async\r\nContent-Length: 0\r\n\r\n")
+                to: "POST http://shop.test/a/b HTTP/1.1\r\nHost: shop.test\r\nLayover-Key: k3y\r\nPrefer: respond-async, wait=0\r\nContent-Length: 0\r\n\r\n")
             let id = try #require(accepted.ticket)
             _ = try await proxy.until(id, is: .delivered)
             let answer = try await proxy.response(id)

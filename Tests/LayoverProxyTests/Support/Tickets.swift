@@ -39,7 +39,7 @@ extension TestProxy {
     /// Has a request accepted that its upstream hears nothing of yet.
     func accept(_ path: String = "/", body: String = "abc", _ fields: String...) async throws -> EntryID {
         var request = "POST http://o.test\(path) HTTP/1.1\r\nHost: o.test\r\nContent-Length: \(body.utf8.count)\r\n"
-        request += "Prefer: respond-async\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
+        request += "Prefer: respond-async, wait=0\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
         let answer = try await answer(to: request)
         #expect(answer.status == 202)
         return try #require(answer.ticket)

@@ -6,13 +6,13 @@ import Testing
 
 @testable import LayoverProxy
 
-/// Requests that become tickets before any attempt: `respond-async` alone, and mode `defer`.
+/// Requests that become tickets before any attempt: `respond-async, wait=0`, and mode `defer`.
 struct AcceptanceTests {
     @Test func ticketIsNeitherAnnouncedNorSentBeforeItIsStored() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
-            let client = try await proxy.client(sending: .submission("/a?b", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .submission("/a?b", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
@@ -40,7 +40,7 @@ struct AcceptanceTests {
     @Test func acceptedResponseStatesCreationAndExpiry() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             proxy.clock.advance(by: .seconds(3))
-            let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async"))
+            let answer = try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0"))
             let id = try #require(answer.ticket)
             let standing = try await proxy.ticket(id)
             for name in ["createdAt", "expiresAt"] {
@@ -64,7 +64,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test(arguments: ["Prefer: respond-async", "Layover-Mode: defer", "Layover-Policy: outbox"])
+    @Test(arguments: ["Prefer: respond-async, wait=0", "Layover-Mode: defer", "Layover-Policy: outbox"])
     func ticketIsStoredWithoutFieldsForTheProxy(field: String) async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
@@ -95,7 +95,7 @@ struct AcceptanceTests {
     @Test func fieldTEIsNotForwardedForTickets() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(
-                sending: .submission("/", "Prefer: respond-async", "TE: trailers", "Connection: TE", "X-Mine: 1"))
+                sending: .submission("/", "Prefer: respond-async, wait=0", "TE: trailers", "Connection: TE", "X-Mine: 1"))
             #expect(try await client.answer().status == 202)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.values("X-Mine") == ["1"])
@@ -108,7 +108,7 @@ struct AcceptanceTests {
         try await withProxy(tickets: TestStore(), rules: { rules in
             var route = Route(name: "r", policy: .standard)
             route.host = .exact("o.test")
-            route.allowsAsync = false
+            route.async = .never
             rules.routes = RouteTable(routes: [route])
         }) { proxy in
             let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=5"))
@@ -134,7 +134,7 @@ struct AcceptanceTests {
     }
 
     /// Who wants to be told at once is told the truth, and nothing is sent.
-    @Test(arguments: ["Layover-Mode: defer", "Layover-Policy: outbox", "Prefer: respond-async", "Prefer: respond-async, wait=0"])
+    @Test(arguments: ["Layover-Mode: defer", "Layover-Policy: outbox", "Prefer: respond-async, wait=0"])
     func requestForATicketIsRefusedWithTheReasonWithoutAStore(field: String) async throws {
         let reason = StoreFailure(.readOnly, "Read-only file system.")
         try await withProxy(rules: { $0.noTickets = reason }) { proxy in
@@ -161,11 +161,11 @@ struct AcceptanceTests {
 
     @Test func storeOpenedLaterIsUsedForTickets() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.noTickets = StoreFailure(.full, "Full.") }) { proxy in
-            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 507)
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)
             proxy.loop.acceptTickets(unless: nil)
-            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 202)
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202)
             try await proxy.loop.adopt(ProxyRules()).get()
-            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 202, "a reload changes nothing about it")
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 202, "a reload changes nothing about it")
         }
     }
 
@@ -188,7 +188,7 @@ struct AcceptanceTests {
     func requestThatIsNotOnDiskIsNotAccepted(failure: StoreFailure, words: String) async throws {
         let tickets = TestStore(failing: 1...1, as: failure)
         try await withProxy(tickets: tickets) { proxy in
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             let answer = try await client.answer()
             #expect(answer.status == 507)
             #expect(answer.body.contains(words))
@@ -197,7 +197,7 @@ struct AcceptanceTests {
             try await proxy.expectAttempts(0)
             #expect(await proxy.engine.liveEntries().isEmpty)
             // The same client, once the disk has room again.
-            try await client.send(.submission("/2", "Prefer: respond-async"))
+            try await client.send(.submission("/2", "Prefer: respond-async, wait=0"))
             #expect(try await client.answer().status == 202)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.target == "/2")
@@ -207,7 +207,7 @@ struct AcceptanceTests {
 
     @Test func fullStoreDoesNotAffectHeldRequests() async throws {
         try await withProxy(tickets: TestStore(failing: 1...100_000)) { proxy in
-            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async")).status == 507)
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, wait=0")).status == 507)
             let client = try await proxy.client(sending: .get("/held"))
             try await proxy.nextAttempt().fail()
             let entry = try await proxy.entry()
@@ -225,7 +225,7 @@ struct AcceptanceTests {
             let id = try await proxy.accept()
             _ = try await proxy.nextAttempt()
             let answer = try await proxy.answer(
-                to: .submission("/", body: String(repeating: "x", count: 5000), "Prefer: respond-async"))
+                to: .submission("/", body: String(repeating: "x", count: 5000), "Prefer: respond-async, wait=0"))
             #expect(answer.status == 503)
             #expect(answer.body.contains("limits.entries"))
             try await proxy.becomesEmpty(tickets)
@@ -238,7 +238,7 @@ struct AcceptanceTests {
     @Test func ticketWithAPartialBodyIsNotAccepted() async throws {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .post("/", length: 5000, body: String(repeating: "x", count: 1000), "Prefer: respond-async, wait=0"))
             try await proxy.settle()
             try await client.closeOutput()
             #expect(try await client.ending().rest == "")
@@ -252,7 +252,7 @@ struct AcceptanceTests {
     @Test func aBrokenChunkIs400AndNoTicket() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(
-                to: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n")
+                to: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n")
             #expect(answer.status == 400)
             #expect(answer["Connection"] == "close")
             try await proxy.expectAttempts(0)
@@ -261,7 +261,7 @@ struct AcceptanceTests {
 
     @Test func stalledBodyOfATicketIs408() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .post("/", length: 10, body: "abc", "Prefer: respond-async, wait=0"))
             try await proxy.settle()
             while client.received.value.totalCount == 0 { try await proxy.tick(in: .hours(3)) }
             #expect(try await client.answer().status == 408)
@@ -273,8 +273,8 @@ struct AcceptanceTests {
     @Test func requestsAreAcceptedOneAfterTheOtherOnOneConnection() async throws {
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: TestStore()) { proxy in
             let client = try await proxy.client(
-                sending: .submission("/1", "Prefer: respond-async") + .submission("/2", "Prefer: respond-async")
-                    + .get("/3") + .get("/4", "Prefer: respond-async"))
+                sending: .submission("/1", "Prefer: respond-async, wait=0") + .submission("/2", "Prefer: respond-async, wait=0")
+                    + .get("/3") + .get("/4", "Prefer: respond-async, wait=0"))
             #expect(try await client.answer().status == 202)
             #expect(try await client.answer().status == 202)
             #expect(try await client.answer().status == 200)
@@ -286,7 +286,7 @@ struct AcceptanceTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             try await client.reset()
             while proxy.openConnectionCount() > 0 { await Task.yield() }
@@ -305,7 +305,7 @@ struct AcceptanceTests {
             rules.routes = RouteTable(routes: [route])
         }) { proxy in
             let client = try await proxy.client(
-                sending: "GET /v1/x HTTP/1.1\r\nHost: api.local:8080\r\nPrefer: respond-async\r\n\r\n")
+                sending: "GET /v1/x HTTP/1.1\r\nHost: api.local:8080\r\nPrefer: respond-async, wait=0\r\n\r\n")
             let answer = try await client.answer()
             let id = try #require(answer.ticket)
             #expect(answer["Location"] == "http://api.local:8080/.layover/tickets/\(id)")
@@ -322,7 +322,7 @@ struct AcceptanceTests {
             rules.routes = RouteTable(routes: [route])
             rules.publicBase = "https://proxy.example/base"
         }) { proxy in
-            let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async\r\n\r\n")
+            let client = try await proxy.client(sending: head + "\r\nContent-Length: 0\r\nPrefer: respond-async, wait=0\r\n\r\n")
             let answer = try await client.answer()
             let id = try #require(answer.ticket)
             #expect(answer["Location"] == "https://proxy.example/base/.layover/tickets/\(id)")
@@ -331,7 +331,7 @@ struct AcceptanceTests {
 
     @Test func drainingProxyAcceptsNoTickets() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async, wait=0"))
             try await proxy.settle()
             await proxy.engine.drain()
             try await client.send("abc")
@@ -346,7 +346,7 @@ struct AcceptanceTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             await proxy.engine.drain()
             async let drained: Void = proxy.server.drain(within: .seconds(20))

@@ -34,7 +34,7 @@ struct AcceptedBodyTests {
         try await withProxy(script: { $0.respondOnceSent(200) }, tickets: tickets) { proxy in
             let body = "[" + String(repeating: " ", count: 17 << 20) + text + "]"
             let answer = try await proxy.answer(
-                to: .submission("/", body: body, "Content-Type: \(type)", "Prefer: respond-async"))
+                to: .submission("/", body: body, "Content-Type: \(type)", "Prefer: respond-async, wait=0"))
             #expect(answer.status == status)
             guard status == 413 else { return }
             #expect(answer.member("detail")?.contains("\(16 << 20) bytes") == true)
@@ -46,7 +46,7 @@ struct AcceptedBodyTests {
     @Test func aChunkedBodyWithTrailersKeepsThem() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let answer = try await proxy.answer(
-                to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n"
+                to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n"
                     + "3\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 1\r\n\r\n")
             #expect(answer.status == 202)
             let attempt = try await proxy.nextAttempt()
@@ -60,7 +60,7 @@ struct AcceptedBodyTests {
     @Test func chunkedBodyWithoutTrailersIsSentWithALength() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             _ = try await proxy.answer(
-                to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+                to: "PUT http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.framing == .length(3))
             #expect(try await attempt.wholeBody() == "abc")
@@ -70,7 +70,7 @@ struct AcceptedBodyTests {
 
     @Test func ticketWithoutABodyIsSentWithoutOne() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async, wait=0"))
             #expect(try await client.answer().status == 202)
             let attempt = try await proxy.nextAttempt()
             #expect(attempt.request.framing == .none)
@@ -80,7 +80,7 @@ struct AcceptedBodyTests {
 
     @Test func clientThatExpects100GetsItAtOnceAndOnce() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async", "Expect: 100-continue"))
+            let client = try await proxy.client(sending: .post("/", length: 3, "Prefer: respond-async, wait=0", "Expect: 100-continue"))
             #expect(try await client.answer().status == 100)
             try await client.send("abc")
             #expect(try await client.answer().status == 202)
@@ -93,7 +93,7 @@ struct AcceptedBodyTests {
 
     @Test func bodyWithATooLargeLengthIsRefusedBeforeItArrives() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.body.byteCountMax = 1000 }) { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async", "Expect: 100-continue"))
+            let client = try await proxy.client(sending: .post("/", length: 1001, "Prefer: respond-async, wait=0", "Expect: 100-continue"))
             let answer = try await client.answer()
             #expect(answer.status == 413)
             #expect(answer.body.contains("limits.bodyMax (1000 bytes)"))
@@ -106,7 +106,7 @@ struct AcceptedBodyTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.byteCountMax = 1000; $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(
-                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n")
+                sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nPrefer: respond-async, wait=0\r\nTransfer-Encoding: chunked\r\n\r\n")
             try await client.send("3e8\r\n\(String(repeating: "x", count: 1000))\r\n")
             try await proxy.settle()
             #expect(client.received.value.totalCount == 0)
@@ -121,7 +121,7 @@ struct AcceptedBodyTests {
     @Test func problemOfAFullSpoolNamesTheLimit() async throws {
         let tickets = TestStore(spoolTotal: 1000)
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
-            let answer = try await proxy.answer(to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async"))
+            let answer = try await proxy.answer(to: .submission("/", body: String(repeating: "x", count: 2000), "Prefer: respond-async, wait=0"))
             #expect(answer.status == 507)
             #expect(answer.body.contains("limits.spoolTotal"))
             try await proxy.becomesEmpty(tickets)
@@ -134,7 +134,7 @@ struct AcceptedBodyTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let client = try await proxy.client(
-                sending: .post("/", length: 600, body: #"{"a":"~uuid~", "#, "Content-Type: application/json", "Prefer: respond-async"))
+                sending: .post("/", length: 600, body: #"{"a":"~uuid~", "#, "Content-Type: application/json", "Prefer: respond-async, wait=0"))
             try await tickets.makeSpoolUnreadable()
             try await client.send(String(repeating: " ", count: 579) + #""b":1}"#)
             let answer = try await client.answer()

@@ -69,7 +69,7 @@ struct CutOffTests {
         let tickets = TestStore()
         try await withProxy(tickets: tickets) { proxy in
             tickets.halt()
-            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
             try await tickets.waitForWork()
             async let stopping: Void = Self.stop(proxy)
             try await proxy.settle()

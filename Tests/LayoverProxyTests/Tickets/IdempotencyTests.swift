@@ -7,7 +7,7 @@ import Testing
 
 /// `Idempotency-Key` on acceptance.
 struct IdempotencyTests {
-    private static let async = "Prefer: respond-async"
+    private static let async = "Prefer: respond-async, wait=0"
     private static let key = "Idempotency-Key: k-1"
 
     @Test func repeatedRequestWithAKeyGetsTheSameTicket() async throws {

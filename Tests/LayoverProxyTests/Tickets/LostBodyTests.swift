@@ -17,7 +17,7 @@ struct LostBodyTests {
         try await withProxy(tickets: tickets, rules: { $0.body.inMemoryMax = 10 }) { proxy in
             let request =
                 "\(method) http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 500\r\n"
-                + "Prefer: respond-async\r\n\r\n" + Self.body
+                + "Prefer: respond-async, wait=0\r\n\r\n" + Self.body
             let id = try #require(try await proxy.answer(to: request).ticket)
             try await proxy.nextAttempt().fail()
             _ = try await proxy.until(id, is: .waiting)

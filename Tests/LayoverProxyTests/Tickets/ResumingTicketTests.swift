@@ -10,7 +10,7 @@ struct ResumingTicketTests {
 
     /// A ticket whose first attempt broke off in the middle of its response.
     private static func broken(_ proxy: TestProxy) async throws -> EntryID {
-        let id = try #require(try await proxy.answer(to: .get("/", "Prefer: respond-async")).ticket)
+        let id = try #require(try await proxy.answer(to: .get("/", "Prefer: respond-async, wait=0")).ticket)
         try await Self.breakOff(try await proxy.nextAttempt())
         _ = try await proxy.until(id, is: .waiting)
         return id

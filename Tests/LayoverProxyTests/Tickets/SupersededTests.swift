@@ -15,7 +15,7 @@ struct SupersededTests {
 
     private static func put(_ proxy: TestProxy, _ body: String) async throws -> EntryID {
         let answer = try await proxy.answer(
-            to: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\n\(body)")
+            to: "PUT http://o.test/x HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async, wait=0\r\n\r\n\(body)")
         return try #require(answer.ticket)
     }
 

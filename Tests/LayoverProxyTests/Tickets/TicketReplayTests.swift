@@ -26,7 +26,7 @@ struct TicketReplayTests {
             let id = EntryID(high: 1, low: 2)
             let target = path == "/" ? "/" : "/~ticket.\(id).json.id~"
             let after = path == "/" ? "Layover-After: \(id)" : "X: 1"
-            let answer = try await proxy.answer(to: .submission(target, "Prefer: respond-async", after))
+            let answer = try await proxy.answer(to: .submission(target, "Prefer: respond-async, wait=0", after))
             #expect(answer.status == 400)
             #expect(answer.member("kind") == "unknown_ticket")
             #expect(answer.member("detail")?.hasPrefix(words) == true)
@@ -231,7 +231,7 @@ struct TicketReplayTests {
     @Test func replayedTicketIsJudgedByPolicyAndEvidence() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let client = try await proxy.client(
-                sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\nx")
+                sending: "PUT http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async, wait=0\r\n\r\nx")
             let id = try #require(try await client.answer().ticket)
             let first = try await proxy.nextAttempt()
             #expect(await first.mark())
@@ -309,7 +309,7 @@ struct TicketReplayTests {
         var id: EntryID?
         try await withProxy(tickets: first) { proxy in
             let client = try await proxy.client(
-                sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async\r\n\r\nx")
+                sending: "\(method) http://o.test/ HTTP/1.1\r\nHost: o\r\nContent-Length: 1\r\nPrefer: respond-async, wait=0\r\n\r\nx")
             id = try await client.answer().ticket
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())

@@ -54,7 +54,7 @@ struct TicketResourceTests {
 
     @Test func theLocationOfATicketIsNeverRefused() async throws {
         try await withProxy(tickets: TestStore(), rules: { $0.allowedHosts = [] }) { (proxy: TestProxy) async throws in
-            let answer = try await proxy.answer(to: .post("/", length: 0, "Prefer: respond-async"))
+            let answer = try await proxy.answer(to: .post("/", length: 0, "Prefer: respond-async, wait=0"))
             let base = "http://127.0.0.1:\(proxy.port)"
             let location = try #require(answer["Location"])
             #expect(location.hasPrefix(base + "/.layover/tickets/"))

@@ -106,7 +106,7 @@ struct TicketAnswerTests {
 
     @Test func storedResponseToHeadHasNoBody() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: "HEAD http://o.test/ HTTP/1.1\r\nHost: o\r\nPrefer: respond-async\r\n\r\n")
+            let client = try await proxy.client(sending: "HEAD http://o.test/ HTTP/1.1\r\nHost: o\r\nPrefer: respond-async, wait=0\r\n\r\n")
             let id = try #require(try await client.answer(toHead: true).ticket)
             let attempt = try await proxy.nextAttempt()
             #expect(await attempt.mark())
@@ -234,7 +234,7 @@ struct TicketAnswerTests {
 
     @Test func brokenResponseOfARepeatableTicketIsRequestedAgain() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async"))
+            let client = try await proxy.client(sending: .get("/", "Prefer: respond-async, wait=0"))
             let id = try #require(try await client.answer().ticket)
             let first = try await proxy.nextAttempt()
             #expect(await first.mark())

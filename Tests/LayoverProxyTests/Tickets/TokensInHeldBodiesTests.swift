@@ -148,7 +148,7 @@ struct TokensInHeldBodiesTests {
         try await withProxy(tickets: tickets) { proxy in
             let answer = try await proxy.answer(
                 to: .submission(
-                    "/", body: "[\"~uuid~\"]", "Content-Type: application/json", "Prefer: respond-async",
+                    "/", body: "[\"~uuid~\"]", "Content-Type: application/json", "Prefer: respond-async, wait=0",
                     "Layover-After: 0123456789abcdef0123456789abcdef"))
             #expect(answer.status == 400)
             #expect(answer.member("kind") == "unknown_ticket")

@@ -7,7 +7,7 @@ import Testing
 
 /// Requests with an `Idempotency-Key` while the store cannot be searched for it.
 struct UnknownKeyTests {
-    private static let async = "Prefer: respond-async"
+    private static let async = "Prefer: respond-async, wait=0"
     private static let waits = "Prefer: respond-async, wait=600"
     private static let key = "Idempotency-Key: k-1"
     private static let failure = StoreFailure(.io, "The disk failed.")

@@ -87,8 +87,9 @@ extension Simulation {
     private func makeWords() -> TicketWords {
         var words = TicketWords()
         switch Int.random(in: 0..<10, using: &generator) {
-        case ..<3: words.prefer = "respond-async"
-        case ..<5: words.prefer = "respond-async, wait=\([0, 1, 5].randomElement(using: &generator) ?? 1)"
+        case 0: words.prefer = "respond-async"
+        case ..<3: words.prefer = "respond-async, wait=0"
+        case ..<5: words.prefer = "respond-async, wait=\([1, 1, 5].randomElement(using: &generator) ?? 1)"
         case 5: words.isDeferred = true
         case 6: words.prefer = "wait=2"
         default: break

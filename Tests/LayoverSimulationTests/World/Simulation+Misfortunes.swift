@@ -79,7 +79,7 @@ extension Simulation {
             number: requests.count + 1, method: isVouched || isUnlucky(50) ? "POST" : "PUT", origin: origins[Int.random(in: 0..<origins.count, using: &misfortune)],
             hasKey: false, policyName: isVouched ? "vouched" : "adopting", asksToPass: false, expectsContinue: false,
             isChunked: isUnlucky(30), bodyByteCount: isVouched ? 40 : 4000, carriesCredentials: false)
-        if isVouched { request.order.prefer = "respond-async" }
+        if isVouched { request.order.prefer = "respond-async, wait=0" }
         requests[request.number] = request
         return [request]
     }
@@ -103,7 +103,7 @@ extension Simulation {
             bodyByteCount: [40, 700, 1400].randomElement(using: &misfortune), carriesCredentials: false)
         draft.isDraft = true
         draft.breaksOff = isUnlucky(40)
-        if keepsTickets, isUnlucky(25) { draft.order.prefer = "respond-async" }
+        if keepsTickets, isUnlucky(25) { draft.order.prefer = "respond-async, wait=0" }
         requests[draft.number] = draft
         return [draft]
     }

@@ -8,10 +8,13 @@ struct TicketWords {
     var priority: Int?
 
     /// Whether it is a ticket or nothing: it is never sent while its client holds it.
-    var isTicketAtOnce: Bool { isDeferred || prefer == "respond-async" }
+    var isTicketAtOnce: Bool {
+        isDeferred || prefer == "respond-async, wait=0" || prefer == "respond-async" && (lane != nil || !after.isEmpty)
+    }
 
-    /// Whether its client waits for a while and takes a ticket then: of equal requests of that kind one goes at a time.
-    var isTicketLater: Bool { prefer?.hasPrefix("respond-async, wait=") == true && !isDeferred }
+    /// Whether its client waits for a while, or for a failure, and takes a ticket then: of equal requests of that kind one goes at a
+    /// time.
+    var isTicketLater: Bool { prefer?.hasPrefix("respond-async") == true && !isTicketAtOnce }
 
     var lines: [String] {
         var lines: [String] = []

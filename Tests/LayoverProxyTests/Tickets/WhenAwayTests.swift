@@ -1,0 +1,345 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// `Prefer: respond-async` under `async: "whenAway"`: the origin gets the preference, and its client a ticket where there is no response.
+struct WhenAwayTests {
+    private static let async = "Prefer: respond-async"
+
+    private static func rules(_ rule: Policy.AsyncRule, route: Policy.AsyncRule? = nil) -> (inout ProxyRules) -> Void {
+        { rules in
+            var policy = Policy.standard
+            policy.async = rule
+            var routes: [Route] = []
+            if let route {
+                var own = Route(name: "r", policy: policy)
+                own.host = .exact("o.test")
+                own.async = route
+                routes.append(own)
+            }
+            rules.routes = RouteTable(policies: ["default": policy], routes: routes)
+        }
+    }
+
+    // MARK: The origin answers
+
+    @Test(arguments: ["respond-async", "respond-async, wait=10", "return=minimal, respond-async"])
+    func originGetsThePreferenceAndItsResponseIsDelivered(prefer: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/$export", "Prefer: \(prefer)"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer") == [prefer])
+            attempt.respondOnceSent(202, ["Content-Location: http://o.test/status/1", "Content-Length: 0"])
+            let answer = try await client.answer()
+            #expect(answer.status == 202)
+            #expect(answer["Content-Location"] == "http://o.test/status/1")
+            #expect(answer["Preference-Applied"] == nil && answer.ticket == nil)
+            #expect(await proxy.engine.liveEntries().isEmpty)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func statusInRetryOnIsRetriedForTheWaitingClient() async throws {
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = .retrying503() }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            try await proxy.nextAttempt().respondOnceSent(503, ["Content-Length: 0"])
+            let entry = try await proxy.entry()
+            try await proxy.settle()
+            #expect(entry.ticket == nil && client.received.value.totalCount == 0, "the origin is not away")
+            try await proxy.advance(by: .seconds(30))
+            try await proxy.nextAttempt("the retry").respondOnceSent(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test func slowOriginIsWaitedFor() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            try await proxy.advance(by: .seconds(3600))
+            #expect(client.received.value.totalCount == 0)
+            attempt.respond(200, ["Content-Length: 4"], body: "slow")
+            #expect(try await client.answer().body == "slow")
+        }
+    }
+
+    @Test func slowOriginBecomesATicketAfterTheWait() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=1"))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let answer = try await client.answer("a ticket after a second")
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async, wait=1")
+            let id = try #require(answer.ticket)
+            attempt.respond(201, ["Content-Length: 4"], body: "late")
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id).body == "late")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    // MARK: The origin is away
+
+    @Test(arguments: [false, true])
+    func failedFirstAttemptBecomesATicket(isSent: Bool) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let request = isSent ? String.submission("/", Self.async, "Idempotency-Key: k") : .submission("/", Self.async)
+            let client = try await proxy.client(sending: request)
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            if isSent {
+                attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            } else {
+                attempt.fail()
+            }
+            let answer = try await client.answer("a ticket")
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async")
+            let id = try #require(answer.ticket)
+            try await proxy.advance(by: .seconds(60))
+            let replay = try await proxy.nextAttempt("the replay")
+            #expect(replay.values("Prefer") == ["respond-async"], "a replay gets what the first attempt got")
+            try await replay.answerWell(202, ["Content-Location: http://o.test/status/1"])
+            _ = try await proxy.until(id, is: .delivered)
+            #expect(try await proxy.response(id)["Content-Location"] == "http://o.test/status/1")
+        }
+    }
+
+    @Test func requestThatMustNotBeRepeatedGetsItsErrorAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let answer = try await client.answer()
+            #expect(answer.status == 502 && answer.member("evidence") == "maybeApplied")
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func shutGateIsATicketAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            _ = try await proxy.client(sending: .get("/held"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            let answer = try await proxy.answer(to: .submission("/", Self.async))
+            #expect(answer.status == 202)
+            #expect(answer.ticket != nil)
+        }
+    }
+
+    @Test func offlineModeIsATicketAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            _ = await proxy.engine.setMode(.offline, reason: nil)
+            try await proxy.settle()
+            #expect(try await proxy.answer(to: .submission("/", Self.async)).status == 202)
+            try await proxy.expectAttempts(0)
+        }
+    }
+
+    /// The client is still sending when its attempt fails: it goes on, and gets its ticket then.
+    @Test func ticketWaitsForTheEndOfTheBody() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc", Self.async))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            try await client.send("def")
+            let id = try #require(try await client.answer("a ticket").ticket)
+            #expect(try await proxy.tickets?.request(of: id)?.body == .inline(.init(string: "abcdef")))
+        }
+    }
+
+    @Test func storeThatIsNotOpenLeavesTheClientWaiting() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0)
+            try await proxy.advance(by: .seconds(60))
+            try await proxy.nextAttempt("the retry").respondOnceSent(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    /// Mode `offline` ends an attempt that has sent nothing. The request is sent when the mode ends.
+    @Test func modeOfflineDuringTheFirstAttemptIsATicket() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            _ = try await proxy.nextAttempt()
+            await proxy.setMode(.offline)
+            let id = try #require(try await client.answer("a ticket").ticket)
+            await proxy.setMode(.auto)
+            try await proxy.nextAttempt("the ticket's").answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
+
+    /// The network change ends the attempt, and the shut gate keeps the request from another one.
+    @Test func networkChangeBehindAShutGateIsATicket() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            _ = try await proxy.nextAttempt()
+            _ = try await proxy.client(sending: .get("/held"))
+            try await proxy.nextAttempt().fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            proxy.loop.networkChanged()
+            #expect(try await client.answer("a ticket").status == 202)
+            try await proxy.expectAttempts(2)
+        }
+    }
+
+    /// A person decides about the ticket: it may have been applied.
+    @Test func undecidedRequestIsATicketUnderAsk() async throws {
+        var policy = Policy.standard
+        policy.onMaybeApplied = .ask
+        let routes = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = routes }) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            attempt.fail(.connectionTerminated, phase: .awaitingResponse, evidence: .maybeApplied)
+            let id = try #require(try await client.answer("a ticket").ticket)
+            _ = try await proxy.until(id, is: .undecided)
+            #expect(await proxy.engine.entry(id)?.why == .maybeApplied)
+            _ = await proxy.engine.hintChanged()
+            try await proxy.advance(by: .seconds(3600))
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test func stoppedProxyGivesATicketDuringTheFirstAttempt() async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            _ = try await proxy.nextAttempt().wholeBody()
+            await proxy.engine.drain()
+            await proxy.server.drain(within: .zero)
+            let id = try #require(try await client.answer("a ticket").ticket)
+            try await tickets.settle()
+            #expect(try await tickets.record(of: id)?.state.isFinal == false)
+        }
+    }
+
+    /// The origin answers, so the client does not have to wait.
+    @Test func clientThatClosedItsSideGetsTheResponse() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let client = try await proxy.client(sending: .submission("/", Self.async))
+            let attempt = try await proxy.nextAttempt()
+            try await client.closeOutput()
+            attempt.respondOnceSent(202, ["Content-Location: /status", "Content-Length: 0"])
+            #expect(try await client.answer()["Content-Location"] == "/status")
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    // MARK: Requests that are always tickets
+
+    @Test(arguments: [
+        "Prefer: respond-async, wait=0", "Prefer: respond-async\r\nLayover-Lane: till", "Layover-Mode: defer\r\nPrefer: respond-async",
+        "Prefer: respond-async\r\nX-Order: ~uuid~", "Prefer: respond-async\r\nContent-Type: application/json\r\nX-Body: token",
+    ])
+    func alwaysKindsAreTicketsAtOnce(fields: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let body = fields.contains("X-Body") ? #"["~uuid~"]"# : "abc"
+            let answer = try await proxy.answer(to: .submission("/", body: body, fields))
+            #expect(answer.status == 202)
+            #expect(answer["Preference-Applied"] == "respond-async")
+            let replay = try await proxy.nextAttempt("the replay")
+            #expect(replay.attempt.permit != nil, "it is a ticket's")
+            #expect(replay.values("Prefer") == [], "the preference was honoured here")
+            try await replay.answerWell()
+        }
+    }
+
+    /// The lane of a policy counts as well.
+    @Test func laneOfThePolicyIsATicketAtOnce() async throws {
+        var policy = Policy.standard
+        policy.lane = .origin
+        let routes = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = routes }) { proxy in
+            #expect(try await proxy.answer(to: .submission("/", Self.async)).status == 202)
+            let replay = try await proxy.nextAttempt("the replay")
+            #expect(replay.values("Prefer") == [])
+            try await replay.answerWell()
+        }
+    }
+
+    // MARK: The rules
+
+    private static let always: [(Policy.AsyncRule, Policy.AsyncRule?)] = [(.always, nil), (.whenAway, .always), (.never, .always)]
+    private static let never: [(Policy.AsyncRule, Policy.AsyncRule?)] = [(.never, nil), (.always, .never)]
+
+    @Test(arguments: always)
+    func alwaysIsATicketAtOnce(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
+        try await withProxy(tickets: TestStore(), rules: Self.rules(policy, route: route)) { proxy in
+            #expect(try await proxy.answer(to: .submission("/", "Prefer: respond-async, return=minimal")).status == 202)
+            let replay = try await proxy.nextAttempt("the replay")
+            #expect(replay.values("Prefer") == ["return=minimal"])
+            try await replay.answerWell()
+        }
+    }
+
+    @Test(arguments: never)
+    func neverPassesThePreferenceOn(policy: Policy.AsyncRule, route: Policy.AsyncRule?) async throws {
+        try await withProxy(tickets: TestStore(), rules: Self.rules(policy, route: route)) { proxy in
+            let client = try await proxy.client(sending: .submission("/", "Prefer: respond-async, wait=0"))
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("Prefer") == ["respond-async, wait=0"])
+            attempt.fail()
+            _ = try await proxy.entry()
+            try await proxy.settle()
+            #expect(client.received.value.totalCount == 0, "it waits as without the field")
+            try await proxy.advance(by: .seconds(60))
+            try await proxy.nextAttempt("the retry").respondOnceSent(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    // MARK: Keys
+
+    @Test func knownKeyGetsItsTicketAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let request = String.submission("/", Self.async, "Idempotency-Key: k")
+            let client = try await proxy.client(sending: request)
+            try await proxy.nextAttempt().fail()
+            let id = try #require(try await client.answer().ticket)
+            let again = try await proxy.answer(to: request)
+            #expect(again.status == 202 && again.ticket == id)
+            #expect(try await proxy.answer(to: .submission("/", body: "other", Self.async, "Idempotency-Key: k")).status == 422)
+        }
+    }
+
+    @Test func newKeyIsReservedDuringTheFirstAttempt() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let request = String.submission("/", Self.async, "Idempotency-Key: k")
+            let first = try await proxy.client(sending: request)
+            let attempt = try await proxy.nextAttempt()
+            _ = try await attempt.wholeBody()
+            let second = try await proxy.client(sending: request)
+            try await proxy.settle()
+            try await proxy.expectAttempts(1)
+            attempt.respond(202, ["Content-Location: /status", "Content-Length: 0"])
+            for client in [first, second] { #expect(try await client.answer()["Content-Location"] == "/status") }
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test(arguments: ["Idempotency-Key:", #"Idempotency-Key: """#])
+    func emptyKeyIsRefused(field: String) async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let answer = try await proxy.answer(to: .submission("/", Self.async, field))
+            #expect(answer.status == 400 && answer.member("kind") == "idempotency_key")
+            try await proxy.expectAttempts(0)
+        }
+    }
+}
