@@ -10,10 +10,10 @@ extension Exchange {
 
     /// - Returns: Whether the response must not be delivered.
     func leavesOutcomeUnknown(_ head: ResponseHead) -> Bool {
-        guard request.purpose == .transfer, phase.isAttempting || phase.isEnded else { return false }
+        guard request.purpose == .transfer, phase.isAttempting || phase.isUnattended else { return false }
         switch machine.meaning(ofStatus: head.status, to: repeatedSummary) {
         case .answer: return false
-        case _ where phase.isEnded: outcomeIsUnknownWithoutClient(head)
+        case _ where phase.isUnattended: outcomeIsUnknownWithoutClient(head)
         case .unknown: outcomeIsUnknown(after: head, isConflict: false)
         case .unknownUnlessConflict:
             phase = .offering
