@@ -37,9 +37,12 @@ final class HTTP2Session: ChannelInboundHandler {
         let bound = NIOLoopBound(loop, eventLoop: loop.eventLoop)
         let make = NIOLoopBound(makeConnection, eventLoop: loop.eventLoop)
         let end = HTTP2ConnectionEnd()
+        let session = HTTP2Session(loop: loop, verdict: verdict, end: end)
+        let events = HTTP2StreamEvents(
+            session: NIOLoopBound(session, eventLoop: loop.eventLoop), management: management.http2StreamDelegate)
         let streams = NIOHTTP2Handler(
             mode: .server, eventLoop: loop.eventLoop, connectionConfiguration: limits.connection, streamConfiguration: limits.stream,
-            streamDelegate: management.http2StreamDelegate
+            streamDelegate: events
         ) { channel in
             channel.eventLoop.makeCompletedFuture {
                 accept.value.accepted()
@@ -51,7 +54,7 @@ final class HTTP2Session: ChannelInboundHandler {
             }
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([HTTP2SettingsInForce(), end, streams, management, HTTP2Session(loop: loop, verdict: verdict, end: end)])
+        try pipeline.addHandlers([HTTP2SettingsInForce(), end, streams, management, session])
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -90,6 +93,14 @@ final class HTTP2Session: ChannelInboundHandler {
         context.fireChannelInactive()
         self.context = nil
     }
+
+    // MARK: Streams
+
+    func streamOpened(_ id: HTTP2StreamID) { end.lastStream = max(end.lastStream, UInt32(Int(id))) }
+
+    func streamClosed() {}
+
+    // MARK: The end
 
     /// Takes no further streams (GOAWAY), and closes once those that are open have ended.
     func drain() { context?.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }

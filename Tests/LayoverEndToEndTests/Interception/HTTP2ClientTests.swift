@@ -173,6 +173,26 @@ extension EndToEnd {
             withExtendedLifetime(origin) {}
         }
 
+        private static let hasGo = FileManager.default.isExecutableFile(atPath: "/usr/bin/go")
+
+        /// The byte test of the same is `HTTP2SessionTests`.
+        @Test(.enabled(if: hasGo, "Go is not installed")) func clientOfGoSendsAProcessedPOSTOnceWhenItsConnectionIsEnded() async throws {
+            struct Result: Decodable {
+                var orders: Int
+                var told: String
+            }
+
+            let test = try await HTTP2Scene()
+            let client = Command(
+                "go",
+                [
+                    "run", Fixtures.path("goaway.go"), "\(test.scene.layover.proxyPort)", test.ownAuthority, test.authority.identity.certificate,
+                    test.authority.identity.key,
+                ])
+            let result = try test.result(Result.self, of: try await client.succeed(within: .seconds(240)).output)
+            #expect(result.orders == 1 && result.told.contains("GOAWAY"), "\(result)")
+        }
+
         @Test func stoppingSaysGoawayAndGivesHeldStreamsTheirResponse() async throws {
             struct Result: Decodable {
                 var status: Int
