@@ -9,14 +9,14 @@ import tls from "node:tls";
 const [proxyPort, originPort, authorityFile, name] = process.argv.slice(2);
 const authority = `localhost:${originPort}`;
 
-async function session() {
+async function session(settings = {}) {
   const socket = net.connect(Number(proxyPort), "127.0.0.1");
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
   const head = await new Promise((resolve, reject) => { socket.once("data", resolve); socket.once("error", reject); });
   if (!String(head).includes(" 200 ")) throw new Error(String(head));
   const secure = tls.connect({ socket, servername: "localhost", ca: fs.readFileSync(authorityFile), ALPNProtocols: ["h2"] });
   await new Promise((resolve, reject) => { secure.once("secureConnect", resolve); secure.once("error", reject); });
-  const client = http2.connect(`https://${authority}`, { createConnection: () => secure, maxSendHeaderBlockLength: 1 << 20 });
+  const client = http2.connect(`https://${authority}`, { createConnection: () => secure, maxSendHeaderBlockLength: 1 << 20, settings });
   client.on("error", () => {});
   return client;
 }
@@ -151,6 +151,33 @@ const cases = {
       stream.on("error", () => {});
     });
     return { length, isRight: hash.digest("hex") === pattern(size), code: stream.rstCode };
+  },
+
+  /** Two thousand downloads of a client that gives no window, another client meanwhile, and then the window for some of them. */
+  async windowless(client) {
+    const [count, size, kept] = [2000, 4_000_000, 20];
+    const greedy = await session({ initialWindowSize: 0 });
+    const streams = [];
+    for (let index = 0; index < count; index += 1) {
+      const stream = greedy.request({ ":path": `/large/${size}` });
+      stream.on("error", () => {});
+      streams.push(stream);
+    }
+    const statuses = await Promise.all(streams.map((stream) => new Promise((resolve) => {
+      stream.once("response", (fields) => resolve(fields[":status"]));
+      stream.once("close", () => resolve(0));
+    })));
+    const fresh = await exchange(client, { ":path": "/large/3000000" });
+    const bodies = streams.slice(0, kept).map((stream) => new Promise((resolve) => {
+      const hash = crypto.createHash("sha256");
+      let length = 0;
+      stream.on("data", (bytes) => { hash.update(bytes); length += bytes.length; });
+      stream.on("close", () => resolve(length === size && hash.digest("hex") === pattern(size)));
+    }));
+    for (const stream of streams.slice(kept)) stream.close(http2.constants.NGHTTP2_CANCEL);
+    greedy.settings({ initialWindowSize: 1 << 20 });
+    const whole = (await Promise.all(bodies)).filter(Boolean).length;
+    return { heads: statuses.filter((status) => status === 200).length, fresh: fresh.hash === pattern(3_000_000), whole };
   },
 
   /** One that waits until the proxy stops. */

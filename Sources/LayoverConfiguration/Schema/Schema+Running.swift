@@ -59,7 +59,12 @@ extension Schema {
         key(
             "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000),
             "Maximum number of cached responses refreshed at the same time."),
-        key("limits.connections", \.limits.connections, .integer(1...10_000_000), "Maximum number of client connections."),
+        key(
+            "limits.connections", \.limits.connections, .integer(1...10_000_000),
+            "Maximum number of client connections; each HTTP/2 stream counts as one too."),
+        key(
+            "limits.unsentTotal", \.limits.unsentTotal, Codec.byteCount(from: 1 << 20),
+            "Response bytes that may wait for HTTP/2 clients in all. Near it, reading from origins stops, for the largest sessions first."),
         key(
             "limits.perOriginAttempts", \.limits.perOriginAttempts, .integer(1...1_000_000),
             "Maximum number of concurrent attempts per origin. Retries wait for it, new requests do not."),

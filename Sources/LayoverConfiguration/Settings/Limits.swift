@@ -16,8 +16,10 @@ package struct Limits: Sendable, Hashable {
     package var unattended = 1024
     /// Most responses of the cache that are refreshed at the same time. Default: 64.
     package var cacheRefreshes = 64
-    /// Most client connections. Default: 10 000.
+    /// Most client connections; a stream of HTTP/2 counts as one too. Default: 10 000.
     package var connections = 10_000
+    /// Most bytes of responses that wait for clients that speak HTTP/2. Default: 256 MiB.
+    package var unsentTotal = 256 << 20
     /// Most attempts in flight for one origin before replays wait. Fresh requests count and never
     /// wait. Default: 64.
     package var perOriginAttempts = 64

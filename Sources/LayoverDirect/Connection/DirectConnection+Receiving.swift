@@ -52,7 +52,8 @@ extension DirectConnection {
     private func received(_ bytes: ByteBuffer, of attempt: UpstreamAttempt) {
         let count = attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed).newValue
         // What the next read brings must not be over the limit. Set first: the recipient resumes when it takes bytes, maybe at once.
-        if count > max(0, worker.options.bytesOutstandingMax - worker.options.readByteCountMax), !receiving.isPaused {
+        let most = attempt.bytesOutstandingMax ?? max(0, worker.options.bytesOutstandingMax - worker.options.readByteCountMax)
+        if count > most, !receiving.isPaused {
             receiving.isPaused = true
             attempt.isReceivingPaused.store(true, ordering: .relaxed)
         }

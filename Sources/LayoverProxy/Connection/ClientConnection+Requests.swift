@@ -38,6 +38,7 @@ extension ClientConnection {
         if let log = loop.accessLog {
             access = log.record(head, from: clientAddress, intercepted?.origin, isSecure: isSecure)
         }
+        if isOverLimit { return refuse(limitReached, to: head) }
         if let users = loop.users { authenticate(head, by: users) } else { plan(head) }
     }
 
@@ -174,14 +175,15 @@ extension ClientConnection {
 
     // MARK: Refusals
 
-    private func refuse(_ error: FramingError) {
+    /// - Parameter sendsBody: False: the request is one by HEAD.
+    func refuse(_ error: FramingError, sendsBody: Bool = true) {
         loop.metrics.refusedRequestCount.increment()
         if let exchange, phase == .exchanging {
             // Broken in the middle of the body: the exchange must not go on with half of it.
             exchange.requestBroke(status: error.status, detail: detail(of: error))
         } else {
             let kind = error.status == 431 || error.status == 414 ? "limit" : "malformed"
-            refuse(status: error.status, kind: kind, detail(of: error))
+            refuse(status: error.status, kind: kind, detail(of: error), sendsBody: sendsBody)
         }
     }
 
@@ -198,27 +200,31 @@ extension ClientConnection {
     }
 
     /// Answers bytes that are no request. Their origin is unknown, so the response counts as one of the proxy's own origin.
-    private func refuse(status: Int, kind: String, _ detail: String) {
+    private func refuse(status: Int, kind: String, _ detail: String, sendsBody: Bool = true) {
         let problem = Problem(status: status, kind: kind, detail: detail, error: .httpRequestError)
         loop.metrics.ownResponseCount.increment()
         if let log = loop.accessLog { access = log.malformed(input, from: clientAddress) }
         responds(status, from: .layover)
         write(
             OwnResponse(problem, identity: loop.rules.identity).encoded(
-                closes: true, sendsBody: true, isOnOwnOrigin: true))
+                closes: true, sendsBody: sendsBody, isOnOwnOrigin: true))
         finishAccess(.done)
         flushNow()
         linger()
     }
 
-    func refuseConnection() {
+    private var limitReached: Refusal {
         var problem = Problem(
             status: 503, kind: "limit",
             detail: "The limit limits.connections (\(loop.connectionLimit.countMax)) is reached.",
             error: .connectionLimitReached)
         problem.retryAfter = .seconds(1)
+        return Refusal(problem: problem, closes: true)
+    }
+
+    func refuseConnection() {
         write(
-            OwnResponse(problem, identity: loop.rules.identity).encoded(
+            OwnResponse(limitReached.problem, identity: loop.rules.identity).encoded(
                 closes: true, sendsBody: true, isOnOwnOrigin: true))
         flushNow()
         linger()

@@ -70,7 +70,7 @@ extension ClientConnection {
     }
 
     /// Whether the client takes bytes as fast as they come.
-    var isWritable: Bool { context?.channel.isWritable ?? false }
+    var isWritable: Bool { context?.channel.isWritable ?? false && stream?.hasRoom != false }
 
     // MARK: The end of an exchange
 

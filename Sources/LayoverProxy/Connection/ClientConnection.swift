@@ -72,6 +72,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private(set) var isLoopback = false
     private(set) var clientAddress = "unknown"
     private var isCounted = false
+    /// Whether it is a stream over `limits.connections`, whose request is refused.
+    private(set) var isOverLimit = false
     /// What is known of the client's connection to an origin that is intercepted and ends here. Nil: the client takes us for a proxy.
     var intercepted: InterceptedConnection?
     /// What makes a connection of a stream of HTTP/2; nil: it is no stream.
@@ -123,8 +125,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         isCounted = true
         loop.connections.opened(self)
         readClientAddress(context.channel.remoteAddress)
-        // Of streams there are as many as their connection allows.
-        if stream == nil, !loop.connectionLimit.opened() { return refuseConnection() }
+        // One inside an intercepted CONNECT has been counted as the connection around it.
+        if intercepted == nil || stream != nil, !loop.connectionLimit.opened() {
+            // The client of a stream would not understand a response that comes before its request.
+            guard stream != nil else { return refuseConnection() }
+            isOverLimit = true
+        }
         if loop.isDraining { return closeNow() }
         deadline = loop.coarseNow + loop.timeouts.idle
         readMore()
@@ -136,7 +142,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         endPeek()
         finishAccess(.clientGone)
         loop.closed(self)
-        if stream == nil { loop.connectionLimit.closed() }
+        loop.connectionLimit.closed()
         exchange?.clientLeft()
         exchange = nil
     }
@@ -167,13 +173,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         } else if let established = event as? TLSEstablished {
             isSecured = true
             secured(established)
+        } else if let refusal = event as? HTTP2Refusal {
+            refuse(refusal.error, sendsBody: !refusal.isHead)
         } else {
             context.fireUserInboundEventTriggered(event)
         }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { exchange?.clientTookBytes() }
+        if isWritable { exchange?.clientTookBytes() }
     }
 
     /// A reset by the client, for the most part. NIO closes the channel by itself.

@@ -117,6 +117,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
             wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
             permit: permit ?? connected, client: client?.connection?.number, receiver: self)
+        if client?.connection?.stream != nil { attempt.bytesOutstandingMax = 0 }
         // A client that does not take the part before slows the rest down, whichever attempt brought it.
         if machine.resumable != nil, let response = client?.response {
             attempt.bytesOutstanding.add(response.untakenByteCount, ordering: .relaxed)

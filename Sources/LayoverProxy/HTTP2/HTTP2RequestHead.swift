@@ -1,3 +1,4 @@
+import LayoverHTTP
 import NIOCore
 import NIOHPACK
 
@@ -11,25 +12,44 @@ struct HTTP2RequestHead {
         case chunked
     }
 
-    /// What makes the stream one that is answered by RST_STREAM (section 8.1.1).
+    /// What makes the stream one that is answered by RST_STREAM (section 8.1.1), or by a response where HTTP/2 allows the request and
+    /// Layover does not.
     struct Malformed: Error, Equatable {
         let reason: String
+        /// The refusal that answers it. Nil: the stream is reset.
+        var answer: FramingError?
+        /// Whether the request is one by HEAD.
+        var isHead = false
 
         init(_ reason: String) { self.reason = reason }
+
+        init(_ answer: FramingError) { (reason, self.answer) = (answer.reason.description, answer) }
     }
 
     /// With the empty line.
     let bytes: ByteBuffer
     let body: Body
     let isHead: Bool
+    /// Whether the client may wait for a 100 before it sends its body (RFC 9110 section 10.1.1).
+    let expectsContinue: Bool
 
-    /// - Parameter endsStream: Whether no body follows.
-    init(_ fields: HPACKHeaders, endsStream: Bool) throws(Malformed) {
+    /// - Parameters:
+    ///   - endsStream: Whether no body follows.
+    ///   - keepsExpect: False: the body is there, and nobody waits for a 100.
+    ///   - byteCountMax: The size of the head in HTTP/1.1 counts. A client can name a long field again and again by one byte each (RFC 7541
+    ///     section 6.1).
+    init(_ fields: HPACKHeaders, endsStream: Bool, keepsExpect: Bool = true, byteCountMax: Int = .max) throws(Malformed) {
+        if let answer = Self.refusal(of: fields, byteCountMax: byteCountMax) {
+            var malformed = Malformed(answer)
+            malformed.isHead = fields.first(name: ":method") == "HEAD"
+            throw malformed
+        }
         var pseudo: [String: String] = [:]
         var lines: [(name: String, value: String)] = []
         var cookies: [String] = []
         var hosts: [String] = []
         var lengths: [String] = []
+        var expectsContinue = false
         for (name, value, _) in fields {
             guard !name.hasPrefix(":") else {
                 guard lines.isEmpty, cookies.isEmpty, hosts.isEmpty, lengths.isEmpty else {
@@ -42,6 +62,9 @@ struct HTTP2RequestHead {
             try HTTP2Fields.check(name, value)
             switch name {
             case "cookie": cookies.append(value)
+            case "expect" where value.lowercased() == "100-continue":
+                expectsContinue = true
+                if keepsExpect { lines.append((name, value)) }
             case "host": hosts.append(value)
             case "content-length": lengths.append(value)
             case "te":
@@ -56,6 +79,7 @@ struct HTTP2RequestHead {
         let target = try Self.target(method, pseudo, authority)
         body = try Self.body(lengths, endsStream: endsStream)
         isHead = method == "HEAD"
+        self.expectsContinue = expectsContinue
         var bytes = ByteBuffer()
         bytes.writeString("\(method) \(target) HTTP/1.1\r\nhost: \(authority)\r\n")
         for (name, value) in lines { bytes.writeString("\(name): \(value)\r\n") }
@@ -69,6 +93,24 @@ struct HTTP2RequestHead {
         }
         bytes.writeString("\r\n")
         self.bytes = bytes
+    }
+
+    /// Nothing of such a head is written.
+    private static func refusal(of fields: HPACKHeaders, byteCountMax: Int) -> FramingError? {
+        var byteCount = 0
+        for (name, value, _) in fields {
+            byteCount += name.utf8.count + value.utf8.count + 4
+            if byteCount > byteCountMax { return FramingError(status: 431, reason: "The head of the message is too large.") }
+            if !HTTP2Fields.isIntact(value) {
+                return FramingError(
+                    status: 400,
+                    reason: """
+                        A field has bytes that are not UTF-8 (or U+FFFD). Layover cannot pass them on from HTTP/2 unchanged; \
+                        by HTTP/1.1 it can.
+                        """)
+            }
+        }
+        return nil
     }
 
     private static func word(_ value: String?, _ name: String) throws(Malformed) -> String {
@@ -107,6 +149,13 @@ struct HTTP2RequestHead {
     }
 }
 
+/// Event of a stream: its request is answered by a refusal, and what follows of it is thrown away.
+struct HTTP2Refusal {
+    let error: FramingError
+    /// Whether the request is one by HEAD.
+    let isHead: Bool
+}
+
 /// Fields of HTTP/2 (RFC 9113 section 8.2).
 enum HTTP2Fields {
     /// Only for a connection of HTTP/1.1.
@@ -116,6 +165,7 @@ enum HTTP2Fields {
     static func check(_ name: String, _ value: String) throws(HTTP2RequestHead.Malformed) {
         let isName = !name.isEmpty && name.utf8.allSatisfy { isTokenInLowerCase($0) }
         guard isName else { throw HTTP2RequestHead.Malformed("a field name has other characters than a token in lower case") }
+        guard isIntact(value) else { throw HTTP2RequestHead.Malformed("\(name) has bytes that are not UTF-8") }
         guard !ofConnections.contains(name) else { throw HTTP2RequestHead.Malformed("\(name) belongs to HTTP/1.1") }
         guard value.utf8.allSatisfy({ byte in byte != 0 && byte != 0x0A && byte != 0x0D }) else {
             throw HTTP2RequestHead.Malformed("\(name) has a line break or NUL")
@@ -123,6 +173,11 @@ enum HTTP2Fields {
         let spaces: [UInt8?] = [0x20, 0x09]
         let isTrimmed = !spaces.contains(value.utf8.first) && !spaces.contains(value.utf8.last)
         guard isTrimmed else { throw HTTP2RequestHead.Malformed("\(name) has space around its value") }
+    }
+
+    /// False where bytes of a value may have been replaced: NIOHPACK puts U+FFFD in the place of bytes that are not UTF-8.
+    static func isIntact(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 < 0x80 } || !value.unicodeScalars.contains("\u{FFFD}")
     }
 
     private static func isTokenInLowerCase(_ byte: UInt8) -> Bool {

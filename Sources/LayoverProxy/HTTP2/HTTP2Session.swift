@@ -10,16 +10,31 @@ import NIOHTTP2
 ///
 /// Each stream has a `ClientConnection` of its own behind a transcoder. The connection is read all the time; what a stream does not take is
 /// bounded by its window.
+///
+/// Its deadlines are those of a connection by HTTP/1.1, looked at by the loop's tick: `timeouts.clientIdle` while no stream is open,
+/// `timeouts.requestHead` from the first byte of a head to its last, `timeouts.clientStall` for responses that the client does not take.
+/// After GOAWAY it is closed once no stream has been open for `ClientConnection.lingerMax`, whether the client has acknowledged or not.
 final class HTTP2Session: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
 
     private let loop: ProxyLoop
     private let verdict: CertificateVerdict
-    private let end: HTTP2ConnectionEnd
+    private let end = HTTP2ConnectionEnd()
+    private let owed: HTTP2OwedFrame
+    private let unsent: HTTP2UnsentBytes
     private var context: ChannelHandlerContext?
+    private var openStreamCount = 0
+    /// When the connection has been idle for too long, or after GOAWAY is closed. Nil: a stream is open.
+    private var deadline: NIODeadline?
+    /// Whether GOAWAY was sent.
+    private var isEnding = false
 
-    private init(loop: ProxyLoop, verdict: CertificateVerdict, end: HTTP2ConnectionEnd) {
-        (self.loop, self.verdict, self.end) = (loop, verdict, end)
+    private init(loop: ProxyLoop, verdict: CertificateVerdict) {
+        (self.loop, self.verdict) = (loop, verdict)
+        owed = HTTP2OwedFrame { [unowned loop] in loop.coarseNow }
+        unsent = HTTP2UnsentBytes(total: loop.unsentTotal, eventLoop: loop.eventLoop) { [unowned loop] in loop.coarseNow }
+        deadline = loop.coarseNow + loop.timeouts.idle
     }
 
     /// Puts HTTP/2 at the end of a pipeline.
@@ -32,12 +47,13 @@ final class HTTP2Session: ChannelInboundHandler {
         let limits = HTTP2Limits(headByteCountMax: loop.rules.framing.headByteCountMax)
         let management = NIOHTTP2ServerConnectionManagementHandler(
             eventLoop: loop.eventLoop,
-            configuration: .init(maxIdleTime: loop.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+            // The session has deadlines of its own. Timers of this handler would begin with an event that is past.
+            configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
         let accept = NIOLoopBound(verdict, eventLoop: loop.eventLoop)
         let bound = NIOLoopBound(loop, eventLoop: loop.eventLoop)
         let make = NIOLoopBound(makeConnection, eventLoop: loop.eventLoop)
-        let end = HTTP2ConnectionEnd()
-        let session = HTTP2Session(loop: loop, verdict: verdict, end: end)
+        let session = HTTP2Session(loop: loop, verdict: verdict)
+        let unsent = NIOLoopBound(session.unsent, eventLoop: loop.eventLoop)
         let events = HTTP2StreamEvents(
             session: NIOLoopBound(session, eventLoop: loop.eventLoop), management: management.http2StreamDelegate)
         let streams = NIOHTTP2Handler(
@@ -46,7 +62,14 @@ final class HTTP2Session: ChannelInboundHandler {
         ) { channel in
             channel.eventLoop.makeCompletedFuture {
                 accept.value.accepted()
-                let transcoder = HTTP2StreamTranscoder { reason in
+                let transcoder = HTTP2StreamTranscoder(
+                    headByteCountMax: bound.value.rules.framing.headByteCountMax, unsent: unsent.value,
+                    unsendable: { field in
+                        bound.value.logger.warning(
+                            "a response could not be sent by HTTP/2: the value of a field is not UTF-8. By HTTP/1.1 it can.",
+                            metadata: ["field": "\(field)"])
+                    }
+                ) { reason in
                     bound.value.metrics.refusedRequestCount.increment()
                     bound.value.logger.info("a malformed request by HTTP/2 was refused", metadata: ["reason": "\(reason)"])
                 }
@@ -54,7 +77,7 @@ final class HTTP2Session: ChannelInboundHandler {
             }
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([HTTP2SettingsInForce(), end, streams, management, session])
+        try pipeline.addHandlers([session.owed, HTTP2SettingsInForce(), session.end, streams, management, session])
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -96,14 +119,52 @@ final class HTTP2Session: ChannelInboundHandler {
 
     // MARK: Streams
 
-    func streamOpened(_ id: HTTP2StreamID) { end.lastStream = max(end.lastStream, UInt32(Int(id))) }
+    func streamOpened(_ id: HTTP2StreamID) {
+        end.lastStream = max(end.lastStream, UInt32(Int(id)))
+        openStreamCount += 1
+        deadline = nil
+    }
 
-    func streamClosed() {}
+    func streamClosed() {
+        openStreamCount -= 1
+        if openStreamCount == 0 { deadline = loop.coarseNow + (isEnding ? ClientConnection.lingerMax : loop.timeouts.idle) }
+    }
+
+    // MARK: Time
+
+    /// Once a second.
+    func tick(now: NIODeadline) {
+        unsent.goOn()
+        if let since = owed.since, since + loop.timeouts.requestHead <= now { return owesTooLong() }
+        guard let deadline, deadline <= now else { return }
+        // Bytes of a response that still wait for the client are no idleness.
+        if unsent.byteCount > 0, unsent.takenAt + loop.timeouts.stall > now {
+            self.deadline = loop.coarseNow + ClientConnection.lingerMax
+        } else if isEnding {
+            closeNow()
+        } else {
+            drain()
+        }
+    }
+
+    private func owesTooLong() {
+        loop.logger.info(
+            "a connection by HTTP/2 was closed", metadata: ["reason": "the rest of a frame took longer than timeouts.requestHead"])
+        let goaway = HTTP2Frame.FramePayload.goAway(
+            lastStreamID: HTTP2StreamID(Int(end.lastStream)), errorCode: .enhanceYourCalm, opaqueData: nil)
+        context?.writeAndFlush(wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: goaway)), promise: nil)
+        closeNow()
+    }
 
     // MARK: The end
 
     /// Takes no further streams (GOAWAY), and closes once those that are open have ended.
-    func drain() { context?.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    func drain() {
+        guard !isEnding else { return }
+        isEnding = true
+        if openStreamCount == 0 { deadline = loop.coarseNow + ClientConnection.lingerMax }
+        context?.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    }
 
     func closeNow() { context?.close(promise: nil) }
 }
@@ -140,7 +201,8 @@ struct HTTP2Limits {
         connection.maximumSequentialEmptyDataFrames = 100
         connection.maximumSequentialContinuationFrames = listByteCountMax / Self.frameByteCountMax + 2
         connection.maximumRecentlyResetStreams = Self.streamCountMax
-        connection.maximumConnectionGlitches = Self.oddityCountMax
+        // Stream errors of the whole life of a connection. Those within 30 s are counted below.
+        connection.maximumConnectionGlitches = .max
         connection.targetWindowSize = Self.connectionWindow
         connection.controlFrameRateLimit.maximumCount = Self.oddityCountMax
         self.connection = connection

@@ -27,11 +27,20 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     /// The last bytes of a request with `content-length`, until END_STREAM proves that there are no more: until then it may turn out to be
     /// malformed, and must not be complete (RFC 9113 section 8.1.1).
     private var heldBack: ByteBuffer?
+    /// The head of a request that expects a 100, until it is known whether its body came with it: as it is, and for a body that is there.
+    private var heldHead: (expecting: ByteBuffer, withBody: ByteBuffer)?
     private let malformed: (_ reason: String) -> Void
+    private let unsendable: (_ field: String) -> Void
+    private let headByteCountMax: Int
+    private let unsent: HTTP2UnsentBytes?
+    /// Whether its response waits for room. The account of its session sets it.
+    var isWaitingForRoom = false
     /// Bytes of the response, in HTTP/1.1, that are not decoded yet.
     private var output = ByteBuffer()
     private var decoder: ResponseDecoder
     private var isResponseEnded = false
+    /// Whether RST_STREAM was sent.
+    private var isReset = false
     /// Not written yet, because the end of the stream may come with it.
     private var pendingHead: HPACKHeaders?
     private var pendingData: ByteBuffer?
@@ -51,9 +60,16 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         return limits
     }
 
-    /// - Parameter malformed: Told why the stream is reset.
-    init(malformed: @escaping (_ reason: String) -> Void = { _ in }) {
-        self.malformed = malformed
+    /// - Parameters:
+    ///   - headByteCountMax: Of a request: `limits.headerBytes`.
+    ///   - unsent: The account of its session. Nil: there is none.
+    ///   - unsendable: Told which field of a response cannot be sent, and why the stream is reset.
+    ///   - malformed: Told why the stream is reset.
+    init(
+        headByteCountMax: Int = 64 << 10, unsent: HTTP2UnsentBytes? = nil, unsendable: @escaping (_ field: String) -> Void = { _ in },
+        malformed: @escaping (_ reason: String) -> Void = { _ in }
+    ) {
+        (self.headByteCountMax, self.unsent, self.unsendable, self.malformed) = (headByteCountMax, unsent, unsendable, malformed)
         decoder = ResponseDecoder(limits: Self.limits)
     }
 
@@ -61,6 +77,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        unsent?.forget(self)
         for promise in waiting { promise.fail(ChannelError.ioOnClosedChannel) }
         waiting = []
     }
@@ -75,17 +92,22 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
             default: break
             }
         } catch {
+            let isFirst = if case .head = request { true } else { false }
             request = .failed
             heldBack = nil
-            malformed(error.reason)
-            reset(.protocolError)
+            heldHead = nil
+            guard isFirst, let answer = error.answer else {
+                malformed(error.reason)
+                return reset(.protocolError)
+            }
+            context.fireUserInboundEventTriggered(HTTP2Refusal(error: answer, isHead: error.isHead))
         }
     }
 
     private func receive(_ fields: HPACKHeaders, endsStream: Bool, _ context: ChannelHandlerContext) throws(HTTP2RequestHead.Malformed) {
         switch request {
         case .head:
-            let head = try HTTP2RequestHead(fields, endsStream: endsStream)
+            let head = try HTTP2RequestHead(fields, endsStream: endsStream, byteCountMax: headByteCountMax)
             decoder.reset(isHeadRequest: head.isHead)
             request =
                 switch head.body {
@@ -93,16 +115,32 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
                 case .length(let count): .body(bytesLeft: count)
                 case .chunked: .body(bytesLeft: nil)
                 }
-            pass(head.bytes, context)
+            guard head.expectsContinue, !endsStream, head.body != .length(0) else { return pass(head.bytes, context) }
+            heldHead = (head.bytes, try HTTP2RequestHead(fields, endsStream: endsStream, keepsExpect: false).bytes)
         case .body(let bytesLeft):
             guard endsStream else { throw .init("trailers do not end the stream") }
+            passHeldHead(isBodyThere: true, context)
             try end(bytesLeft, trailers: fields, context)
         case .ended, .failed: break
         }
     }
 
+    /// All frames have been passed on that came together.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        passHeldHead(isBodyThere: false, context)
+        context.fireChannelReadComplete()
+    }
+
+    /// Where the body is there, its client waits for nothing, and the origin need not be waited for.
+    private func passHeldHead(isBodyThere: Bool, _ context: ChannelHandlerContext) {
+        guard let head = heldHead else { return }
+        heldHead = nil
+        context.fireChannelRead(wrapInboundOut(isBodyThere ? head.withBody : head.expecting))
+    }
+
     private func receive(_ data: HTTP2Frame.FramePayload.Data, _ context: ChannelHandlerContext) throws(HTTP2RequestHead.Malformed) {
         guard case .body(let bytesLeft) = request, case .byteBuffer(let bytes) = data.data else { return }
+        if bytes.readableBytes > 0 || data.endStream { passHeldHead(isBodyThere: true, context) }
         if bytes.readableBytes > 0 {
             if let bytesLeft {
                 guard bytes.readableBytes <= bytesLeft else { throw .init("the body is longer than content-length") }
@@ -149,10 +187,14 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     // MARK: The response
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isReset else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
         var bytes = unwrapOutboundIn(data)
         if output.readableBytes == 0 { output = bytes } else { output.writeBuffer(&bytes) }
         do throws(FramingError) {
-            while let event = try decoder.next(&output) {
+            while !isReset, let event = try decoder.next(&output) {
                 switch event {
                 case .head(let head): write(head)
                 case .body(let bytes):
@@ -186,7 +228,14 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
                 length = nil
             }
             let name = block.string(range.name).lowercased()
-            if !HTTP2Fields.ofConnections.contains(name) { fields.add(name: name, value: block.string(range.value)) }
+            guard !HTTP2Fields.ofConnections.contains(name) else { continue }
+            let value = block.string(range.value)
+            // Bytes that are not UTF-8 are replaced in a string, and would be altered by that.
+            guard HTTP2Fields.isIntact(value) || value.utf8.elementsEqual(block.slice(range.value).readableBytesView) else {
+                unsendable(name)
+                return reset(.internalError)
+            }
+            fields.add(name: name, value: value)
         }
         if let length { fields.add(name: "content-length", value: String(length)) }
         pendingHead = fields
@@ -198,7 +247,12 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         guard var lines = trailers, lines.readableBytes > 0 else { return sendPending(endsStream: true) }
         sendPending()
         var fields = HPACKHeaders()
+        let bytes = lines.readableBytesView
         let text = lines.readString(length: lines.readableBytes) ?? ""
+        guard HTTP2Fields.isIntact(text) || text.utf8.elementsEqual(bytes) else {
+            unsendable("trailers")
+            return reset(.internalError)
+        }
         for line in text.split(separator: "\r\n") {
             guard let colon = line.firstIndex(of: ":") else { continue }
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
@@ -224,9 +278,11 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         guard let context else { return }
         let count = bytes.readableBytes
         unsentByteCount += count
+        unsent?.added(count)
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.assumeIsolated().whenComplete { _ in
             self.unsentByteCount -= count
+            self.unsent?.taken(count)
             self.nothingMayBeUnsent()
         }
         context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(bytes), endStream: endsStream))), promise: promise)
@@ -239,6 +295,11 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         for promise in told { promise.succeed() }
         if let code = plannedReset { reset(code) }
     }
+
+    /// Whether the session has room for more of the response. If not, the writability of the channel is told to change once it has.
+    var hasRoom: Bool { unsent?.hasRoom(for: self) ?? true }
+
+    func roomIsBack() { context?.fireChannelWritabilityChanged() }
 
     // MARK: The end
 
@@ -265,6 +326,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
 
     private func reset(_ code: HTTP2ErrorCode) {
         plannedReset = nil
+        isReset = true
         context?.writeAndFlush(wrapOutboundOut(.rstStream(code)), promise: nil)
     }
 }

@@ -84,7 +84,7 @@ extension ClientConnection {
         deadline = nil
         phase = .closed
         loop.closed(self)
-        loop.connectionLimit.closed()
+        // The connection inside counts for the limit of connections from now on.
         do {
             let pipeline = context.pipeline.syncOperations
             // In this order: the connection inside asks for its first bytes as soon as it is added.
@@ -94,6 +94,7 @@ extension ClientConnection {
             try pipeline.addHandler(ClientConnection(loop: loop, intercepted: inside))
             pipeline.removeHandler(self, promise: nil)
         } catch {
+            loop.connectionLimit.closed()
             context.close(promise: nil)
         }
     }

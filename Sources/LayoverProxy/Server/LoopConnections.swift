@@ -94,6 +94,7 @@ final class LoopConnections {
         // What was flushed outside of a batch would be held until the next one.
         flush()
         for connection in inOrder(where: { $0.wantsTick(now: now) }) { connection.tick(now: now) }
+        for session in allSessions { session.tick(now: now) }
         for tunnel in tunnels.values { tunnel.tick(now: now, coarseNow: coarseNow, idleMax: tunnelIdleMax) }
     }
 

@@ -39,6 +39,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     private(set) var accessLog: AccessLog?
     /// Counts connections of all loops against `limits.connections`.
     let connectionLimit: ConnectionLimit
+    /// Counts bytes that wait for clients by HTTP/2 of all loops against `limits.unsentTotal`.
+    let unsentTotal: UnsentTotal
     let workers: LoopWorkers
     let connections: LoopConnections
     /// Exchanges without a client.
@@ -65,7 +67,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     package init(
         eventLoop: any EventLoop, engine: Engine, rules: ProxyRules, spool: BodySpool,
-        addressGuard: any AddressGuard, connectionLimit: ConnectionLimit, logger: Logger
+        addressGuard: any AddressGuard, connectionLimit: ConnectionLimit, unsentTotal: UnsentTotal = UnsentTotal(), logger: Logger
     ) {
         self.eventLoop = eventLoop
         coarseNow = eventLoop.now
@@ -73,6 +75,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         self.rules = rules
         self.spool = spool
         self.connectionLimit = connectionLimit
+        self.unsentTotal = unsentTotal
         self.logger = logger
         timeouts = ClientTimeouts(rules)
         self.addressGuard = addressGuard

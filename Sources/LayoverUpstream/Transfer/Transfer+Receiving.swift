@@ -144,11 +144,18 @@ extension Transfer {
     private func pausesReceiving() -> Bool {
         guard let attempt, receiving.bodyTurn == loop.turn,
             attempt.bytesOutstanding.load(ordering: .relaxed) + pendingBody.readableBytes
-                > loop.options.bytesOutstandingMax
+                > bytesOutstandingMax(of: attempt)
         else { return false }
         receiving.isPaused = true
         attempt.isReceivingPaused.store(true, ordering: .releasing)
         return true
+    }
+
+    /// Least bytes that may be outstanding: those of a turn of libcurl are taken by the loop's thread later. Default: 64 KiB.
+    private static let bytesOutstandingMin = 64 << 10
+
+    private func bytesOutstandingMax(of attempt: UpstreamAttempt) -> Int {
+        min(loop.options.bytesOutstandingMax, max(Self.bytesOutstandingMin, attempt.bytesOutstandingMax ?? .max))
     }
 
     /// The turn ends: what it brought goes to the loop.
@@ -186,7 +193,7 @@ extension Transfer {
     /// is there room for more.
     func resumeReceiving() {
         guard receiving.isPaused, let attempt,
-            attempt.bytesOutstanding.load(ordering: .relaxed) <= loop.options.bytesOutstandingMax
+            attempt.bytesOutstanding.load(ordering: .relaxed) <= bytesOutstandingMax(of: attempt)
         else { return }
         receiving.isPaused = false
         receiving.lastAt = loop.now

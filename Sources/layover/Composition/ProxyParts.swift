@@ -92,11 +92,12 @@ struct ProxyParts: Sendable {
         rules.noTickets = engine.store?.isOpen == true ? nil : engine.store?.condition.failure
         rules.keepsLanesWaiting = engine.store?.hasUnknownTickets == true
         let limit = ConnectionLimit(countMax: settings.limits.connections)
+        let unsent = UnsentTotal(byteCountMax: settings.limits.unsentTotal)
         var loops: [ProxyLoop] = []
         for eventLoop in group.makeIterator() {
             let loop = ProxyLoop(
                 eventLoop: eventLoop, engine: engine, rules: rules, spool: spool,
-                addressGuard: addressGuard, connectionLimit: limit, logger: logger)
+                addressGuard: addressGuard, connectionLimit: limit, unsentTotal: unsent, logger: logger)
             try await eventLoop.submit { try loop.start(with: upstream) }.get()
             try await loop.use(passwordChecks).get()
             try await loop.use(tls).get()

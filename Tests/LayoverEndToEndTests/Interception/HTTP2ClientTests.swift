@@ -193,6 +193,31 @@ extension EndToEnd {
             #expect(result.orders == 1 && result.told.contains("GOAWAY"), "\(result)")
         }
 
+        /// 2.96 GiB before there was `limits.unsentTotal`.
+        @Test func twoThousandStreamsWithoutAWindowKeepMemoryBounded() async throws {
+            struct Result: Decodable {
+                var heads: Int
+                var fresh: Bool
+                var whole: Int
+            }
+
+            let test = try await HTTP2Scene(#", "limits": {"unsentTotal": "64MiB"}"#)
+            let origin = try await test.scene.startOrigin(test.authority.identity)
+            try await test.client("fields").succeed()
+            let idle = test.scene.layover.residentByteCount
+            try test.scene.layover.resetPeak()
+            let output = try await test.client("windowless").run(within: .seconds(180)).output
+            let growth = test.scene.layover.peakByteCount - idle
+            print("2 000 streams with window 0: the proxy grew by \(growth >> 20) MiB above its \(idle >> 20) MiB at rest")
+            let result = try test.result(Result.self, of: output)
+            #expect(result.heads == 2000, "each has its head: \(result)")
+            #expect(result.fresh, "another client gets all of its download meanwhile")
+            #expect(result.whole == 20, "what waited is complete in the end")
+            // 64 MiB of bodies, and what 2 000 requests and connections to the origin take.
+            #expect(growth < 512 << 20)
+            withExtendedLifetime(origin) {}
+        }
+
         @Test func stoppingSaysGoawayAndGivesHeldStreamsTheirResponse() async throws {
             struct Result: Decodable {
                 var status: Int

@@ -152,7 +152,46 @@ struct HTTP2StreamTranscoderTests {
         #expect(try stream.frames == ["reset 1"])
     }
 
+    /// Its client waits for nothing, and the origin need not be waited for (RFC 9110 section 10.1.1).
+    @Test(arguments: [nil, "3"]) func expectationIsLeftOutWhereTheBodyComesWithTheHead(length: String?) throws {
+        let stream = try Stream()
+        let more = [("expect", "100-continue")] + (length.map { [("content-length", $0)] } ?? [])
+        let fields = [(":method", "POST"), (":scheme", "https"), (":authority", "o.test"), (":path", "/")] + more
+        stream.channel.pipeline.fireChannelRead(Payload.headers(.init(headers: HPACKHeaders(fields), endStream: false)))
+        #expect(try stream.requestText == "", "frames may follow")
+        stream.channel.pipeline.fireChannelRead(Payload.data(.init(data: .byteBuffer(ByteBuffer(string: "abc")), endStream: true)))
+        stream.channel.pipeline.fireChannelReadComplete()
+        let text = try stream.requestText
+        #expect(!text.contains("expect") && text.contains("abc"))
+    }
+
+    @Test func expectationStaysWhereTheClientMayWait() throws {
+        let stream = try Stream()
+        try stream.begin("POST", [("expect", "100-continue"), ("content-length", "3")], endsStream: false)
+        #expect(try stream.requestText.contains("\r\nexpect: 100-continue\r\n"))
+        try stream.receive("abc", endsStream: true)
+        #expect(try stream.requestText == "abc")
+    }
+
     // MARK: The response
+
+    /// They would become U+FFFD.
+    @Test func valueThatIsNotUTF8ResetsTheStreamInsteadOfBeingAltered() throws {
+        let stream = try Stream()
+        try stream.begin()
+        var bytes = ByteBuffer(string: "HTTP/1.1 200 OK\r\nX-Name: Zo")
+        bytes.writeBytes([0xEB, 0x0D, 0x0A])
+        bytes.writeString("Content-Length: 0\r\n\r\n")
+        try stream.channel.writeOutbound(bytes)
+        #expect(try stream.frames.first == "reset 2")
+    }
+
+    @Test(arguments: ["Zoë", "\u{FFFD}", "東京"]) func valueInUTF8IsUnchanged(value: String) throws {
+        let stream = try Stream()
+        try stream.begin()
+        try stream.answer("HTTP/1.1 200 OK\r\nX-Name: \(value)\r\nContent-Length: 0\r\n\r\n")
+        #expect(try stream.frames == ["headers :status=200 x-name=\(value) content-length=0 end"])
+    }
 
     @Test func responseIsWrittenWithTheEndInItsLastFrame() throws {
         let stream = try Stream()

@@ -1,0 +1,164 @@
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// Limits of connections by HTTP/2 and of their streams.
+struct HTTP2LimitTests {
+    private typealias Kind = HTTP2RawClient.Kind
+
+    /// Until the proxy has worked on all that was sent before.
+    private func ping(_ client: HTTP2RawClient, behind bytes: [UInt8] = []) async throws {
+        try await client.send(HTTP2RawClient.frame(Kind.ping, payload: [UInt8](repeating: 7, count: 8)) + bytes)
+        while try await client.frame(Kind.ping).flags & 1 == 0 {}
+    }
+
+    // MARK: Time
+
+    /// The closing PING is not acknowledged either.
+    @Test(arguments: [true, false]) func connectionWithoutStreamsIsClosedAfterClientIdle(sendsPreface: Bool) async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy, settings: sendsPreface ? [] : nil)
+            if sendsPreface { try await ping(client) } else { _ = try await client.frame(Kind.settings) }
+            try await proxy.tick(in: .seconds(7100))
+            try await proxy.tick(in: .seconds(7202))
+            let goaway = try await client.frame(Kind.goaway)
+            #expect(goaway.number(at: 4) == 0, "NO_ERROR")
+            try await proxy.tick(in: .seconds(6))
+            #expect(try await client.ending() == .closed)
+            try await client.close()
+        }
+    }
+
+    @Test func connectionIsIdleFromTheEndOfItsLastStream() async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            try await client.request(1)
+            let attempt = try await proxy.nextAttempt()
+            for hours in 1..<10 { try await proxy.tick(in: .hours(Int64(hours))) }
+            attempt.respond(body: "late")
+            #expect(try await client.responseFields(1)[":status"] == ["200"])
+            #expect(try await client.body(1) == "late")
+            try await ping(client)
+            try await proxy.tick(in: .seconds(7202))
+            #expect(try await client.frame(Kind.goaway).number(at: 4) == 0)
+            try await proxy.tick(in: .seconds(6))
+            #expect(try await client.ending() == .closed)
+            try await client.close()
+        }
+    }
+
+    private static let unfinished: [[UInt8]] = [
+        HTTP2RawClient.frame(Kind.headers, flags: 1, stream: 3, payload: [0x82]),
+        Array(HTTP2RawClient.frame(Kind.headers, flags: 5, stream: 3, payload: [0x82, 0x84, 0x87]).dropLast()),
+        Array(HTTP2RawClient.frame(Kind.headers, flags: 5, stream: 3, payload: [0x82]).prefix(4)),
+        Array(HTTP2RawClient.frame(Kind.settings, payload: [0, 3, 0, 0, 0, 1]).dropLast(2)),
+    ]
+
+    @Test(arguments: unfinished) func unfinishedHeadEndsTheConnectionAfterRequestHead(bytes: [UInt8]) async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            try await client.request(1)
+            _ = try await proxy.nextAttempt()
+            try await ping(client, behind: bytes)
+            try await proxy.settle()
+            try await proxy.tick(in: .seconds(3500))
+            try await proxy.tick(in: .seconds(3602))
+            let goaway = try await client.frame(Kind.goaway)
+            #expect(goaway.number(at: 0) == 1 && goaway.number(at: 4) == 11, "ENHANCE_YOUR_CALM")
+            #expect(try await client.ending() == .closed)
+            try await client.close()
+        }
+    }
+
+    /// The time of a body has other limits, and a stream that waits for its response has none.
+    @Test func partOfABodyAndFinishedHeadsAreNotUnfinished() async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            let block = try client.head(1, "POST", endsStream: false)
+            let payload = Array(block.dropFirst(9))
+            // The same head in three frames.
+            try await client.send(
+                HTTP2RawClient.frame(Kind.headers, stream: 1, payload: Array(payload.prefix(2)))
+                    + HTTP2RawClient.frame(9, stream: 1, payload: Array(payload[2..<4]))
+                    + HTTP2RawClient.frame(9, flags: 4, stream: 1, payload: Array(payload[4...])))
+            let attempt = try await proxy.nextAttempt()
+            try await ping(client, behind: Array(HTTP2RawClient.frame(Kind.data, flags: 1, stream: 1, payload: [65, 66]).dropLast()))
+            try await proxy.settle()
+            try await proxy.tick(in: .seconds(3602))
+            try await client.send([66])
+            #expect(try await attempt.wholeBody() == "AB")
+            attempt.respond()
+            #expect(try await client.responseFields(1)[":status"] == ["200"])
+            try await client.close()
+        }
+    }
+
+    // MARK: Number
+
+    @Test func streamsCountAsConnectionsAndGetTheRefusalByHTTP2() async throws {
+        try await withProxy(connectionCountMax: 3) { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            try await client.request(1)
+            try await client.request(3)
+            let attempts = [try await proxy.nextAttempt(), try await proxy.nextAttempt()]
+            try await client.request(5, "POST", "/more", endsStream: false)
+            let fields = try await client.responseFields(5)
+            #expect(fields[":status"] == ["503"] && fields["retry-after"] == ["1"])
+            #expect(try await client.body(5).contains("limits.connections (3)"))
+            #expect(try await client.frame(Kind.reset, of: 5).number(at: 0) == 0, "NO_ERROR: the response is complete")
+            #expect(try await proxy.answer(to: .get("/")).status == 503, "streams take the places of connections too")
+            #expect(proxy.upstream.startedCount == 2)
+            for attempt in attempts { attempt.respond() }
+            #expect(try await client.responseFields(1)[":status"] == ["200"])
+            #expect(try await client.responseFields(3)[":status"] == ["200"])
+            try await ping(client)
+            try await client.request(7)
+            try await proxy.nextAttempt().respond()
+            #expect(try await client.responseFields(7)[":status"] == ["200"], "places are free again")
+            try await client.close()
+        }
+    }
+
+    // MARK: Heads
+
+    /// A reference of one byte stands for a field of 3 900 (RFC 7541 section 6.1).
+    @Test func referencesCountAsTheFieldsThatTheyStandFor() async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            let field = ("x-long", String(repeating: "a", count: 3900))
+            let head = try client.head(1, "GET", "/", [(String, String)](repeating: field, count: 30))
+            #expect(head.count < 6000)
+            try await client.send(head)
+            #expect(try await client.responseFields(1)[":status"] == ["431"])
+            try await client.request(3, "HEAD", "/", [(String, String)](repeating: field, count: 30))
+            #expect(try await client.responseFields(3)[":status"] == ["431"])
+            try await client.request(5)
+            try await proxy.nextAttempt().respond()
+            #expect(try await client.responseFields(5)[":status"] == ["200"])
+            #expect(proxy.upstream.startedCount == 1)
+            try await client.close()
+        }
+    }
+
+    /// NIOHPACK has replaced such bytes by U+FFFD already.
+    @Test func valueThatIsNotUTF8IsRefusedAndNotAltered() async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            try await client.request(1, "GET", "/", [("x-name", "Zoë")])
+            let attempt = try await proxy.nextAttempt()
+            #expect(attempt.values("x-name") == ["Zoë"])
+            attempt.respond()
+            #expect(try await client.responseFields(1)[":status"] == ["200"])
+            let head = try client.head(3)
+            // A literal field without indexing (RFC 7541 section 6.2.2): x-a with the byte E9.
+            let payload = head.dropFirst(9) + [0, 3, 0x78, 0x2D, 0x61, 1, 0xE9]
+            try await client.send(HTTP2RawClient.frame(Kind.headers, flags: 5, stream: 3, payload: Array(payload)))
+            #expect(try await client.responseFields(3)[":status"] == ["400"])
+            #expect(try await client.body(3).contains("UTF-8"))
+            #expect(proxy.upstream.startedCount == 1)
+            try await client.close()
+        }
+    }
+}
