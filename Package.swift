@@ -148,7 +148,7 @@ let package = Package(
             dependencies: ["LayoverUpstream", "LayoverDirect", "LayoverTLS", "LayoverEngine", "LayoverTestSupport", nioPosix]),
         .testTarget(name: "LayoverTrustTests", dependencies: ["LayoverTrust", "LayoverTestSupport"]),
         .testTarget(
-            name: "LayoverTLSTests", dependencies: ["LayoverTLS", "LayoverTestSupport", nioCore, nioPosix, nioEmbedded]),
+            name: "LayoverTLSTests", dependencies: ["LayoverTLS", "COpenSSL", "LayoverTestSupport", nioCore, nioPosix, nioEmbedded]),
         .testTarget(name: "LayoverMonitorTests", dependencies: ["LayoverMonitor", "LayoverTestSupport"]),
         .testTarget(
             name: "LayoverStoreTests",

@@ -27,25 +27,48 @@ extension DirectConnection {
         guard let tls else { return }
         do throws(TLSError) {
             try tls.receive(bytes)
+        } catch {
+            return brokeSecured(error)
+        }
+        let isWaiting = isSecuring && handshakeTurn.wait { [weak self] in self?.handshakeTurnCame() }
+        if !isWaiting { decrypt(bytes.readableBytes) }
+    }
+
+    private func handshakeTurnCame() {
+        decrypt(0)
+        worker.batchEnded()
+    }
+
+    /// What has come counts before the end of the connection does.
+    func takeHandshakeTurn() {
+        if tls != nil, handshakeTurn.end() { decrypt(0) }
+    }
+
+    private func decrypt(_ byteCount: Int) {
+        guard let tls else { return }
+        do throws(TLSError) {
             if isSecuring {
                 try tls.handshake()
                 guard tls.isEstablished else { return sendOutgoing() }
                 established()
             }
-            input.reserveCapacity(minimumWritableBytes: bytes.readableBytes)
+            input.reserveCapacity(minimumWritableBytes: byteCount)
             try tls.read(into: &input)
         } catch {
-            // The alert that says why.
-            sendOutgoing()
-            guard attempt != nil else { return close() }
-            // What was decrypted before still counts.
-            if sending.byteCount > 0 { receive() }
-            if attempt != nil { failOnceTaken(.notSecured(error)) }
-            return
+            return brokeSecured(error)
         }
         sendOutgoing()
         if tls.isEnded { isInputClosed = true }
         received()
+    }
+
+    private func brokeSecured(_ error: TLSError) {
+        // The alert that says why.
+        sendOutgoing()
+        guard attempt != nil else { return close() }
+        // What was decrypted before still counts.
+        if sending.byteCount > 0 { receive() }
+        if attempt != nil { failOnceTaken(.notSecured(error)) }
     }
 
     /// Passes on what was decrypted. Tickets for later sessions and the like are no bytes of the application.

@@ -40,6 +40,8 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     var tls: TLSClientSession?
     /// When the TLS handshake must be complete; nil when it is.
     var securedBy: NIODeadline?
+    /// When what has come of the handshake is worked on.
+    private(set) lazy var handshakeTurn = TLSHandshakeTurn(worker.handshakeTurns)
 
     /// Nil between two attempts.
     private(set) var attempt: UpstreamAttempt?
@@ -191,6 +193,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        takeHandshakeTurn()
         isInputClosed = true
         inputEnded()
         worker.batchEnded()
@@ -208,6 +211,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     private func broke(_ error: (any Error)?) {
+        takeHandshakeTurn()
         forget()
         if attempt != nil { lost(error) }
     }

@@ -14,6 +14,8 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     let pool: ConnectionPool
     let deadlines: DeadlineTimer
     let tlsSessions = TLSSessionCache()
+    /// For handshakes with origins.
+    let handshakeTurns: TLSHandshakeTurns
     /// Where heads and pieces of bodies are made before they are sent. Used again, so that a request allocates nothing for it.
     var scratch = ByteBuffer()
     /// The same for what is encrypted.
@@ -36,6 +38,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         self.dialler = dialler
         self.eventLoop = eventLoop
         self.batchEnded = batchEnded
+        handshakeTurns = TLSHandshakeTurns(eventLoop: eventLoop)
         pool = ConnectionPool(options: options, eventLoop: eventLoop)
         deadlines = DeadlineTimer(eventLoop: eventLoop)
         deadlines.whenDue = { [weak self] now in self?.checkDeadlines(now: now) }

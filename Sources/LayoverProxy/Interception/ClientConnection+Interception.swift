@@ -76,7 +76,7 @@ extension ClientConnection {
         // The session has these bytes.
         input = ByteBuffer()
         // Whichever name the client asks for gets its certificate; requests go to the host of CONNECT all the same.
-        let tls = TLSServerHandler(session) { hello in
+        let tls = TLSServerHandler(session, turns: loop.handshakeTurns) { hello in
             certificates.context(for: hello.serverName ?? name, on: eventLoop)
         }
         loop.interceptions?.began()

@@ -30,6 +30,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// How TLS is spoken with origins and parent proxies at the other end of tunnels and upgrades.
     private(set) var clientTLS: TLSClientContext?
     let tlsSessions = TLSSessionCache()
+    /// For handshakes with clients.
+    let handshakeTurns: TLSHandshakeTurns
     /// Where clients reach the listener; nil: at a Unix socket.
     private(set) var listensAt: OwnAddress?
     private var passwordChecks: PasswordChecks?
@@ -76,6 +78,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         self.spool = spool
         self.connectionLimit = connectionLimit
         self.unsentTotal = unsentTotal
+        handshakeTurns = TLSHandshakeTurns(eventLoop: eventLoop)
         self.logger = logger
         timeouts = ClientTimeouts(rules)
         self.addressGuard = addressGuard

@@ -51,7 +51,8 @@ package struct ProxyServer: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     if let identity = loop.identity {
                         let eventLoop = loop.eventLoop
-                        try pipeline.addHandler(TLSServerHandler { _ in eventLoop.makeSucceededFuture(identity) })
+                        let tls = TLSServerHandler(turns: loop.handshakeTurns) { _ in eventLoop.makeSucceededFuture(identity) }
+                        try pipeline.addHandler(tls)
                     }
                     try pipeline.addHandler(ClientConnection(loop: loop, isSecure: loop.identity != nil))
                 }

@@ -11,13 +11,14 @@ package final class TLSServerHandler: TLSChannelHandler {
     /// - Parameters:
     ///   - begun: A session that has got the client's first bytes already. Nil: the handler makes one.
     ///   - handshakeTimeMax: The handshake fails when it is not complete by then. Default: 30 s.
+    ///   - turns: When the work of the handshake is done. Nil: at once.
     ///   - choose: Finds the context for a client, on any event loop. An error ends the handshake (internal_error).
     package init(
-        _ begun: TLSServerSession? = nil, handshakeTimeMax: TimeAmount = .seconds(30),
+        _ begun: TLSServerSession? = nil, handshakeTimeMax: TimeAmount = .seconds(30), turns: TLSHandshakeTurns? = nil,
         choose: @escaping (TLSClientHello) -> EventLoopFuture<TLSServerContext>
     ) {
         (self.begun, self.choose) = (begun, choose)
-        super.init(handshakeTimeMax: handshakeTimeMax)
+        super.init(handshakeTimeMax: handshakeTimeMax, turns: turns)
     }
 
     override func makeSession() throws(TLSError) -> TLSSession {

@@ -32,6 +32,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let handshakeTimeMax: TimeAmount
+    private let turn: TLSHandshakeTurn
     private var phase = Phase.inactive
     private(set) var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
@@ -53,7 +54,10 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// - Parameters:
     ///   - first: Bytes that were read before this handler was added.
     ///   - handshakeTimeMax: The handshake fails when it is not complete by then.
-    init(first: ByteBuffer = ByteBuffer(), handshakeTimeMax: TimeAmount) { (ciphertext, self.handshakeTimeMax) = (first, handshakeTimeMax) }
+    ///   - turns: When the work of the handshake is done. Nil: at once.
+    init(first: ByteBuffer = ByteBuffer(), handshakeTimeMax: TimeAmount, turns: TLSHandshakeTurns? = nil) {
+        (ciphertext, self.handshakeTimeMax, turn) = (first, handshakeTimeMax, TLSHandshakeTurn(turns))
+    }
 
     // MARK: What each side has of its own
 
@@ -100,6 +104,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     package final func channelInactive(context: ChannelHandlerContext) {
+        if turn.end() { proceed() }
         switch phase {
         case .handshaking(let session), .suspended(let session): fail(closed(session))
         case .established:
@@ -143,6 +148,16 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Handshake
 
+    private func proceedInTurn() {
+        guard case .handshaking = phase, !turn.wait({ [weak self] in self?.turnCame() }) else { return }
+        proceed()
+    }
+
+    private func turnCame() {
+        proceed()
+        if !isInRead, let context { channelReadComplete(context: context) }
+    }
+
     private func proceed() {
         guard case .handshaking(let session) = phase else { return }
         do throws(TLSError) {
@@ -171,8 +186,8 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         phase = .handshaking(session)
         prepare()
         guard var failure else {
-            proceed()
-            if case .handshaking = phase { context?.read() }
+            proceedInTurn()
+            if !turn.isAwaited, case .handshaking = phase { context?.read() }
             return
         }
         do throws(TLSError) {
@@ -219,15 +234,15 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Most often there is nothing before them.
             if ciphertext.readableBytes == 0 { ciphertext = bytes } else { ciphertext.writeBuffer(&bytes) }
         }
-        proceed()
+        proceedInTurn()
         if case .established = phase, isReadWanted || hasDelivered { deliver() }
     }
 
     package final func channelReadComplete(context: ChannelHandlerContext) {
         isInRead = false
         switch phase {
-        case .handshaking: return context.read()
-        case .inactive, .suspended, .ended: return
+        case .handshaking where !turn.isAwaited: return context.read()
+        case .handshaking, .inactive, .suspended, .ended: return
         case .established: break
         }
         if hasDelivered {
@@ -263,6 +278,8 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     package final func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        // What has come must count before its end does.
+        if turn.end() { proceed() }
         switch phase {
         case .handshaking(let session), .suspended(let session): fail(closed(session))
         case .established:

@@ -47,6 +47,7 @@ package class TLSSession {
         guard layover_tls_restrict(context) == 1 else { throw .noted(.unusable) }
         layover_tls_save_memory(context)
         SSL_CTX_set_info_callback(context, note)
+        SSL_CTX_set_msg_callback(context, countKeyUpdate)
     }
 
     /// The session that a callback of OpenSSL is for. Callbacks come from within our calls, on our thread.
@@ -64,6 +65,28 @@ package class TLSSession {
         } else if event & SSL_CB_ALERT != 0, event & SSL_CB_WRITE != 0, value & 0xFF != SSL_AD_CLOSE_NOTIFY {
             TLSSession.of(tls)?.alertSent = Int(value & 0xFF)
         }
+    }
+
+    // MARK: Key updates
+
+    /// Key updates (RFC 8446 section 4.6.3) that a peer may make without bytes of the application. TLS does not limit them, each costs as
+    /// much as a full record, and a sound peer makes one for millions of records. Default: 64.
+    private static let keyUpdateCountMax = 64
+    private var keyUpdateCount = 0
+    /// Bytes of the application, in both directions: so many as a record has allow one more key update.
+    private var byteCount = 0
+
+    /// Called by OpenSSL for each message and each record (SSL_CTX_set_msg_callback(3)).
+    private static let countKeyUpdate:
+        @convention(c) (CInt, CInt, CInt, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
+            isWritten, _, type, bytes, count, tls, _ in
+            guard isWritten == 0, type == SSL3_RT_HANDSHAKE, count > 0 else { return }
+            if bytes?.load(as: UInt8.self) == UInt8(SSL3_MT_KEY_UPDATE) { TLSSession.of(tls)?.keyUpdateCount += 1 }
+        }
+
+    private func checkKeyUpdates() throws(TLSError) {
+        guard keyUpdateCount > Self.keyUpdateCountMax + byteCount / Self.recordByteCountMax else { return }
+        throw TLSError(.violation, "the peer updates its keys too often")
     }
 
     // MARK: Handshake
@@ -141,8 +164,10 @@ package class TLSSession {
                 result = SSL_read(tls, memory.baseAddress, CInt(clamping: memory.count))
                 return max(0, Int(result))
             }
+            try checkKeyUpdates()
             if result <= 0 { return try check(result) }
             hasDecrypted = true
+            byteCount += Int(result)
         }
     }
 
@@ -164,6 +189,7 @@ package class TLSSession {
             ERR_clear_error()
             let result = piece.withUnsafeReadableBytes { SSL_write(tls, $0.baseAddress, CInt(clamping: $0.count)) }
             guard result == CInt(clamping: piece.readableBytes) else { throw .noted(.violation) }
+            byteCount += piece.readableBytes
             takeOutgoing(into: &ciphertext)
         }
     }
