@@ -27,6 +27,10 @@ extension Schema {
             "Whether a client's connections to the intercepted `host` become tunnels for an hour once it has rejected Layover's "
                 + "certificate. The connection that was rejected is lost; the client has to come again."),
         routeKey(
+            "unclosedTLS", \.unclosedTLS, .word,
+            "What an HTTP/2 client of an intercepted host gets of a response without a length whose server ends TLS without close_notify. "
+                + "cut: a reset stream. accept: a complete response. HTTP/1.1 clients get the same ending as from the server."),
+        routeKey(
             "timeouts.connect", \.timeouts.connect, Codec.timeout.orNull, "null: as `timeouts.connect`."),
         routeKey(
             "timeouts.firstByte", \.timeouts.firstByte, Codec.timeout.orNull,

@@ -13,6 +13,7 @@ struct RouteSettings: Sendable, Hashable {
     var removeFields: [String] = []
     var intercept = false
     var interceptFallback = false
+    var unclosedTLS = Route.UnclosedTLS.cut
     var timeouts = Route.Timeouts()
     /// Who honours `Prefer: respond-async`. Nil: as the policy says.
     var async: Policy.AsyncRule?
@@ -38,6 +39,7 @@ struct RouteSettings: Sendable, Hashable {
         route.key = key
         route.intercepts = intercept
         route.interceptFallback = interceptFallback
+        route.unclosedTLS = unclosedTLS
         route.way = upstreamProxy ?? .general
         return route
     }

@@ -68,6 +68,16 @@ package struct Route: Sendable, Hashable {
     package var intercepts = false
     /// Whether a client that has rejected our certificate gets tunnels to its `host` for an hour. Default: false.
     package var interceptFallback = false
+    /// The end of a response without a length whose origin ends TLS without close_notify, for clients by HTTP/2.
+    package enum UnclosedTLS: String, Sendable, Hashable, CaseIterable {
+        /// The stream is reset: somebody on the way may have cut the response off.
+        case cut
+        /// The stream ends as if the response were complete.
+        case accept
+    }
+
+    /// Default: cut.
+    package var unclosedTLS = UnclosedTLS.cut
     /// Link-local and metadata addresses that this route may reach: literal addresses or `address/prefix`.
     package var allowAddresses: [String] = []
     /// Whether HTTP/2 is offered to its origins, where they are `https`. Default: false.

@@ -129,6 +129,8 @@ extension DirectConnection {
     func fail(_ cause: FailureCause) {
         let progress = progress
         guard let attempt = takeAttempt() else { return }
+        // A reset has an error.
+        if case .lost(nil) = cause, isInputClosed { attempt.isEndUnclosed = decoder.endsWithConnection }
         close()
         let failure = Failure.judged(cause, progress: progress)
         worker.end(attempt, with: isToParent ? failure.ofParent : failure)

@@ -143,6 +143,9 @@ extension ClientConnection {
         closeNow()
     }
 
+    /// From now on TLS ends without close_notify, because the origin's did.
+    func cutOutput() { context?.triggerUserOutboundEvent(TLSOutputCut(), promise: nil) }
+
     // MARK: The client's side closes
 
     func inputClosed() {

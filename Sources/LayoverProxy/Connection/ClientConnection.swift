@@ -190,6 +190,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
+    /// Whether its client speaks HTTP/1.1 over TLS that ends here: a response that only the end of TLS delimits ends for it as at the
+    /// origin.
+    var mirrorsEnd: Bool { intercepted != nil && stream == nil }
+
     /// Asks for more bytes, unless the client is far enough ahead.
     func readMore() {
         guard !isReading, !isBodyPaused, !isInputClosed, phase != .closed,

@@ -41,7 +41,7 @@ final class ClientResponse {
         share(head, of: exchange)
         guard let connection else { return }
         connection.responds(head.status, from: .origin)
-        framing = Self.framing(of: head, for: facts)
+        framing = Self.framing(of: head, for: facts, mirrorsEnd: connection.mirrorsEnd)
         if framing == .length { begun = ResponsePart(head) }
         saysClose = !keepsAlive
         var out = facts.passedOn(head.bytes)
@@ -49,10 +49,11 @@ final class ClientResponse {
         connection.write(out)
     }
 
-    private static func framing(of head: ResponseHead, for client: ClientFacts) -> ClientFraming {
+    private static func framing(of head: ResponseHead, for client: ClientFacts, mirrorsEnd: Bool) -> ClientFraming {
         switch head.framing {
         case .none: .none
         case .length: .length
+        case .untilClose where mirrorsEnd: .close
         case .chunked, .untilClose: client.isHTTP10 ? .close : .chunked
         }
     }
@@ -134,6 +135,18 @@ final class ClientResponse {
             connection.write(out)
         }
         connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+    }
+
+    /// - Parameter isAccepted: Whether its route says that such a response is complete.
+    func takesUnclosedEnd(isAccepted: Bool) -> Bool {
+        guard let connection, connection.intercepted != nil else { return false }
+        return connection.mirrorsEnd ? framing == .close : isAccepted && framing == .chunked
+    }
+
+    /// Ends as the connection to the origin did: without close_notify.
+    func finishUnclosed() {
+        if connection?.mirrorsEnd == true { connection?.cutOutput() }
+        finish(trailers: nil)
     }
 
     /// What the client has of the response; nil where it cannot be resumed.

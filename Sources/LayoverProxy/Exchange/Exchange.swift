@@ -164,6 +164,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         case .end(let trailers):
             run.end()
             recipient.finish(trailers: trailers, of: self)
+        case .failed where attempt?.isEndUnclosed == true && phase.isDelivering && recipient.takesUnclosedEnd(of: self):
+            run.end()
+            recipient.finishUnclosed(of: self)
         case .failed(let failure): attemptFailed(failure)
         case .bodyWanted, .interim, .head, .dialled: break
         }

@@ -49,6 +49,22 @@ extension Recipient {
         }
     }
 
+    /// Whether the client may see that a response without a length ended with TLS that was not closed: whether it is complete, it judges
+    /// itself, as without a proxy. Nobody else takes such a response for complete.
+    func takesUnclosedEnd(of exchange: Exchange) -> Bool {
+        guard case .client(let client) = self else { return false }
+        let route = exchange.route.flatMap { client.loop.rules.routes.route(named: $0) }
+        return client.response.takesUnclosedEnd(isAccepted: route?.unclosedTLS == .accept)
+    }
+
+    func finishUnclosed(of exchange: Exchange) {
+        guard case .client(let client) = self else { return }
+        exchange.cacheUse?.discard()
+        _ = client.response.takeShared()
+        exchange.ended(as: .delivered)
+        client.response.finishUnclosed()
+    }
+
     /// Cut off upstream, so cut off downstream: the recipient must not take a part for the whole.
     func breakOff(_ failure: Failure, of exchange: Exchange) {
         switch self {
