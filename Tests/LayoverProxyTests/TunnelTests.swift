@@ -1,3 +1,4 @@
+import Dispatch
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
@@ -163,6 +164,29 @@ struct TunnelTests {
             try await one.send("cut")
             #expect(try await other.text(3) == "cut")
             try await one.reset()
+            #expect(try await other.ending().0 == .reset)
+            try await Self.waitForNoTunnel(proxy)
+        }
+    }
+
+    /// Regression: a write that met the reset closed the channel before the reset was read, and the other side got an ordinary end.
+    /// Both are ready for the loop at the same time, the bytes first.
+    @Test(arguments: [true, false])
+    func resetThatAWriteMeetsFirstResetsTheOther(byClient: Bool) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            let (one, other) = byClient ? (near, far) : (far, near)
+            let isBlocked = Watched(false)
+            let go = DispatchSemaphore(value: 0)
+            proxy.loop.eventLoop.execute {
+                isBlocked.update { $0 = true }
+                go.wait()
+            }
+            try await isBlocked.wait("the loop stands still") { $0 }
+            try await other.send("bytes for a peer that is gone")
+            try await one.reset()
+            try await one.received.wait("the reset is sent") { $0.ending != nil }
+            go.signal()
             #expect(try await other.ending().0 == .reset)
             try await Self.waitForNoTunnel(proxy)
         }

@@ -55,6 +55,7 @@ extension AdminRoutes {
             counts: StateCounts.document(await engine.counts()),
             data: entries.map { EntryDocument($0, view) }, nextCursor: nextCursor?.description,
             reachability: ReachabilityDocument(await engine.reachabilityView(), wall: wall),
+            tunnels: StatusDocument.Tunnels(sources.metrics),
             role: access.role(of: request) ?? .viewer, isLoggedIn: sessions.role(of: request) != nil,
             proxy: sources.proxyURLs(), problem: problem)
     }

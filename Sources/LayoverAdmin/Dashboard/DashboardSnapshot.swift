@@ -28,6 +28,7 @@ struct DashboardSnapshot: Codable, Sendable {
     var data: [EntryDocument]
     @OrNull var nextCursor: String?
     var reachability: ReachabilityDocument
+    var tunnels: StatusDocument.Tunnels
     /// What the caller may do.
     var role: AdminRole
     /// Whether it is a browser that can log out.

@@ -34,6 +34,8 @@ package struct ReachabilityDocument: Codable, Sendable {
     @OrNull package var defaultRoutes: [DefaultRoute]?
     @OrNull package var lastProbe: Probe?
     @OrNull package var networkChangedAt: String?
+    /// `freeze`, `cut` or `keep`; null unless the mode is `offline`.
+    @OrNull package var tunnels: String?
 }
 
 extension ReachabilityDocument {
@@ -44,7 +46,7 @@ extension ReachabilityDocument {
             links: view.links?.links.map { Link(name: $0.name, addresses: $0.addresses) },
             defaultRoutes: view.links.map(Self.routes),
             lastProbe: view.lastProbe.map { Probe($0, at: view.lastProbeAt.map(wall.text(of:))) },
-            networkChangedAt: view.networkChangedAt.map(wall.text(of:)))
+            networkChangedAt: view.networkChangedAt.map(wall.text(of:)), tunnels: view.tunnels?.rawValue)
     }
 
     private static func routes(_ snapshot: LinkSnapshot) -> [DefaultRoute] {

@@ -8,6 +8,13 @@ package struct StatusDocument: Codable, Sendable {
         @OrNull package var used: Int?
     }
 
+    /// Tunnels (CONNECT) and upgraded connections.
+    package struct Tunnels: Codable, Sendable {
+        package var open: Int
+        /// Open ones through which no byte passes for now, because of the mode or of a rehearsal.
+        package var frozen: Int
+    }
+
     /// Totals since the start.
     package struct Totals: Codable, Sendable {
         package var requests: Int
@@ -56,6 +63,7 @@ package struct StatusDocument: Codable, Sendable {
     package var asksForUser: Bool
     package var reachability: ReachabilityDocument
     package var counts: [String: Int]
+    package var tunnels: Tunnels
     /// Incidents that are open.
     package var incidents: Int
     /// Outages that are played.
@@ -85,7 +93,7 @@ extension StatusDocument {
             uptime: (status.uptime.inSeconds * 1000).rounded() / 1000, draining: sources.isDraining(),
             proxy: sources.proxyURLs(), asksForUser: sources.asksForUser(),
             reachability: ReachabilityDocument(status.reachability, wall: wall),
-            counts: StateCounts.document(status.counts),
+            counts: StateCounts.document(status.counts), tunnels: Tunnels(sources.metrics),
             incidents: status.incidentCount,
             rehearsals: status.rehearsalCount,
             upstream: upstream,
@@ -108,6 +116,13 @@ extension StatusDocument.Upstream {
         let count = await sources.connectionCounts().total
         let tunnels = sources.metrics.reduce(0) { $0 + $1.openTunnelCount.current }
         self.init(connections: count.open + tunnels, streams: count.busy)
+    }
+}
+
+extension StatusDocument.Tunnels {
+    init(_ metrics: [LoopMetrics]) {
+        open = metrics.reduce(0) { $0 + $1.openTunnelCount.current }
+        frozen = metrics.reduce(0) { $0 + $1.frozenTunnelCount.current }
     }
 }
 

@@ -74,6 +74,9 @@ struct MetricsPage {
         page.add("upstream_streams", .gauge, "Requests under way on connections to servers.", upstream.streams)
         page.add("tunnels_total", .counter, "CONNECT tunnels opened.", total { $0.tunnelCount.current })
         page.add("open_tunnels", .gauge, "Open CONNECT tunnels.", total { $0.openTunnelCount.current })
+        page.add(
+            "frozen_tunnels", .gauge, "Open tunnels that a mode or a rehearsal keeps from passing bytes.",
+            total { $0.frozenTunnelCount.current })
         if let interception = sources.interception() {
             page.add(
                 "intercepted_connections_total", .counter, "TLS connections of clients that were intercepted.", interception.connections)

@@ -19,9 +19,11 @@ extension AdminRoutes {
             throw Problem.malformedBody("Send one of 'mode' and 'hint'.")
         }
         switch try order.change() {
-        case .mode(let mode, let reason):
-            context.audit.write { $0.detail = "mode \(mode.rawValue)" }
-            return try answer(await engine.setMode(mode, reason: reason))
+        case .mode(let mode, let reason, let tunnels):
+            context.audit.write { $0.detail = mode == .offline ? "mode offline, tunnels \(tunnels.rawValue)" : "mode \(mode.rawValue)" }
+            let view = await engine.setMode(mode, reason: reason, tunnels: tunnels)
+            await engine.untilLoopsCaughtUp()
+            return try answer(view)
         case .hint:
             context.audit.write { $0.detail = "hint" }
             return try answer(await engine.hintChanged())

@@ -25,6 +25,7 @@ extension AdminRoutes {
         } catch {
             throw Problem.rehearsal(error)
         }
+        await engine.untilLoopsCaughtUp()
         return try json(RehearsalDocument(rehearsal, wall: wall))
     }
 
@@ -36,6 +37,7 @@ extension AdminRoutes {
             let rehearsal = await engine.stopRehearsal(number, by: author(of: request, context))
         else { throw Problem.unknownRehearsal }
         context.audit.write { $0.detail = "\(rehearsal.order.fault.rawValue) \(rehearsal.order.host)" }
+        await engine.untilLoopsCaughtUp()
         return try json(RehearsalDocument(rehearsal, wall: wall))
     }
 }

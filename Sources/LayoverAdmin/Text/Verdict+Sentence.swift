@@ -32,6 +32,7 @@ extension Verdict.Parking {
         case .status: "Parked: retryOn lists the status."
         case .portal: "Parked: a captive portal answers in place of the origin, so the certificate is most likely the portal's."
         case .networkChanged: "Retried: the network changed while the attempt was connecting."
+        case .offline: "Parked: a person set the mode to offline before anything was sent."
         case .onMaybeApplied: "Undecided: the server may have processed the request, and it is not repeatable."
         case .outcomeUnknown:
             asks == nil

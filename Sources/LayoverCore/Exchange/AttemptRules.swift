@@ -14,8 +14,10 @@ package struct AttemptRules: Sendable {
     /// Whether the last attempt was made on a new connection because a kept-alive one had died.
     package var hasTriedNewConnection = false
     /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
-    /// network changed while it was connecting.
+    /// network changed while it was connecting, or a person set the mode `offline`.
     package var isAbandoned = false
+    /// Whether the mode was the reason.
+    package var isAbandonedByMode = false
     /// Whether a person ended the attempt under way.
     package var isAborted = false
     /// Whether the proxy is being stopped and cuts off what is under way. A ticket is left as the next process is to
@@ -53,6 +55,7 @@ package struct AttemptRules: Sendable {
     package mutating func attemptStarted(trigger: AttemptTrigger) -> Int {
         counts.all += 1
         isAbandoned = false
+        isAbandonedByMode = false
         isAborted = false
         lastTrigger = trigger
         // mutant: tireless
@@ -110,7 +113,7 @@ package struct AttemptRules: Sendable {
             // mutant: forced-and-lost
             guard mayBeSent(request) else { return verdictOnRisk(failure) }
             if lastTrigger.isAutomatic { counts.automatic -= 1 }
-            return .park(.init(delay: .zero, shutsGate: false, rule: .networkChanged))
+            return .park(parkingAfterAbandoning)
         }
         if isTicket, failure.isOurOwn {
             return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
@@ -157,6 +160,11 @@ package struct AttemptRules: Sendable {
     package func parkingAfterAbort(using generator: inout some RandomNumberGenerator) -> Verdict.Parking {
         .init(
             delay: policy.delay.delay(afterAttempt: max(1, delayCount), using: &generator), shutsGate: false, rule: .aborted)
+    }
+
+    /// It is made again at once, or when the mode ends.
+    private var parkingAfterAbandoning: Verdict.Parking {
+        .init(delay: .zero, shutsGate: false, rule: isAbandonedByMode ? .offline : .networkChanged)
     }
 
     /// What follows a failure where another attempt must not, or cannot, be made; nil where it may.

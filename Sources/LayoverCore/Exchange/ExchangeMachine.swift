@@ -247,6 +247,14 @@ package struct ExchangeMachine: Sendable {
         return (failure, rules.parkingAfterAbort(using: &generator))
     }
 
+    /// A person set the mode `offline` before it began: what it needs was still being read.
+    package mutating func offlineBeforeStart() -> (Failure, Verdict.Parking) {
+        let failure = Failure(
+            phase: .resolving, kind: .proxyInternalResponse, evidence: .neverSent, message: "A person set the mode to offline.")
+        lastFailure = failure
+        return (failure, Verdict.Parking(delay: .zero, shutsGate: false, rule: .offline))
+    }
+
     // MARK: Responses
 
     /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any

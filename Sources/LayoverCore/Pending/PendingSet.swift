@@ -209,11 +209,19 @@ package struct PendingSet: Sendable {
         return gather(now: now) { PausedEntries(now: now).storeRecovered(&$0.schedule) }
     }
 
-    /// An admin changed the mode.
-    package mutating func modeChanged(to mode: ReachabilityMode, now: Timestamp) -> [PendingAction] {
-        guard mode != self.mode else { return [] }
+    /// An admin changed the mode. In mode `offline` attempts that have sent nothing wait, too.
+    ///
+    /// - Parameter cuts: Whether all attempts under way are aborted, whatever they have sent.
+    package mutating func modeChanged(to mode: ReachabilityMode, cuts: Bool = false, now: Timestamp) -> [PendingAction] {
+        guard mode != self.mode || cuts else { return [] }
         schedule.mode = mode
-        return mode == .offline ? gather(now: now) { $0.schedule.lookForStrays() } : reachable(now: now)
+        guard mode == .offline else { return reachable(now: now) }
+        return gather(now: now) { set in
+            set.schedule.lookForStrays()
+            for id in set.entries.idsInOrder where set.entries[id]?.state == .attempting {
+                if cuts { set.schedule.actions.append(.abortAttempt(id, isCommanded: true)) } else { set.schedule.abandonAttempt(of: id) }
+            }
+        }
     }
 
     /// The proxy is being stopped: nothing is parked any more, and what waits ends.

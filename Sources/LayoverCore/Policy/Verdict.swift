@@ -55,6 +55,8 @@ package enum Verdict: Sendable, Hashable {
         case portal
         /// The network changed while it was connecting.
         case networkChanged
+        /// A person set the mode `offline` before anything was sent.
+        case offline
         /// `onMaybeApplied` is `ask`.
         case onMaybeApplied
         /// The response to a repetition does not show whether an earlier attempt was applied.

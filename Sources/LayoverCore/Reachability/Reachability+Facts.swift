@@ -9,7 +9,7 @@ extension Reachability {
         case .resumed, .hinted: actions += changed(wakes: true, now: now)
         case .originAway(let origin): actions += originAway(origin, now: now)
         case .originBack: actions += originBack(now: now)
-        case .mode(let mode, let reason): actions += modeSet(to: mode, reason: reason, now: now)
+        case .mode(let mode, let reason, let tunnels): actions += modeSet(to: mode, reason: reason, tunnels, now: now)
         }
         return actions
     }
@@ -128,12 +128,14 @@ extension Reachability {
     }
 
     private mutating func modeSet(
-        to mode: ReachabilityMode, reason: String?, now: Timestamp
+        to mode: ReachabilityMode, reason: String?, _ tunnels: OfflineTunnels, now: Timestamp
     ) -> [ReachabilityAction] {
-        guard mode != self.mode || reason != self.reason else { return [] }
+        let tunnels = mode == .offline ? tunnels : .freeze
+        guard mode != self.mode || reason != self.reason || tunnels != tunnelsWhenOffline else { return [] }
         let before = self.mode
         self.mode = mode
         self.reason = reason
+        tunnelsWhenOffline = tunnels
         if mode == .offline {
             probeAt = nil
         } else if mode != before {

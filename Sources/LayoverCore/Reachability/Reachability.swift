@@ -35,6 +35,7 @@ package struct Reachability: Sendable {
 
     package internal(set) var mode: ReachabilityMode
     var reason: String?
+    var tunnelsWhenOffline = OfflineTunnels.freeze
     var state: ReachabilityState
     var since: Timestamp
     /// The newest snapshot that was heard.
@@ -80,8 +81,11 @@ package struct Reachability: Sendable {
         ReachabilityView(
             mode: mode, state: state, observed: observed, since: since, reason: reason,
             detail: detail, links: judged, lastProbe: lastProbe, lastProbeAt: lastProbeAt,
-            networkChangedAt: networkChangedAt)
+            networkChangedAt: networkChangedAt, tunnels: offlineTunnels)
     }
+
+    /// What happens to open tunnels. Nil: the mode is not `offline`. Being offline by evidence is not enough.
+    package var offlineTunnels: OfflineTunnels? { mode == .offline ? tunnelsWhenOffline : nil }
 
     /// Whether the network as a whole counts as away: `PendingSet.isNetworkAway`.
     package var isNetworkAway: Bool {

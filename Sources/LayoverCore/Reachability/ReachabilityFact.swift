@@ -14,6 +14,6 @@ package enum ReachabilityFact: Sendable, Hashable {
     case originAway(Origin)
     /// Some origin answered.
     case originBack
-    /// An admin set the mode. The words are kept for those who ask later.
-    case mode(ReachabilityMode, reason: String?)
+    /// An admin set the mode. The words are kept for those who ask later. `tunnels` counts under `offline` only.
+    case mode(ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze)
 }

@@ -17,4 +17,6 @@ package struct ReachabilityView: Sendable, Hashable {
     package var lastProbeAt: Timestamp?
     /// When connections and names were last dropped because of a change.
     package var networkChangedAt: Timestamp?
+    /// What happens to open tunnels. Nil: the mode is not `offline`.
+    package var tunnels: OfflineTunnels?
 }

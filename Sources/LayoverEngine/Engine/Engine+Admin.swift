@@ -147,16 +147,20 @@ extension Engine {
 
     package func reachabilityView() -> ReachabilityView { reachability.view }
 
-    package func setMode(_ mode: ReachabilityMode, reason: String?) -> ReachabilityView {
+    /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.
+    package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {
         let now = clock.now()
-        for loop in loops { loop.setOffline(mode == .offline) }
+        for loop in loops { loop.setOffline(mode == .offline ? tunnels : nil) }
         // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
-        if mode == .offline { perform(pending.modeChanged(to: mode, now: now)) }
-        perform(reachability.observe(.mode(mode, reason: reason), now: now))
+        if mode == .offline { perform(pending.modeChanged(to: mode, cuts: tunnels == .cut, now: now)) }
+        perform(reachability.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
         perform(pending.modeChanged(to: mode, now: now))
         finishFact()
         return reachability.view
     }
+
+    /// Returns once the event loops have done what they were told before: open tunnels are frozen or reset then.
+    package func untilLoopsCaughtUp() async { for loop in loops { await loop.caughtUp() } }
 
     /// A script of the host reports that the network changed.
     package func hintChanged() -> ReachabilityView {

@@ -112,7 +112,7 @@ package actor Engine {
     /// Lets a loop take part. Before its first connection.
     package func register(_ loop: any ExchangeLoop) {
         loops.append(loop)
-        loop.setOffline(pending.mode == .offline)
+        loop.setOffline(reachability.offlineTunnels)
         loop.setNetwork(reachability.condition)
     }
 

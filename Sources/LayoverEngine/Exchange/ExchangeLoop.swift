@@ -4,12 +4,23 @@ package import LayoverCore
 package protocol ExchangeLoop: AnyObject, Sendable {
     /// The gate of an origin has changed.
     func announce(_ origin: Origin, _ notice: OriginNotice)
-    /// Whether an admin set the mode `offline`: then everything is parked.
-    func setOffline(_ isOffline: Bool)
+    /// An admin set the mode. Under `offline` everything is parked.
+    ///
+    /// - Parameter tunnels: What happens to open tunnels; nil: the mode is not `offline`.
+    func setOffline(_ tunnels: OfflineTunnels?)
+    /// The rehearsals under way are others now.
+    func setRehearsals(_ current: [Rehearsal])
     /// The network as a whole is in another condition.
     func setNetwork(_ condition: NetworkCondition)
     /// Makes an attempt of a ticket, which has no client here. Nil: there is no store to read it from.
     func replay(_ replay: TicketReplay) -> (any HeldExchange)?
     /// Use no connection and no name that is older than this call.
     func networkChanged()
+    /// Returns once the calls before have taken effect.
+    func caughtUp() async
+}
+
+extension ExchangeLoop {
+    package func setRehearsals(_ current: [Rehearsal]) {}
+    package func caughtUp() async {}
 }

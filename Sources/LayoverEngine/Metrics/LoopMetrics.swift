@@ -7,6 +7,8 @@ package final class LoopMetrics: Sendable {
     package let openConnectionCount = Atomic<Int>(0)
     package let tunnelCount = Atomic<Int>(0)
     package let openTunnelCount = Atomic<Int>(0)
+    /// Open tunnels through which no byte passes for now.
+    package let frozenTunnelCount = Atomic<Int>(0)
     package let attemptCount = Atomic<Int>(0)
     package let failedAttemptCount = Atomic<Int>(0)
     package let resumedResponseCount = Atomic<Int>(0)

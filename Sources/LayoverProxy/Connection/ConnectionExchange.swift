@@ -26,6 +26,10 @@ protocol ConnectionExchange: AnyObject {
     func reroute()
     /// The network changed: an attempt that may hang on the old one is made anew.
     func abandonIfFresh()
+    /// A person set the mode `offline`. Default: nothing of it concerns the network.
+    ///
+    /// - Parameter cuts: Whether an attempt under way is aborted, whatever it has sent.
+    func wentOffline(cuts: Bool)
     /// The proxy is being stopped. Default: it is let finish.
     func drain()
     /// The time to finish is over: says a last word to a client that has got none yet. Default: there is nothing to say.
@@ -39,6 +43,7 @@ protocol ConnectionExchange: AnyObject {
 extension ConnectionExchange {
     func released() {}
     func describe(in record: AccessRecord) {}
+    func wentOffline(cuts: Bool) {}
     func drain() {}
     func cutOff() -> Bool { true }
     func finalResponseIsOverdue() {}

@@ -49,7 +49,7 @@ extension ClientRecipient {
             return exchange.recipient.breakOff(failure, of: exchange)
         } else if let failure {
             // It wanted one response, not a wait.
-            return fail(failure, .pass, exchange)
+            return exchange.fail(failure, .pass)
         } else {
             left(exchange)
         }

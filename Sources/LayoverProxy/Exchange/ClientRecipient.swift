@@ -246,6 +246,8 @@ extension ClientRecipient: ConnectionExchange {
         if let exchange, exchange.entry == nil { exchange.abandonIfConnecting() }
     }
 
+    func wentOffline(cuts: Bool) { exchange?.wentOffline(cuts: cuts) }
+
     /// One that waits has left; during the first attempt its response is still delivered.
     func clientClosedInput() {
         guard let exchange else { return }

@@ -34,7 +34,10 @@ extension Exchange {
     }
 
     func fail(_ failure: Failure, _ reason: Verdict.FailReason) {
-        if let client { client.fail(failure, reason, self) } else { ended(as: .failed, failure: failure) }
+        if reason == .pass, machine.rules.isAbandonedByMode, failure.evidence == .neverSent {
+            // A request that cannot wait gets the answer of one that came a moment later.
+            serveStale { self.fail(.offline) }
+        } else if let client { client.fail(failure, reason, self) } else { ended(as: .failed, failure: failure) }
     }
 
     func fail(_ problem: Problem) { client?.fail(problem, self) }
@@ -82,12 +85,39 @@ extension Exchange: HeldExchange {
     /// How far the attempt under way has got.
     var progress: AttemptProgress? { run.progress }
 
-    /// Aborts an attempt that may be hanging on a network that is gone. Its verdict makes another.
+    /// Aborts an attempt that has sent nothing: it may be hanging on a network that is gone, or a person set the mode `offline`. Its
+    /// verdict makes another, at once or when the mode ends.
     func abandonIfConnecting() {
         guard attempt != nil, run.handshake == nil, phase == .attempting || phase == .preflight else { return }
-        if let client, machine.rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
+        let isOffline = loop.network.isOffline
+        if !isOffline, let client, machine.rules.policy.mode == .pass || client.connection?.isInputClosed != false { return }
         machine.rules.isAbandoned = true
+        machine.rules.isAbandonedByMode = isOffline
         run.cancelIfConnecting()
+    }
+
+    /// A person set the mode `offline`.
+    ///
+    /// - Parameter cuts: Whether the attempt under way is aborted, whatever it has sent.
+    func wentOffline(cuts: Bool) {
+        // The engine abandons the attempts of entries too, but an entry may be on its way to the engine.
+        guard cuts else { return abandonIfConnecting() }
+        guard attempt != nil || run.handshake != nil else { return }
+        switch phase {
+        case .attempting, .preflight, .delivering, .unattended:
+            machine.rules.isAborted = true
+            run.abort()
+        case .ended: run.abort()
+        // The engine decides about a response in hand.
+        case .collecting, .searching, .accepting, .offering, .parked: break
+        }
+    }
+
+    /// The connection was dialled at the moment when the mode was set to `offline`. Nothing was sent.
+    func dialledWhileOffline() {
+        machine.rules.isAbandoned = true
+        machine.rules.isAbandonedByMode = true
+        attemptFailed(.abortedByProxy)
     }
 
     func dropResponse() {

@@ -83,6 +83,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator)
             return park(failure, parking)
         }
+        guard !loop.network.isOffline else {
+            // The request of a ticket was read from the store when the mode was set.
+            let (failure, parking) = machine.offlineBeforeStart()
+            return park(failure, parking)
+        }
         guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
         machine.rules.hasTriedNewConnection = false
         if let entry, store != nil, request.parent?.hop != toldHop { loop.engine.post(.goesThrough(entry, request.parent?.hop)) }

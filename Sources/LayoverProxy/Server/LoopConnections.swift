@@ -13,9 +13,12 @@ final class LoopConnections {
     /// Streams among those that are open.
     private var streamCount = 0
     private var sessions: [ObjectIdentifier: HTTP2Session] = [:]
-    private var tunnels: [ObjectIdentifier: TunnelRelay] = [:]
+    let tunnels: LoopTunnels
 
-    init(metrics: LoopMetrics) { self.metrics = metrics }
+    init(metrics: LoopMetrics) {
+        self.metrics = metrics
+        tunnels = LoopTunnels(metrics: metrics)
+    }
 
     var count: Int { open.count }
 
@@ -57,24 +60,10 @@ final class LoopConnections {
         metrics.openConnectionCount.store(open.count - streamCount + sessions.count, ordering: .relaxed)
     }
 
-    /// - Parameter near: The client's half.
-    func opened(_ near: TunnelRelay) {
-        tunnels[ObjectIdentifier(near)] = near
-        metrics.tunnelCount.increment()
-        metrics.openTunnelCount.increment()
-    }
-
-    /// - Returns: Whether it was open.
-    func closed(_ near: TunnelRelay) -> Bool {
-        guard tunnels.removeValue(forKey: ObjectIdentifier(near)) != nil else { return false }
-        metrics.openTunnelCount.increment(by: -1)
-        return true
-    }
-
     func closeAll() {
         for connection in inOrder { connection.closeNow() }
         for session in allSessions { session.closeNow() }
-        for tunnel in tunnels.values { tunnel.close() }
+        tunnels.closeAll()
     }
 
     // MARK: Writing
@@ -95,7 +84,7 @@ final class LoopConnections {
         flush()
         for connection in inOrder(where: { $0.wantsTick(now: now) }) { connection.tick(now: now) }
         for session in allSessions { session.tick(now: now) }
-        for tunnel in tunnels.values { tunnel.tick(now: now, coarseNow: coarseNow, idleMax: tunnelIdleMax) }
+        tunnels.tick(now: now, coarseNow: coarseNow, idleMax: tunnelIdleMax)
     }
 
     // MARK: For tests

@@ -143,9 +143,24 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         eventLoop.execute { self.network.announce(origin, notice) }
     }
 
-    package func setOffline(_ isOffline: Bool) {
-        eventLoop.execute { self.network.isOffline = isOffline }
+    package func setOffline(_ tunnels: OfflineTunnels?) {
+        eventLoop.execute { self.modeSet(tunnels) }
     }
+
+    private func modeSet(_ tunnels: OfflineTunnels?) {
+        network.isOffline = tunnels != nil
+        if let tunnels {
+            for connection in connections.inOrder { connection.exchange?.wentOffline(cuts: tunnels == .cut) }
+            for exchange in unattended.values { exchange.wentOffline(cuts: tunnels == .cut) }
+        }
+        connections.tunnels.modeSet(tunnels, now: engine.clock.now())
+    }
+
+    package func setRehearsals(_ current: [Rehearsal]) {
+        eventLoop.execute { self.connections.tunnels.rehearsed(current, now: self.engine.clock.now()) }
+    }
+
+    package func caughtUp() async { try? await eventLoop.submit {}.get() }
 
     package func setNetwork(_ condition: NetworkCondition) {
         eventLoop.execute { self.network.condition = condition }
@@ -219,8 +234,12 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     /// begins afterwards counts from the real time.
     func tick(now: NIODeadline) { connections.tick(now: now, coarseNow: coarseNow, tunnelIdleMax: timeouts.tunnelIdle) }
 
+    func opened(_ near: TunnelRelay, to origin: Origin) {
+        connections.tunnels.opened(near, to: origin, now: engine.clock.now())
+    }
+
     func closed(_ near: TunnelRelay) {
-        if connections.closed(near) { connectionLimit.closed() }
+        if connections.tunnels.closed(near) { connectionLimit.closed() }
     }
 
     /// The open connections to origins, but for those of tunnels, which `LoopMetrics.openTunnelCount` has.

@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverHTTP
 import NIOCore
 
@@ -5,10 +6,12 @@ extension ClientConnection {
     /// Turns this connection into one half of a tunnel: swaps the handlers. From here on the bytes pass by without us.
     ///
     /// - Parameters:
+    ///   - origin: The other end of the tunnel.
     ///   - far: The other half, which is in the pipeline of its channel already.
-    ///   - head: What the client is sent first.
+    ///   - head: The client is sent this first.
+    ///   - rest: Bytes that the origin has sent already.
     /// - Returns: Whether it stands. If not, both connections are closed.
-    func becomeTunnel(to far: TunnelRelay, _ channel: any Channel, head: ByteBuffer) -> Bool {
+    func becomeTunnel(to origin: Origin, by far: TunnelRelay, _ channel: any Channel, head: ByteBuffer, rest: ByteBuffer) -> Bool {
         guard let context else {
             channel.close(promise: nil)
             return false
@@ -25,7 +28,7 @@ extension ClientConnection {
             loop.accessLog?.write(access, .done)
         }
         TunnelRelay.join(near, far)
-        access?.sentByteCount += head.readableBytes
+        access?.sentByteCount += head.readableBytes + rest.readableBytes
         write(head)
         flushNow()
         let early = input
@@ -39,15 +42,15 @@ extension ClientConnection {
             return false
         }
         access?.receivedByteCount += early.readableBytes
-        if early.readableBytes > 0 { channel.writeAndFlush(early, promise: nil) }
         phase = .closed
         exchange = nil
         deadline = nil
         loop.closed(self)
-        loop.connections.opened(near)
+        // It may be frozen from the start.
+        loop.opened(near, to: origin)
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        far.start()
-        near.start(isInputClosed: isInputClosed)
+        far.start(early: rest)
+        near.start(early: early, isInputClosed: isInputClosed)
         return true
     }
 }

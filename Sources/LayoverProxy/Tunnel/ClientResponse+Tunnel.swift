@@ -12,6 +12,11 @@ extension ClientResponse {
             exchange.run.end()
             return exchange.ended(as: .cancelled)
         }
+        guard !loop.network.isOffline else {
+            // It was dialled at the moment when the mode was set.
+            socket.close()
+            return exchange.dialledWhileOffline()
+        }
         let opening = FarOpening(of: exchange, attempt, loop: loop) { channel, rest in self.stands(channel, rest, of: exchange) }
         exchange.run.opening = opening
         opening.begin(on: socket)
@@ -41,7 +46,7 @@ extension ClientResponse {
             writeStatus(of: exchange, into: &head)
             head.writeStaticString("\r\n")
         }
-        let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
+        let far = TunnelRelay()
         let isStanding =
             (try? channel.pipeline.syncOperations.addHandler(far)) != nil
             && connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: head, rest: rest)
@@ -65,7 +70,7 @@ extension ClientResponse {
         connection.responds(head.status, from: .origin)
         var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)
-        out.writeImmutableBuffer(rest)
-        exchange.ended(as: connection.becomeTunnel(to: far, channel, head: out) ? .delivered : .failed)
+        let isStanding = connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: out, rest: rest)
+        exchange.ended(as: isStanding ? .delivered : .failed)
     }
 }

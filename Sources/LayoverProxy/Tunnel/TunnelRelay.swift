@@ -8,7 +8,7 @@ import NIOCore
 /// its output only: half-closed connections go on working. A reset is passed on as one, behind the bytes that came before it: an end in
 /// its place would make a message that was cut off look complete (RFC 9112 section 8). Likewise an end of TLS without a close_notify.
 /// A tunnel through which nothing has passed for `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would
-/// stay for ever. So is one whose origin is dead (`PeerSilence`), by a reset; an origin that only stalls is alive.
+/// stay for ever.
 ///
 /// While a tunnel is *frozen* nothing is read and no byte is passed on. The bytes of a read that was under way are kept. The end of one
 /// side passes, unless bytes are kept before it; a reset always passes, and the kept bytes are dropped then. Bytes that the channel of
@@ -23,6 +23,10 @@ final class TunnelRelay: ChannelInboundHandler {
     private var isReading = false
     private var isInputClosed = false
     private var isOutputClosed = false
+    /// Whether the end of this side's output was sent. From then on NIO closes the channel at the end of its input, without the event.
+    private var isOutputEnded = false
+    /// Whether the tunnel is closed from here, so that the end of its connections says nothing about their peers.
+    private var isClosing = false
     /// Whether bytes came in since the last tick.
     private var hasMoved = true
     /// Bytes that came in so far.
@@ -37,19 +41,11 @@ final class TunnelRelay: ChannelInboundHandler {
     private var kept: [ByteBuffer] = []
     /// How the partner's side ended behind the kept bytes. Nil: it goes on.
     private var keptEnd: CloseMode?
-    /// How long nothing may come back from the peer of this half when it has to answer; nil: for ever.
-    private let deadPeer: Duration?
-    private var peerSilence = PeerSilence()
-    private var peerCheckAt = NIODeadline.uptimeNanoseconds(0)
     /// Nil for the origin's half.
     private let whenClosed: ((TunnelRelay) -> Void)?
 
-    /// - Parameters:
-    ///   - deadPeer: For the origin's half.
-    ///   - whenClosed: For the client's half.
-    init(deadPeer: Duration? = nil, whenClosed: ((TunnelRelay) -> Void)? = nil) {
-        (self.deadPeer, self.whenClosed) = (deadPeer, whenClosed)
-    }
+    /// - Parameter whenClosed: For the client's half.
+    init(whenClosed: ((TunnelRelay) -> Void)? = nil) { self.whenClosed = whenClosed }
 
     static func join(_ one: TunnelRelay, _ other: TunnelRelay) {
         one.partner = other
@@ -63,8 +59,16 @@ final class TunnelRelay: ChannelInboundHandler {
         partner = nil
     }
 
-    /// Begins to relay. `isInputClosed`: whether this side had stopped sending before.
-    func start(isInputClosed: Bool = false) {
+    /// Begins to relay.
+    ///
+    /// - Parameters:
+    ///   - early: Bytes that this side has sent already.
+    ///   - isInputClosed: Whether this side had stopped sending before.
+    func start(early: ByteBuffer = ByteBuffer(), isInputClosed: Bool = false) {
+        if early.readableBytes > 0 {
+            partner?.pass(early)
+            partner?.context?.flush()
+        }
         self.isInputClosed = isInputClosed
         if isInputClosed { partner?.closeOutput() }
         readMore()
@@ -75,7 +79,6 @@ final class TunnelRelay: ChannelInboundHandler {
     /// Once a second, for the client's half.
     func tick(now: NIODeadline, coarseNow: NIODeadline, idleMax: TimeAmount) {
         if isFrozen { return }
-        if partner?.hasMoved == false { partner?.checkPeer(now: now) }
         if hasMoved || partner?.hasMoved == true {
             hasMoved = false
             partner?.hasMoved = false
@@ -96,16 +99,64 @@ final class TunnelRelay: ChannelInboundHandler {
 
     /// Closes both sides at once.
     func close() {
-        partner?.context?.close(promise: nil)
-        context?.close(promise: nil)
+        let contexts = [partner?.context, context].compactMap { $0 }
+        isClosing = true
+        partner?.isClosing = true
+        for context in contexts { context.close(promise: nil) }
+    }
+
+    /// Closes both sides at once, by resets.
+    func reset() {
+        context?.closesByReset()
+        partner?.context?.closesByReset()
+        close()
+    }
+
+    // MARK: Freezing
+
+    /// For the client's half. No byte passes from now on.
+    func freeze() {
+        frozenAt = .now()
+        isFrozen = true
+        partner?.isFrozen = true
+    }
+
+    /// For the client's half. What was kept passes at once, and the tunnel goes on.
+    func thaw() {
+        if let frozenAt, let deadline { self.deadline = deadline + (NIODeadline.now() - frozenAt) }
+        frozenAt = nil
+        let halves = [self, partner].compactMap { $0 }
+        for half in halves { half.isFrozen = false }
+        for half in halves { half.passKept() }
+        for half in halves { half.closeIfOver() }
+        for half in halves { half.readMore() }
+    }
+
+    private func passKept() {
+        let (bytes, end) = (kept, keptEnd)
+        (kept, keptEnd) = ([], nil)
+        guard !bytes.isEmpty, let context else { return }
+        for piece in bytes { context.write(wrapOutboundOut(piece), promise: nil) }
+        context.flush()
+        switch end {
+        case .output?: closeOutput()
+        case .all?: context.closeWhenWritten()
+        case .input?, nil: break
+        }
+    }
+
+    /// Bytes from the partner's side.
+    private func pass(_ bytes: ByteBuffer) {
+        if isFrozen { kept.append(bytes) } else { context?.write(wrapOutboundOut(bytes), promise: nil) }
     }
 
     // MARK: Channel events
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         hasMoved = true
-        byteCount += unwrapInboundIn(data).readableBytes
-        partner?.context?.write(data, promise: nil)
+        let bytes = unwrapInboundIn(data)
+        byteCount += bytes.readableBytes
+        partner?.pass(bytes)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -129,40 +180,71 @@ final class TunnelRelay: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        partner?.partnerLeft()
+        // A reset that a write meets first closes the channel without `errorCaught`.
+        partner?.partnerLeft(hasEnded: isInputClosed || isOutputEnded || isClosing)
         partner = nil
-        whenClosed(self)
+        whenClosed?(self)
         context.fireChannelInactive()
     }
 
     /// A reset, for the most part.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        partner?.context?.closesByReset()
+        partner?.wasReset()
         context.close(promise: nil)
     }
 
     private func readMore() {
-        guard !isReading, !isInputClosed, partner?.context?.channel.isWritable == true else { return }
+        guard !isReading, !isFrozen, !isInputClosed, partner?.context?.channel.isWritable == true else { return }
         isReading = true
         context?.read()
     }
 
     private func closeOutput() {
         guard !isOutputClosed else { return }
+        guard kept.isEmpty else {
+            keptEnd = .output
+            return
+        }
         isOutputClosed = true
         if isInputClosed { return closeIfOver() }
-        context?.closeWhenWritten(.output)
+        guard let context else { return }
+        // Behind all that was written before, as `closeWhenWritten` does.
+        context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenSuccess {
+            self.isOutputEnded = true
+            context.close(mode: .output, promise: nil)
+        }
     }
 
     /// What was written still goes out before the close.
     private func closeIfOver() {
-        guard isInputClosed, isOutputClosed else { return }
+        // Its last bytes may still be kept for the partner.
+        guard isInputClosed, isOutputClosed, partner?.kept.isEmpty != false else { return }
         context?.closeWhenWritten()
     }
 
+    private func wasReset() {
+        (kept, keptEnd) = ([], nil)
+        context?.closesByReset()
+    }
+
     /// The other side is gone altogether. Bytes on their way are still delivered.
-    private func partnerLeft() {
+    ///
+    /// - Parameter hasEnded: Whether all that it sent has come. If not, its end is a reset.
+    private func partnerLeft(hasEnded: Bool) {
         partner = nil
-        context?.closeWhenWritten()
+        let isNear = whenClosed != nil
+        switch (hasEnded, kept.isEmpty) {
+        case (true, false) where isNear && !isClosing:
+            keptEnd = .all
+        case (true, false):
+            // The client is gone, and no tunnel is left that could be thawed: the origin does not get all of it.
+            wasReset()
+            context?.close(promise: nil)
+        case (true, true):
+            context?.closeWhenWritten()
+        case (false, _):
+            wasReset()
+            context?.closeWhenWritten()
+        }
     }
 }

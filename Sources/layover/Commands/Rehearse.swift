@@ -31,7 +31,8 @@ struct Rehearse: AsyncParsableCommand {
             cut and slow really send the request, the others send nothing.
 
             Other hosts are not affected. It ends after --for (default 10m, at most 24h), \
-            by --stop, or with the proxy. Tunnels (CONNECT) meet refuse, hang and portal.
+            by --stop, or with the proxy. Tunnels (CONNECT) meet refuse, hang and portal: \
+            open ones are frozen by hang and reset by refuse, portal and cut.
 
             Example: layover rehearse api.example.com refuse --for 5m
             """)

@@ -32,6 +32,7 @@ struct Status: AsyncParsableCommand {
         facts.add(
             "pending",
             order.compactMap { name in status.counts[name].map { "\($0) \(name)" } }.joined(separator: ", "))
+        facts.add("tunnels", tunnels(status.tunnels))
         facts.add("incidents", status.incidents == 0 ? "none" : "\(status.incidents) open")
         facts.add("rehearsals", status.rehearsals == 0 ? nil : "\(status.rehearsals) (layover rehearse --list)")
         facts.add("unreachable", status.shutOrigins.isEmpty ? nil : status.shutOrigins.joined(separator: " "))
@@ -46,6 +47,12 @@ struct Status: AsyncParsableCommand {
             facts.add("restart needed", reload.needsRestart.joined(separator: " "))
         }
         return facts.lines
+    }
+
+    /// Nil where nobody uses any.
+    private static func tunnels(_ tunnels: StatusDocument.Tunnels) -> String? {
+        guard tunnels.open > 0 else { return nil }
+        return "\(tunnels.open) open" + (tunnels.frozen > 0 ? ", \(tunnels.frozen) frozen" : "")
     }
 
     private static func store(_ store: StatusDocument.Store) -> String {

@@ -31,8 +31,10 @@ struct RehearsalTable {
             "rehearsal \(rehearsal.id): \(rehearsal.host) plays \(fault(rehearsal)) for \(rehearsal.for)",
             "stop it with: layover rehearse --stop \(rehearsal.id)",
         ]
-        if ["cut", "slow", "status"].contains(rehearsal.fault) {
-            lines.append("tunnels (CONNECT, most https) to this host are not affected by this fault")
+        switch rehearsal.fault {
+        case "cut": lines.append("open tunnels (CONNECT, most https) to this host are reset; new ones are not affected by this fault")
+        case "slow", "status": lines.append("tunnels (CONNECT, most https) to this host are not affected by this fault")
+        default: break
         }
         return lines.map(Terminal.safe)
     }

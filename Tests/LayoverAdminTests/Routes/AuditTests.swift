@@ -112,7 +112,7 @@ struct AuditTests {
             #expect(records.map { $0["command"] as? String } == ["change", "reachability", "purge", "reload"])
             #expect(
                 records.map { $0["detail"] as? String } == [
-                    "priority 0, lane orders", "mode offline", "url https://a.example/?token=***", nil,
+                    "priority 0, lane orders", "mode offline, tunnels freeze", "url https://a.example/?token=***", nil,
                 ])
             #expect(records[1]["reason"] as? String == "on a train")
         }

@@ -78,12 +78,51 @@ struct ProcessRoutesTests {
             #expect(offline.json["mode"] as? String == "offline")
             #expect(offline.json["state"] as? String == "offline")
             #expect(offline.json["reason"] as? String == "train")
+            #expect(offline.json["tunnels"] as? String == "freeze")
 
             let hinted = try await harness.send(
                 "PUT", "/v1/reachability", fields: fields, body: "{\"hint\":\"changed\"}")
             #expect(hinted.status == 200)
             #expect(hinted.json["networkChangedAt"] as? String == "2026-01-01T00:00:05.000Z")
             #expect(try await harness.send("GET", "/v1/reachability").json["mode"] as? String == "offline")
+        }
+    }
+
+    @Test func offlineSaysWhatHappensToTunnelsAndOtherModesDoNot() async throws {
+        try await AdminHarness.with { harness in
+            let orders: [(body: String, tunnels: String?)] = [
+                (#"{"mode":"offline","tunnels":"cut"}"#, "cut"), (#"{"mode":"offline","tunnels":"keep"}"#, "keep"),
+                (#"{"mode":"offline"}"#, "freeze"), (#"{"mode":"auto"}"#, nil),
+            ]
+            for order in orders {
+                let answer = try await harness.send(
+                    "PUT", "/v1/reachability", fields: ["Content-Type": "application/json"], body: order.body)
+                #expect(answer.status == 200 && answer.json["tunnels"] as? String == order.tunnels)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"mode":"offline","tunnels":"thaw"}"#, #"{"mode":"offline","tunnels":null}"#, #"{"mode":"online","tunnels":"freeze"}"#,
+        #"{"hint":"changed","tunnels":"freeze"}"#,
+    ])
+    func tunnelsOfAnotherModeOrAnUnknownWordAreRefused(body: String) async throws {
+        try await AdminHarness.with { harness in
+            let answer = try await harness.send("PUT", "/v1/reachability", fields: ["Content-Type": "application/json"], body: body)
+            #expect(answer.status == 400 && answer.json["kind"] as? String == "malformed_body")
+            #expect(try await harness.send("GET", "/v1/reachability").json["mode"] as? String == "auto")
+        }
+    }
+
+    @Test func statusCountsOpenAndFrozenTunnelsOfAllLoops() async throws {
+        let metrics = [LoopMetrics(), LoopMetrics()]
+        metrics[0].openTunnelCount.increment(by: 2)
+        metrics[1].openTunnelCount.increment(by: 3)
+        metrics[1].frozenTunnelCount.increment()
+        try await AdminHarness.with(sources: { $0.metrics = metrics }) { harness in
+            let tunnels = try await harness.send("GET", "/v1/status").json["tunnels"] as? [String: Int]
+            #expect(tunnels == ["open": 5, "frozen": 1])
+            #expect(try await harness.send("GET", "/metrics").text.contains("\nlayover_frozen_tunnels 1\n"))
         }
     }
 

@@ -103,6 +103,27 @@ struct WakeTests {
 
     // MARK: Modes
 
+    /// An attempt that was connecting when the mode was set went on, and sent its request.
+    @Test mutating func offlineAbandonsAttemptsThatHaveSentNothing() {
+        let id = bench.parked(policy: .fixture { $0.wakeOnReachable = false })
+        _ = bench.wait(.seconds(1))
+        #expect(bench.state(id) == .attempting)
+        #expect(bench.mode(.offline) == [.abandonConnecting(id)])
+        #expect(bench.fail(id, cutOff, delay: .zero, rule: .offline) == [])
+        #expect(bench.entry(id)?.waitingFor == .network)
+        #expect(bench.wait(.seconds(30)) == [])
+        #expect(bench.mode(.auto) == [.start(id, .reachability)])
+    }
+
+    @Test mutating func offlineThatCutsAbortsEveryAttempt() {
+        let id = bench.parked()
+        _ = bench.wait(.seconds(1))
+        #expect(bench.set.modeChanged(to: .offline, cuts: true, now: bench.now) == [.abortAttempt(id, isCommanded: true)])
+        #expect(bench.fail(id, .reset, delay: .seconds(5), rule: .aborted) == [])
+        #expect(bench.set.modeChanged(to: .offline, cuts: true, now: bench.now) == [], "none is under way")
+        #expect(bench.mode(.auto) == [.start(id, .reachability)])
+    }
+
     @Test mutating func offlineStartsNothing() {
         let ids = [bench.parked(), bench.parked(.reset)]
         #expect(bench.mode(.offline) == [])
@@ -124,10 +145,11 @@ struct WakeTests {
         #expect(bench.mode(mode) == [])
     }
 
-    @Test mutating func anAttemptUnderWayGoesOnWhenTheModeBecomesOffline() {
+    /// It had sent something: the attempt goes on, although it was told to end if it had not.
+    @Test mutating func attemptThatHasSentDeliversUnderModeOffline() {
         let id = bench.parked()
         _ = bench.wait(.seconds(1))
-        #expect(bench.mode(.offline) == [])
+        #expect(bench.mode(.offline) == [.abandonConnecting(id)])
         #expect(bench.deliver(id) == [.watched(), .forgotten()])
     }
 

@@ -90,20 +90,20 @@ struct EngineReachabilityTests {
         _ = bench.loop.next()
         let view = await bench.engine.setMode(.offline, reason: "train")
         #expect(view.mode == .offline)
-        #expect(bench.loop.next() == [.offline(true)])
+        #expect(bench.loop.next() == [.offline(.freeze)])
         let exchange = bench.exchange()
         await bench.park(exchange, failure: nil)
         await bench.advance(by: .seconds(300))
         #expect(exchange.next() == [])
         #expect(await bench.engine.entry(exchange.id)?.waitingFor == .network)
         _ = await bench.engine.setMode(.auto, reason: nil)
-        #expect(bench.loop.next().contains(.offline(false)))
+        #expect(bench.loop.next().contains(.offline(nil)))
         #expect(exchange.next().count == 1)
     }
 
     @Test func offlineInTheConfigurationHoldsTheFirstRequest() async {
         let bench = await EngineBench(mode: .offline)
-        #expect(bench.loop.next() == [.offline(true)])
+        #expect(bench.loop.next() == [.offline(.freeze)])
         let exchange = bench.exchange()
         await bench.park(exchange, failure: nil)
         #expect(exchange.next() == [])

@@ -42,7 +42,7 @@ final class RecordingExchange: HeldExchange {
 final class RecordingLoop: ExchangeLoop {
     enum Told: Sendable, Hashable {
         case announce(Origin, OriginNotice)
-        case offline(Bool)
+        case offline(OfflineTunnels?)
         case networkChanged
         case replay(EntryID, AttemptTrigger)
     }
@@ -52,7 +52,7 @@ final class RecordingLoop: ExchangeLoop {
     let network = Watched<[NetworkCondition]>([])
 
     func announce(_ origin: Origin, _ notice: OriginNotice) { told.update { $0.append(.announce(origin, notice)) } }
-    func setOffline(_ isOffline: Bool) { told.update { $0.append(.offline(isOffline)) } }
+    func setOffline(_ tunnels: OfflineTunnels?) { told.update { $0.append(.offline(tunnels)) } }
     func setNetwork(_ condition: NetworkCondition) { network.update { $0.append(condition) } }
     func replay(_ replay: TicketReplay) -> (any HeldExchange)? {
         told.update { $0.append(.replay(replay.id, replay.trigger)) }

@@ -66,6 +66,12 @@ final class TestProxy: Sendable {
         for loop in server.loops { try await loop.eventLoop.submit {}.get() }
     }
 
+    /// Sets the mode as the admin API does.
+    func setMode(_ mode: ReachabilityMode, _ tunnels: OfflineTunnels = .freeze) async {
+        _ = await engine.setMode(mode, reason: nil, tunnels: tunnels)
+        await engine.untilLoopsCaughtUp()
+    }
+
     /// Moves the engine's clock and lets it do what is due.
     func advance(by duration: Duration) async throws {
         clock.advance(by: duration)

@@ -123,7 +123,8 @@ function drawHead() {
   banner.drawRehearsals(latest.rehearsals, latest.role !== "viewer");
   banner.draw(latest.incidents, isStale);
   const { state, mode } = latest.reachability;
-  byID("network").textContent = mode === "auto" ? `Network: ${state}` : `Network: ${state}, set by a person`;
+  const frozen = latest.tunnels.frozen ? `; frozen tunnels: ${latest.tunnels.frozen}` : "";
+  byID("network").textContent = `Network: ${state}${mode === "auto" ? "" : ", set by a person"}${frozen}`;
   byID("network").className = state;
   const chooser = /** @type {HTMLSelectElement} */ (byID("mode"));
   chooser.disabled = latest.role === "viewer";

@@ -16,14 +16,22 @@ struct WakeUp {
     private func wake(_ id: EntryID, _ schedule: inout Schedule) {
         guard let entry = schedule.entries[id], entry.policy.wakeOnReachable, !entry.isUnattended else { return }
         switch entry.fullState {
-        case .attempting(var attempt):
-            // It may be hanging on a network that is gone. If it connects after all, nothing is lost.
-            attempt.isAbandoned = true
-            schedule.entries[id]?.fullState = .attempting(attempt)
-            schedule.actions.append(.abandonConnecting(id))
+        // It may be hanging on a network that is gone.
+        case .attempting: schedule.abandonAttempt(of: id)
         case .waiting(.due), .waiting(.eligible):
             if entry.isWokenByReachability { schedule.makeEligible(id, by: .reachability) }
         case .waiting(.blocked), .held, .undecided, .ended: break
         }
+    }
+}
+
+extension Schedule {
+    /// Has the attempt of an entry made again later, if it has sent nothing. If it connects after all, nothing is lost. An unattended
+    /// one has sent something.
+    mutating func abandonAttempt(of id: EntryID) {
+        guard let entry = entries[id], !entry.isUnattended, case .attempting(var attempt) = entry.fullState else { return }
+        attempt.isAbandoned = true
+        entries[id]?.fullState = .attempting(attempt)
+        actions.append(.abandonConnecting(id))
     }
 }

@@ -1,0 +1,391 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// Open tunnels under mode `offline` and under rehearsals.
+struct FrozenTunnelTests {
+    private static let request = "CONNECT o.test:443 HTTP/1.1\r\nHost: o.test:443\r\n\r\n"
+
+    private static func tunnel(_ proxy: TestProxy, to host: String = "o.test") async throws -> (near: RawClient, far: RawClient) {
+        let near = try await proxy.client(sending: request.replacing("o.test", with: host))
+        let attempt = try await proxy.nextAttempt()
+        let end = try FarEnd()
+        let far = try await end.client()
+        attempt.deliver([.dialled(end.dialled())])
+        #expect(try await near.answer(toHead: true).status == 200)
+        return (near, far)
+    }
+
+    private static func rehearse(_ proxy: TestProxy, _ fault: RehearsalFault, _ host: String = "o.test") async throws -> Int {
+        let order = try RehearsalOrder(host: #require(RehearsedHost(host)), fault: fault)
+        let rehearsal = try await proxy.engine.rehearse(order)
+        await proxy.engine.untilLoopsCaughtUp()
+        return rehearsal.number
+    }
+
+    private static func stop(_ proxy: TestProxy, _ number: Int) async throws {
+        _ = try #require(await proxy.engine.stopRehearsal(number))
+        await proxy.engine.untilLoopsCaughtUp()
+    }
+
+    /// Bytes of one side reach the other.
+    private static func expectPassing(_ one: RawClient, _ other: RawClient, _ text: String = "pass") async throws {
+        try await one.send(text)
+        #expect(try await other.text(text.utf8.count) == text)
+    }
+
+    /// Nothing has come although requests that were sent later on the same loop were answered.
+    private static func expectNothing(at client: RawClient, _ proxy: TestProxy) async throws {
+        for _ in 0..<5 {
+            let other = try await proxy.client(sending: "GET / HTTP/1.1\r\nHost: localhost:\(proxy.port)\r\nConnection: close\r\n\r\n")
+            _ = try await other.ending()
+            try await proxy.settle()
+        }
+        #expect(client.received.value.bytes.isEmpty && client.received.value.ending == nil)
+    }
+
+    @Test func noByteOfAFrozenTunnelPassesAndAllPassWhenTheModeEnds() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            try await Self.expectPassing(near, far)
+            try await Self.expectPassing(far, near)
+            await proxy.setMode(.offline)
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1 && proxy.loop.metrics.frozenTunnelCount.current == 1)
+            try await near.send("question")
+            try await far.send("answer")
+            try await Self.expectNothing(at: far, proxy)
+            try await Self.expectNothing(at: near, proxy)
+            await proxy.setMode(.auto)
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
+            #expect(try await far.text(8) == "question")
+            #expect(try await near.text(6) == "answer")
+            try await TunnelTests.expectOpen(near, far, proxy)
+        }
+    }
+
+    /// Megabytes in both directions, frozen in their middle: all arrive, in order.
+    @Test func bytesOnTheirWayAreNeitherLostNorReordered() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+            async let up: Void = near.send(bytes)
+            async let down: Void = far.send(bytes)
+            try await far.received.wait("some of it") { $0.totalCount > 0 }
+            for round in 0..<20 {
+                await proxy.setMode(round.isMultiple(of: 2) ? .offline : .online)
+                try await proxy.settle()
+            }
+            await proxy.setMode(.offline)
+            for _ in 0..<20 { try await proxy.settle() }
+            await proxy.setMode(.auto)
+            #expect(try await far.bytes(bytes.count) == bytes)
+            #expect(try await near.bytes(bytes.count) == bytes)
+            _ = try await (up, down)
+            try await TunnelTests.expectOpen(near, far, proxy)
+        }
+    }
+
+    /// A frozen tunnel is not read: its sender is stopped by the kernel's buffers.
+    @Test func senderIntoAFrozenTunnelIsHeldBack() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            let sent = Watched(0)
+            let sending = Task {
+                for _ in 0..<32 {
+                    try await near.send([UInt8](repeating: 120, count: 1 << 20))
+                    sent.update { $0 += 1 }
+                }
+            }
+            var (before, quietCount) = (-1, 0)
+            while quietCount < 500 {
+                try await proxy.settle()
+                quietCount = sent.value == before ? quietCount + 1 : 0
+                before = sent.value
+            }
+            #expect(before < 20, "\(before) MiB went into a frozen tunnel")
+            #expect(far.received.value.totalCount == 0)
+            await proxy.setMode(.auto)
+            try await sending.value
+            try await far.received.wait("all of it") { $0.totalCount == 32 << 20 }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func endOfOneSidePassesThroughAFrozenTunnel(byClient: Bool) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            let (one, other) = byClient ? (near, far) : (far, near)
+            try await one.closeOutput()
+            #expect(try await other.ending().0 == .closed)
+            try await other.send("kept")
+            try await Self.expectNothing(at: one, proxy)
+            await proxy.setMode(.auto)
+            #expect(try await one.text(4) == "kept")
+            try await other.closeOutput()
+            #expect(try await one.ending().0 == .closed)
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func tunnelEndsWhileFrozenWhenBothSidesClose() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            near.close()
+            #expect(try await far.ending().0 == .closed)
+            far.close()
+            try await TunnelTests.waitForNoTunnel(proxy)
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
+        }
+    }
+
+    /// An end in front of the bytes would cut them off.
+    @Test(arguments: [true, false])
+    func endBehindKeptBytesPassesBehindThem(byClient: Bool) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            let (one, other) = byClient ? (near, far) : (far, near)
+            try await one.send("last words")
+            try await one.closeOutput()
+            try await Self.expectNothing(at: other, proxy)
+            await proxy.setMode(.auto)
+            let (end, rest) = try await other.ending()
+            #expect(end == .closed && rest == "last words")
+            try await other.send("reply")
+            #expect(try await one.text(5) == "reply")
+            try await other.closeOutput()
+            _ = try await one.ending()
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    /// The origin's connection is over on both sides then, and only its bytes are still to be passed on.
+    @Test func keptBytesOfAnOriginThatIsGoneReachTheClient() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            try await near.closeOutput()
+            #expect(try await far.ending().0 == .closed)
+            await proxy.setMode(.offline)
+            try await far.send("last words")
+            far.close()
+            try await Self.expectNothing(at: near, proxy)
+            await proxy.setMode(.auto)
+            let (end, rest) = try await near.ending()
+            #expect(end == .closed && rest == "last words")
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func resetPassesThroughAFrozenTunnel(byClient: Bool, hasSent: Bool) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            let (one, other) = byClient ? (near, far) : (far, near)
+            if hasSent {
+                try await one.send("never delivered")
+                try await Self.expectNothing(at: other, proxy)
+            }
+            try await one.reset()
+            let (end, rest) = try await other.ending()
+            #expect(end == .reset && rest == "")
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func cutResetsOpenTunnels() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline, .cut)
+            #expect(try await near.ending().0 == .reset)
+            #expect(try await far.ending().0 == .reset)
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    @Test func cutOfFrozenTunnelsResetsThem() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            try await near.send("never delivered")
+            await proxy.setMode(.offline, .cut)
+            #expect(try await near.ending().0 == .reset)
+            let (end, rest) = try await far.ending()
+            #expect(end == .reset && rest == "")
+            try await TunnelTests.waitForNoTunnel(proxy)
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
+        }
+    }
+
+    @Test func keepLeavesTunnelsAloneAndThawsThem() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline, .keep)
+            try await Self.expectPassing(near, far)
+            await proxy.setMode(.offline, .freeze)
+            try await far.send("later")
+            try await Self.expectNothing(at: near, proxy)
+            await proxy.setMode(.offline, .keep)
+            #expect(try await near.text(5) == "later")
+            try await TunnelTests.expectOpen(near, far, proxy)
+        }
+    }
+
+    @Test func beingOfflineByEvidenceFreezesNothing() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            proxy.engine.post(.links(LinkSnapshot()))
+            try await proxy.settle()
+            #expect(await proxy.engine.reachabilityView().state == .offline)
+            try await Self.expectPassing(near, far)
+            try await TunnelTests.expectOpen(near, far, proxy)
+        }
+    }
+
+    @Test func frozenTimeDoesNotCountAsIdle() async throws {
+        try await withProxy(ticks: false, rules: { $0.tunnelIdleTimeout = .seconds(7200) }) { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            try await proxy.tick(in: .seconds(1))
+            await proxy.setMode(.offline)
+            try await proxy.tick(in: .seconds(7300))
+            #expect(proxy.loop.metrics.openTunnelCount.current == 1)
+            await proxy.setMode(.auto)
+            try await Self.expectPassing(near, far)
+            try await proxy.tick(in: .seconds(1))
+            try await proxy.tick(in: .seconds(7300))
+            _ = try await near.ending()
+            try await TunnelTests.waitForNoTunnel(proxy)
+        }
+    }
+
+    // MARK: Opening
+
+    @Test func connectThatIsBeingDialledWaitsForTheEndOfTheMode() async throws {
+        try await withProxy { proxy in
+            let near = try await proxy.client(sending: Self.request)
+            let attempt = try await proxy.nextAttempt()
+            await proxy.setMode(.offline)
+            try await attempt.seen.wait("the cancel") { $0.isCancelled }
+            let entry = try await proxy.entry()
+            #expect(entry.waitingFor == .network && entry.url == "o.test:443")
+            await proxy.setMode(.auto)
+            let end = try FarEnd()
+            let far = try await end.client()
+            try await proxy.nextAttempt().deliver([.dialled(end.dialled())])
+            #expect(try await near.answer(toHead: true).status == 200)
+            try await TunnelTests.expectOpen(near, far, proxy)
+        }
+    }
+
+    /// The connection stood at the moment when the mode was set.
+    @Test func connectionThatIsDialledTooLateIsNotUsed() async throws {
+        try await withProxy { proxy in
+            let near = try await proxy.client(sending: Self.request)
+            let attempt = try await proxy.nextAttempt()
+            try await attempt.outliveCancel()
+            await proxy.setMode(.offline)
+            let end = try FarEnd()
+            let far = try await end.client()
+            attempt.deliver([.dialled(end.dialled())])
+            #expect(try await far.ending().rest == "")
+            #expect(try await proxy.entry().waitingFor == .network)
+            #expect(near.received.value.bytes.isEmpty && near.received.value.ending == nil)
+            #expect(proxy.loop.metrics.openTunnelCount.current == 0)
+        }
+    }
+
+    /// A WebSocket whose handshake was sent before: the attempt finishes, and its connection is frozen from the start.
+    @Test func upgradeThatIsAnsweredWhileOfflineIsFrozenFromTheStart() async throws {
+        try await withProxy { proxy in
+            let near = try await proxy.client(
+                sending: "GET http://o.test/chat HTTP/1.1\r\nHost: o.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+            let attempt = try await proxy.nextAttempt()
+            let end = try FarEnd()
+            let far = try await end.client()
+            attempt.deliver([.dialled(end.dialled())])
+            _ = try await far.received.take("the head of the request") { received -> Bool? in
+                guard Answer.text(received.bytes[...]).hasSuffix("\r\n\r\n") else { return nil }
+                received.bytes = []
+                return true
+            }
+            await proxy.setMode(.offline)
+            try await far.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello")
+            #expect(try await near.answer(toHead: true).status == 101)
+            try await near.send("hi")
+            try await Self.expectNothing(at: near, proxy)
+            try await Self.expectNothing(at: far, proxy)
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 1)
+            await proxy.setMode(.auto)
+            #expect(try await near.text(5) == "hello")
+            #expect(try await far.text(2) == "hi")
+            try await TunnelTests.expectOpen(near, far, proxy)
+        }
+    }
+
+    @Test func frozenTunnelIsClosedWhenTheProxyShutsDown() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            await proxy.setMode(.offline)
+            try await near.send("kept")
+            await proxy.server.drain(within: .seconds(20))
+            _ = try await near.ending()
+            _ = try await far.ending()
+            try await TunnelTests.waitForNoTunnel(proxy)
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
+        }
+    }
+
+    // MARK: Rehearsals
+
+    @Test func hangFreezesTheTunnelsOfItsHostOnly() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            let (otherNear, otherFar) = try await Self.tunnel(proxy, to: "other.test")
+            let number = try await Self.rehearse(proxy, .hang)
+            try await near.send("later")
+            try await Self.expectPassing(otherNear, otherFar)
+            try await Self.expectNothing(at: far, proxy)
+            #expect(proxy.loop.metrics.openTunnelCount.current == 2 && proxy.loop.metrics.frozenTunnelCount.current == 1)
+            // The mode freezes both, and its end leaves the first one frozen.
+            await proxy.setMode(.offline)
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 2)
+            await proxy.setMode(.auto)
+            try await Self.expectPassing(otherNear, otherFar)
+            try await Self.expectNothing(at: far, proxy)
+            try await Self.stop(proxy, number)
+            #expect(try await far.text(5) == "later")
+            #expect(proxy.loop.metrics.frozenTunnelCount.current == 0)
+        }
+    }
+
+    @Test func frozenTunnelGoesOnWhenTheTimeOfTheRehearsalIsOver() async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            _ = try await Self.rehearse(proxy, .hang)
+            try await near.send("later")
+            try await Self.expectNothing(at: far, proxy)
+            try await proxy.advance(by: .seconds(601))
+            #expect(try await far.text(5) == "later")
+        }
+    }
+
+    @Test(arguments: [RehearsalFault.refuse, .cut, .portal])
+    func rehearsedBreakResetsTheTunnelsOfItsHostOnly(fault: RehearsalFault) async throws {
+        try await withProxy { proxy in
+            let (near, far) = try await Self.tunnel(proxy)
+            let (otherNear, otherFar) = try await Self.tunnel(proxy, to: "other.test")
+            _ = try await Self.rehearse(proxy, fault)
+            #expect(try await near.ending().0 == .reset)
+            #expect(try await far.ending().0 == .reset)
+            try await Self.expectPassing(otherNear, otherFar)
+            try await TunnelTests.expectOpen(otherNear, otherFar, proxy)
+        }
+    }
+}

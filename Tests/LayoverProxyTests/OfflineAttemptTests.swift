@@ -1,0 +1,91 @@
+import LayoverCore
+import LayoverEngine
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverProxy
+
+/// Attempts that are under way when a person sets the mode `offline`.
+struct OfflineAttemptTests {
+    @Test func attemptThatHasSentNothingWaitsAndOthersFinish() async throws {
+        try await withProxy { proxy in
+            let fresh = try await proxy.client(sending: .get("/fresh"))
+            let connecting = try await proxy.nextAttempt()
+            let sent = try await proxy.client(sending: .get("/sent"))
+            let sending = try await proxy.nextAttempt()
+            sending.beginSending()
+            await proxy.setMode(.offline)
+            try await connecting.seen.wait("the cancel") { $0.isCancelled }
+            let entry = try await proxy.entry()
+            #expect(entry.waitingFor == .network && entry.attempts.records.count == 1)
+            sending.respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await sent.answer().body == "ok")
+            await proxy.setMode(.auto)
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await fresh.answer().body == "ok")
+        }
+    }
+
+    /// A request that cannot wait gets the answer of one that comes later.
+    @Test func passedAttemptThatHasSentNothingGetsTheAnswerOfTheMode() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/", "Layover-Mode: pass"))
+            _ = try await proxy.nextAttempt()
+            await proxy.setMode(.offline)
+            let answer = try await client.answer()
+            #expect(answer.status == 503 && answer.member("kind") == "offline")
+        }
+    }
+
+    @Test func connectingReplayWaitsForTheEndOfTheModeAndDoesNotCount() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().fail()
+            let id = try await proxy.entry().id
+            _ = await proxy.engine.command(.retry, id)
+            let connecting = try await proxy.nextAttempt()
+            await proxy.setMode(.offline)
+            try await connecting.seen.wait("the cancel") { $0.isCancelled }
+            let entry = try await proxy.entry()
+            #expect(entry.waitingFor == .network)
+            #expect(entry.attempts.records.last?.verdict == .park(.init(delay: .zero, shutsGate: false, rule: .offline)))
+            await proxy.setMode(.auto)
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    /// A GET waits with the evidence that it had; a POST that may have been applied is not sent again.
+    @Test func cutAbortsAttemptsThatHaveSent() async throws {
+        try await withProxy { proxy in
+            let get = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().beginSending()
+            let post = try await proxy.client(sending: "POST http://o.test/ HTTP/1.1\r\nHost: o.test\r\nContent-Length: 1\r\n\r\nx")
+            _ = try await proxy.nextAttempt().wholeBody()
+            await proxy.setMode(.offline, .cut)
+            let answer = try await post.answer()
+            #expect(answer.status == 502 && answer.member("evidence") == "maybeApplied")
+            let entry = try await proxy.entry()
+            #expect(entry.method == "GET" && entry.waitingFor == .network)
+            await proxy.setMode(.auto)
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 2"], body: "ok")
+            #expect(try await get.answer().body == "ok")
+        }
+    }
+
+    /// A response that has begun and cannot go on is cut off at its client too.
+    @Test func cutBreaksResponsesThatAreOnTheirWay() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .get("/"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.respond(200, ["Content-Length: 10"], body: nil)
+            attempt.sendBody("part")
+            try await client.received.wait("the part") { Answer.text($0.bytes[...]).hasSuffix("part") }
+            await proxy.setMode(.offline)
+            #expect(client.received.value.ending == nil, "the attempt has sent its request, so it finishes")
+            await proxy.setMode(.offline, .cut)
+            let (_, rest) = try await client.ending()
+            #expect(rest.hasSuffix("\r\n\r\npart"))
+        }
+    }
+}
