@@ -8,6 +8,7 @@ ROUNDS ?= 300
 MEMCHECK_SECONDS ?= 300
 MIXED_SECONDS ?= 600
 SOAK_SECONDS ?= 600
+HOSTILE_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
 .PHONY: help run test sim crash test-memory soak mutants bench bench-lists check format setup release deb tarball test-package
@@ -41,11 +42,12 @@ test-memory: ## The release binary under a long mixed load, then under valgrind,
 	swift build --build-tests
 	LAYOVER_BINARY=$(CURDIR)/.build/release/layover MEMCHECK_SECONDS=$(MEMCHECK_SECONDS) MIXED_SECONDS=$(MIXED_SECONDS) \
 	    MIXED_SEED=$(SEED) scripts/test.sh --filter MemoryTests
-soak: ## Ten minutes of everything mixed; after the first third memory, descriptors and threads must not grow; SOAK_SECONDS=n (600), SEED=n
+soak: ## Ten minutes of everything mixed, five with hostile peers; memory, descriptors and threads must not grow; SOAK_SECONDS=n (600), HOSTILE_SECONDS=n (300), SEED=n
 	@scripts/setup.sh build test
 	scripts/build-release.sh
 	swift build --build-tests
-	LAYOVER_BINARY=$(CURDIR)/.build/release/layover SOAK_SECONDS=$(SOAK_SECONDS) MIXED_SEED=$(SEED) scripts/test.sh --filter SoakTests
+	LAYOVER_BINARY=$(CURDIR)/.build/release/layover SOAK_SECONDS=$(SOAK_SECONDS) MIXED_SEED=$(SEED) HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
+		HOSTILE_SEED=$(SEED) scripts/test.sh --filter 'SoakTests|HostileTests'
 
 mutants: ## Break one rule after the other and see the simulation fail (about ten minutes)
 	scripts/mutants.sh

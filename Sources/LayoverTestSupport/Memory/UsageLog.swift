@@ -20,6 +20,16 @@ package final class UsageLog: Sendable {
         }
     }
 
+    /// Waits until the process has no more descriptors than these.
+    ///
+    /// - Returns: How many it has. More: the time is over.
+    package static func descriptors(of layover: RunningLayover, atMost count: Int, within limit: Duration) async throws -> Int {
+        let deadline = Deadline(in: limit)
+        // Nothing reports that a process has closed a descriptor.
+        while layover.descriptorCount > count, !deadline.hasPassed { try await Task.sleep(for: .seconds(1)) }
+        return layover.descriptorCount
+    }
+
     /// How the usage changed so far.
     package var trend: UsageTrend { UsageTrend(readings.withLock { $0 }) }
 }
