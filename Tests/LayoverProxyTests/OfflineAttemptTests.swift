@@ -1,8 +1,10 @@
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
+import Logging
 import Testing
 
+@testable import LayoverCache
 @testable import LayoverProxy
 
 /// Attempts that are under way when a person sets the mode `offline`.
@@ -35,6 +37,33 @@ struct OfflineAttemptTests {
             let answer = try await client.answer()
             #expect(answer.status == 503 && answer.member("kind") == "offline")
         }
+    }
+
+    /// A request that comes under the mode gets it too.
+    @Test(arguments: [OfflineTunnels.freeze, .cut])
+    func attemptThatHasSentNothingIsAnsweredFromTheCache(tunnels: OfflineTunnels) async throws {
+        let folder = try TemporaryFolder()
+        let cache = try DiskResponseCache(
+            options: CacheOptions(path: folder.file("cache.sqlite").path, folder: folder.file("cache").path),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: 0)
+        var policy = Policy(name: "reading")
+        policy.cache = .staleIfError
+        var route = Route(name: "r", policy: policy)
+        route.host = .exact("o.test")
+        let routes = RouteTable(policies: ["reading": policy], routes: [route])
+        try await withProxy(rules: { $0.routes = routes }) { proxy in
+            try await proxy.loop.use(cache).get()
+            let first = try await proxy.client(sending: .get("/"))
+            try await proxy.nextAttempt().respond(200, ["Cache-Control: max-age=0", "Content-Length: 3"], body: "one")
+            #expect(try await first.answer().body == "one")
+            await cache.threads.waitUntilIdle()
+            let second = try await proxy.client(sending: .get("/"))
+            _ = try await proxy.nextAttempt()
+            await proxy.setMode(.offline, tunnels)
+            let stale = try await second.answer()
+            #expect(stale.body == "one" && stale["Cache-Status"]?.contains("; hit") == true)
+        }
+        await cache.close()
     }
 
     @Test func connectingReplayWaitsForTheEndOfTheModeAndDoesNotCount() async throws {

@@ -16,7 +16,7 @@ package struct AttemptRules: Sendable {
     /// Whether the attempt under way was given up on purpose, so that it can be made anew at once: the
     /// network changed while it was connecting, or a person set the mode `offline`.
     package var isAbandoned = false
-    /// Whether the mode was the reason.
+    /// Whether a person set the mode `offline` during the attempt under way.
     package var isAbandonedByMode = false
     /// Whether a person ended the attempt under way.
     package var isAborted = false
@@ -102,18 +102,22 @@ package struct AttemptRules: Sendable {
         if failure.evidence == .maybeApplied { counts.mayHaveBeenApplied = true }
         // mutant: thrown-away
         if isStopping, isTicket { return leave(request, after: failure, delay: .zero, rule: .stopping) }
-        if isAborted { return verdictOnAbort(failure, sending: request, using: &generator) }
+        let isPassed = policy.mode == .pass && !isTicket
+        if isAborted, !isPassed, !isAbandonedByMode || failure.evidence != .neverSent {
+            return verdictOnAbort(failure, sending: request, using: &generator)
+        }
         // Also while its body is arriving, of which every byte is kept: libcurl would do the same of its own accord.
         if failure.isStaleConnection, request.mayBeSentTwice, request.canBeSentFromTheStart, !hasTriedNewConnection {
-            return .againOnNewConnection
+            // No attempt starts under mode `offline`.
+            if !isAbandonedByMode { return .againOnNewConnection }
+            if !isPassed { return parkAfterAbandoning() }
         }
-        if policy.mode == .pass, !isTicket { return .fail(.pass) }
+        if isPassed { return .fail(.pass) }
         if isAbandoned, failure.evidence == .neverSent, request.canBeSentFromTheStart {
             // Whatever it failed with says nothing: it was cut off by us, or on a network that is no more.
             // mutant: forced-and-lost
             guard mayBeSent(request) else { return verdictOnRisk(failure) }
-            if lastTrigger.isAutomatic { counts.automatic -= 1 }
-            return .park(parkingAfterAbandoning)
+            return parkAfterAbandoning()
         }
         if isTicket, failure.isOurOwn {
             return leave(request, after: failure, delay: Self.ownTroubleDelay, rule: .ownTrouble)
@@ -162,9 +166,10 @@ package struct AttemptRules: Sendable {
             delay: policy.delay.delay(afterAttempt: max(1, delayCount), using: &generator), shutsGate: false, rule: .aborted)
     }
 
-    /// It is made again at once, or when the mode ends.
-    private var parkingAfterAbandoning: Verdict.Parking {
-        .init(delay: .zero, shutsGate: false, rule: isAbandonedByMode ? .offline : .networkChanged)
+    /// The attempt does not count, and is made again at once, or when the mode ends.
+    private mutating func parkAfterAbandoning() -> Verdict {
+        if lastTrigger.isAutomatic { counts.automatic -= 1 }
+        return .park(.init(delay: .zero, shutsGate: false, rule: isAbandonedByMode ? .offline : .networkChanged))
     }
 
     /// What follows a failure where another attempt must not, or cannot, be made; nil where it may.

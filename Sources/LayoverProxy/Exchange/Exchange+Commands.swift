@@ -36,7 +36,7 @@ extension Exchange {
     func fail(_ failure: Failure, _ reason: Verdict.FailReason) {
         if reason == .pass, machine.rules.isAbandonedByMode, failure.evidence == .neverSent {
             // A request that cannot wait gets the answer of one that came a moment later.
-            serveStale { self.fail(.offline) }
+            fail(.offline)
         } else if let client { client.fail(failure, reason, self) } else { ended(as: .failed, failure: failure) }
     }
 
@@ -106,6 +106,9 @@ extension Exchange: HeldExchange {
         switch phase {
         case .attempting, .preflight, .delivering, .unattended:
             machine.rules.isAborted = true
+            // What has sent nothing waits as with `freeze`.
+            machine.rules.isAbandoned = true
+            machine.rules.isAbandonedByMode = true
             run.abort()
         case .ended: run.abort()
         // The engine decides about a response in hand.

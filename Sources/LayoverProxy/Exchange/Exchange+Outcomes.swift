@@ -21,7 +21,9 @@ extension Exchange {
             in: .init(
                 request: summary, network: loop.network.condition, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
             using: &loop.generator)
-        if step.endsTheTry, machine.resumable == nil, RetryCondition.connectivity.matches(failure) {
+        // Under mode `offline` as for a request that arrives then.
+        let isOffline = machine.rules.isAbandonedByMode && failure.evidence == .neverSent
+        if step.endsTheTry, machine.resumable == nil, isOffline || RetryCondition.connectivity.matches(failure) {
             serveStale { self.follow(step) }
         } else {
             follow(step)

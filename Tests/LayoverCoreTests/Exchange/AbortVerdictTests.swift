@@ -45,6 +45,48 @@ struct AbortVerdictTests {
         #expect(verdict == .park(.init(delay: .zero, shutsGate: false, asks: .exhausted, rule: .aborted)))
     }
 
+    // MARK: Mode `offline`
+
+    private static let offline = Verdict.park(.init(delay: .zero, shutsGate: false, rule: .offline))
+    private static let stale = Failure.fixture(
+        .connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true)
+
+    private mutating func verdictOffline(
+        on failure: Failure, mode: Policy.Mode = .hold, cuts: Bool = false
+    ) -> (verdict: Verdict, uncounted: Int) {
+        var rules = AttemptRules(policy: .fixture { $0.mode = mode })
+        _ = rules.attemptStarted(trigger: .arrival)
+        (rules.isAbandoned, rules.isAbandonedByMode, rules.isAborted) = (true, true, cuts)
+        let before = rules.counts.automatic
+        let verdict = rules.verdict(on: failure, sending: RequestSummary(method: "GET"), using: &generator)
+        return (verdict, before - rules.counts.automatic)
+    }
+
+    /// A second attempt on a new connection would start under the mode.
+    @Test mutating func attemptWithADeadConnectionUnderModeOfflineWaits() {
+        let (verdict, uncounted) = verdictOffline(on: Self.stale)
+        #expect(verdict == Self.offline && uncounted == 1)
+        let (passed, _) = verdictOffline(on: Self.stale, mode: .pass)
+        #expect(passed == .fail(.pass))
+    }
+
+    @Test mutating func cutAttemptThatHasSentNothingWaitsAsWithFreeze() {
+        let (verdict, uncounted) = verdictOffline(on: Self.unsent, cuts: true)
+        #expect(verdict == Self.offline && uncounted == 1)
+        let (sent, _) = verdictOffline(on: Self.sent, cuts: true)
+        #expect(sent == Self.kept)
+    }
+
+    /// Such a request cannot wait.
+    @Test mutating func cutAttemptOfAPassedRequestFails() {
+        for failure in [Self.unsent, Self.sent] {
+            let (verdict, _) = verdictOffline(on: failure, mode: .pass, cuts: true)
+            #expect(verdict == .fail(.pass))
+        }
+    }
+
+    // MARK: The next attempt
+
     @Test mutating func abortIsForOneAttempt() {
         var rules = AttemptRules(policy: .fixture())
         rules.isAborted = true
