@@ -61,7 +61,7 @@ import Testing
         ("store", ["path", "url", "passwordFile", "keyFile", "spool", "encryptFields", "history"]),
         ("limits", ["heldClients", "entries", "bodyInMemory", "bodyMax", "spoolTotal", "headerBytes", "cacheRefreshes",
             "unattended", "connections", "perOriginAttempts"]),
-        ("timeouts", ["connect", "firstByte", "idle", "deadPeer", "requestHead", "clientIdle", "drain", "clientStall",
+        ("timeouts", ["connect", "firstByte", "idle", "deadPeer", "requestHead", "requestBody", "clientIdle", "drain", "clientStall",
             "tunnelIdle", "halfClosed", "unattended"]),
         ("reachability", ["mode", "probe.url", "probe.expectStatus", "probe.interval", "debounce"]),
         ("upstreamProxy", ["url", "noProxy"]), ("notify", ["webhook", "secret", "command", "interval"]),

@@ -62,7 +62,7 @@ import Testing
         "limits.headerBytes": .text("7KiB"), "limits.connections": .integer(7),
         "limits.perOriginAttempts": .integer(7), "timeouts.connect": .text("7s"),
         "timeouts.firstByte": .text("7s"), "timeouts.idle": .text("7s"), "timeouts.deadPeer": .text("7s"),
-        "timeouts.requestHead": .text("7s"), "timeouts.clientIdle": .text("7s"),
+        "timeouts.requestHead": .text("7s"), "timeouts.requestBody": .text("7s"), "timeouts.clientIdle": .text("7s"),
         "timeouts.clientStall": .text("7s"), "timeouts.tunnelIdle": .text("7s"),
         "timeouts.drain": .text("7s"), "reachability.mode": .text("online"),
         "reachability.probe.url": .text("http://a.example/"),

@@ -86,8 +86,11 @@ extension Schema {
                 + " A peer that only does not read is alive."),
         key("timeouts.requestHead", \.timeouts.requestHead, .timeout, "Limit on receiving the head of a client's request."),
         key(
+            "timeouts.requestBody", \.timeouts.requestBody, .timeout,
+            "Limit on a pause in the body of a client's request; the client gets a 408. Bytes of the response count, too."),
+        key(
             "timeouts.clientIdle", \.timeouts.clientIdle, .timeout,
-            "Limit on an idle client connection; it is closed without a response."),
+            "Limit on a client connection between two requests; it is closed without a response."),
         key(
             "timeouts.clientStall", \.timeouts.clientStall, .timeout,
             "Limit on a client that stops reading its response; its connection is reset."),

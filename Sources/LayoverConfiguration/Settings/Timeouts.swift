@@ -12,6 +12,8 @@ package struct Timeouts: Sendable, Hashable {
     package var deadPeer = Duration.seconds(60)
     /// For the head of a request, from its first byte. Default: 30 s.
     package var requestHead = Duration.seconds(30)
+    /// For a body of a request that pauses, while no byte of its response is written either. Default: 10 minutes.
+    package var requestBody = Duration.seconds(10 * 60)
     /// For a kept connection without a request. Default: 60 s.
     package var clientIdle = Duration.seconds(60)
     /// For a client that takes nothing of a response that waits for it. Default: 15 minutes.

@@ -133,7 +133,7 @@ extension ClientConnection {
         case .exchanging:
             deadline =
                 exchange?.isReceivingRequest == true && !isBodyPaused
-                ? loop.coarseNow + loop.timeouts.idle : nil
+                ? loop.coarseNow + loop.timeouts.requestBody : nil
         case .lingering, .handingOver, .closed:
             break
         }

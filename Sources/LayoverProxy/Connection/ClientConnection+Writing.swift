@@ -16,6 +16,8 @@ extension ClientConnection {
         loop.metrics.responseByteCount.increment(by: bytes.readableBytes)
         access?.sentByteCount += bytes.readableBytes
         writtenByteCount += bytes.readableBytes
+        // While a response flows, the body of its request may pause.
+        if phase == .exchanging, deadline != nil { deadline = loop.coarseNow + loop.timeouts.requestBody }
         if bytes.readableBytes <= Self.gatherMax {
             if outgoing.readableBytes == 0 {
                 outgoing = bytes

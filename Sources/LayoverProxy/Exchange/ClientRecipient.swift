@@ -218,7 +218,7 @@ extension ClientRecipient: ConnectionExchange {
         giveUp(
             Problem(
                 status: 408, kind: "request_body_timeout",
-                detail: "No byte of the request body arrived within timeouts.clientIdle.", error: .httpRequestError))
+                detail: "No byte of the request body arrived within timeouts.requestBody.", error: .httpRequestError))
     }
 
     /// A request that will never be complete is never sent again and never finished upstream.

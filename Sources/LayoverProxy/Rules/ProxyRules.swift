@@ -37,7 +37,9 @@ package struct ProxyRules: Sendable {
     package var identityFields: [String] = []
     /// From the first byte of a head to its last. Then 408. Default: 30 s.
     package var requestHeadTimeout: Duration = .seconds(30)
-    /// Between requests, and between the bytes of a body that we are ready to read. Default: 60 s.
+    /// Between two bytes of a body that we are ready to read, while no response is written either. Then 408. Default: 10 minutes.
+    package var requestBodyTimeout: Duration = .seconds(600)
+    /// Between requests. Default: 60 s.
     package var clientIdleTimeout: Duration = .seconds(60)
     /// How long a client may take nothing of a response that waits for it. Default: 15 minutes.
     package var clientStallTimeout: Duration = .seconds(15 * 60)

@@ -59,7 +59,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     }
     /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
     /// request would cost more than all else that is done for them.
-    private(set) var coarseNow: NIODeadline
+    var coarseNow: NIODeadline
     /// For responses that have none.
     var dateLine = DateLine()
     private var ticks: RepeatedTask?

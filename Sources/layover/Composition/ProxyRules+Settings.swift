@@ -31,6 +31,7 @@ extension ProxyRules {
         attempt.idle = settings.timeouts.idle
         attempt.deadPeer = settings.timeouts.deadPeer
         requestHeadTimeout = settings.timeouts.requestHead
+        requestBodyTimeout = settings.timeouts.requestBody
         clientIdleTimeout = settings.timeouts.clientIdle
         clientStallTimeout = settings.timeouts.clientStall
         halfClosedTimeout = settings.timeouts.halfClosed

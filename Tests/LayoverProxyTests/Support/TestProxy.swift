@@ -102,6 +102,16 @@ final class TestProxy: Sendable {
         for loop in server.loops { try await loop.eventLoop.submit { loop.tick(now: .now() + time) }.get() }
     }
 
+    /// The same, after which deadlines count from that moment. Only without ticks of its own.
+    func moveTime(to time: TimeAmount) async throws {
+        for loop in server.loops {
+            try await loop.eventLoop.submit {
+                loop.coarseNow = .now() + time
+                loop.tick(now: loop.coarseNow)
+            }.get()
+        }
+    }
+
     /// The one entry of the pending set, live or remembered, once it is as wanted.
     func entry(_ state: EntryState = .waiting) async throws -> Entry {
         let (id, stream) = await engine.watchEvents()
@@ -132,6 +142,7 @@ func withProxy(
     rules.viaIdentity = "layover-0a1b2c3d"
     // So long that only a test's own ticks ever come to them, however slow the machine is.
     rules.requestHeadTimeout = .seconds(3600)
+    rules.requestBodyTimeout = .seconds(7200)
     rules.clientIdleTimeout = .seconds(7200)
     if tickets != nil { rules.noTickets = nil }
     change(&rules)
