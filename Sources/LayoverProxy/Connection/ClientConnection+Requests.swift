@@ -154,6 +154,7 @@ extension ClientConnection {
         // Bytes of a response that still wait for the client are no idleness.
         if untakenByteCount > 0, phase == .lingering || phase == .idle && !decoder.isInHead {
             self.deadline = loop.coarseNow + loop.timeouts.idle
+            lingerEndsAt = loop.coarseNow + Self.lingerMax
             return
         }
         self.deadline = nil

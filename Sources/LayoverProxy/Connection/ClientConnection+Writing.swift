@@ -109,7 +109,8 @@ extension ClientConnection {
         readMore()
     }
 
-    /// Closes our side, then waits a little for the client's.
+    /// Closes our side, then waits for the client's: as long as it sends, so that a client that reads its response only once it has sent
+    /// its request gets that response.
     func linger() {
         guard phase != .closed, phase != .lingering else { return }
         finishAccess(.clientGone)
@@ -117,7 +118,8 @@ extension ClientConnection {
         exchange = nil
         input = ByteBuffer()
         isBodyPaused = false
-        deadline = loop.coarseNow + Self.lingerMax
+        deadline = loop.coarseNow + Self.lingerSilenceMax
+        lingerEndsAt = loop.coarseNow + Self.lingerMax
         guard !isInputClosed else { return closeWhenWritten() }
         flushNow()
         context?.closeWhenWritten(.output)
@@ -126,8 +128,11 @@ extension ClientConnection {
 
     /// Closes once the kernel has taken what was written.
     func closeWhenWritten() {
-        if phase == .idle { phase = .lingering }
-        deadline = loop.coarseNow + Self.lingerMax
+        if phase == .idle {
+            phase = .lingering
+            lingerEndsAt = loop.coarseNow + Self.lingerMax
+        }
+        deadline = loop.coarseNow + Self.lingerSilenceMax
         flushNow()
         context?.closeWhenWritten()
     }

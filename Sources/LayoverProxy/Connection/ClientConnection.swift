@@ -28,8 +28,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Bytes that a client may send ahead of its turn before we stop reading. A head stays in the
     /// input until it is complete, so it must fit. Default: 64 KiB.
     private var inputByteCountMax: Int { max(64 << 10, loop.rules.framing.headByteCountMax) }
-    /// How long a connection lingers at most. Default: 5 s.
-    static let lingerMax: TimeAmount = .seconds(5)
+    /// How long a connection lingers while the client sends nothing. Default: 5 s.
+    static let lingerSilenceMax: TimeAmount = .seconds(5)
+    /// How long a connection lingers at most, once the client has taken its response. Default: 30 s.
+    static let lingerMax: TimeAmount = .seconds(30)
 
     let loop: ProxyLoop
     /// Its place among all connections of its loop, from 1. The loop sets it.
@@ -55,6 +57,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isBodyPaused = false
     /// When the client is to have done something; nil while it is our turn.
     var deadline: NIODeadline?
+    /// Until when the client may go on sending while the connection lingers.
+    var lingerEndsAt = NIODeadline.uptimeNanoseconds(0)
     /// All bytes that were written on the connection.
     var writtenByteCount = 0
     /// Bytes that waited for the client at the last tick.
@@ -149,7 +153,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        if phase == .lingering { return }
+        if phase == .lingering {
+            if !isInputClosed { deadline = min(loop.coarseNow + Self.lingerSilenceMax, lingerEndsAt) }
+            return
+        }
         if input.readableBytes == 0 {
             input = bytes
         } else {

@@ -1,0 +1,47 @@
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// Connections whose last response is written while their clients are still sending.
+struct LingeringTests {
+    /// When the client is to have done something.
+    private static func deadline(_ proxy: TestProxy) async throws -> NIODeadline? {
+        try await proxy.loop.eventLoop.submit { proxy.loop.connections.inOrder.first?.deadline }.get()
+    }
+
+    /// Before, the connection was closed after 5 s in all, and the reset destroyed the response.
+    @Test func connectionLingersWhileTheClientSends() async throws {
+        try await withProxy(ticks: false) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
+            let attempt = try await proxy.nextAttempt()
+            attempt.respond(413, ["Content-Length: 3"], body: "big")
+            #expect(try await client.answer().status == 413)
+            for second in stride(from: Int64(2), through: 24, by: 2) {
+                try await proxy.moveTime(to: .seconds(second))
+                let before = try await Self.deadline(proxy)
+                try await client.send("more")
+                let limit = ContinuousClock.now + .seconds(20)
+                while try await Self.deadline(proxy) == before {
+                    guard ContinuousClock.now < limit else { throw WaitedTooLong(what: "the bytes to be read") }
+                }
+                #expect(proxy.openConnectionCount() == 1, "after \(second) s")
+            }
+            // However much it sends, it is over then.
+            try await proxy.tick(in: .seconds(31))
+            try await ConnectionTests.waitForNoConnection(proxy)
+        }
+    }
+
+    @Test func connectionOfASilentClientLingersForFiveSeconds() async throws {
+        try await withProxy(ticks: false) { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
+            let attempt = try await proxy.nextAttempt()
+            attempt.respond(413, ["Content-Length: 3"], body: "big")
+            #expect(try await client.answer().status == 413)
+            try await proxy.tick(in: .seconds(6))
+            try await ConnectionTests.waitForNoConnection(proxy)
+        }
+    }
+}
