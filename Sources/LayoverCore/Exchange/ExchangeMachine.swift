@@ -15,6 +15,8 @@ package struct ExchangeMachine: Sendable {
     package enum FailureStep: Sendable, Hashable {
         /// The same attempt once more, on a new connection.
         case again(AttemptTrigger)
+        /// The rest of the request is waited for: then `collected` decides.
+        case collect
         case park(Failure, Verdict.Parking)
         case standIn(StandInResponse, Failure)
         case fail(Failure, Verdict.FailReason)
@@ -26,7 +28,7 @@ package struct ExchangeMachine: Sendable {
         /// Whether no other attempt is made at once, and nothing of the response was delivered.
         package var endsTheTry: Bool {
             switch self {
-            case .again, .breakOff, .finish: false
+            case .again, .collect, .breakOff, .finish: false
             case .park, .standIn, .fail: true
             }
         }
@@ -80,6 +82,8 @@ package struct ExchangeMachine: Sendable {
     package private(set) var timeline = AttemptTimeline()
     /// The response that broke off and is to go on; nil while none has.
     @Boxed package var resumable: ResumableResponse? = nil
+    /// The failure on which the verdict is to be made once all of the request has come.
+    @Boxed private var awaited: Failure? = nil
     /// Bytes of the body that had come when the count of attempts began last.
     var partMark = 0
     /// The last status that did not show the outcome of the request (`RepeatedAnswer`); nil while there is none.
@@ -199,6 +203,13 @@ package struct ExchangeMachine: Sendable {
         if wasDelivering || recipient == .client && resumable != nil, !verdict.sendsAgain {
             return breakOff(failure, at: circumstances.now)
         }
+        // It may be repeated, and only the end of its body is missing.
+        if verdict == .fail(.bodyNotReplayable), circumstances.request.body == .arriving, phase == .attempting {
+            awaited = failure
+            enter(.collecting(for: .verdict))
+            return .collect
+        }
+        awaited = nil
         record(verdict, failure: failure, at: circumstances.now)
         switch verdict {
         case .againOnNewConnection:
@@ -209,6 +220,16 @@ package struct ExchangeMachine: Sendable {
         case .fail(let reason): return .fail(failure, reason)
         case .deliver: return .breakOff(failure)
         }
+    }
+
+    /// Decides what follows the failure for which the rest of the request was waited for: all of it has come, or no more of it can be kept.
+    ///
+    /// - Returns: Nil if nothing was waited for.
+    package mutating func collected(
+        in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
+    ) -> FailureStep? {
+        guard phase == .collecting(for: .verdict), let awaited else { return nil }
+        return attemptFailed(awaited, in: circumstances, using: &generator)
     }
 
     mutating func breakOff(_ failure: Failure, at now: Timestamp) -> FailureStep {

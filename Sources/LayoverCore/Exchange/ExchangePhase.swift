@@ -26,6 +26,8 @@ package enum ExchangePhase: Sendable, Hashable {
         case attempt
         /// Its client is told of the ticket at once.
         case ticket
+        /// An attempt has failed that may have been applied. Another one is made if all of the request comes.
+        case verdict
     }
 
     package enum Search: Sendable, Hashable, CaseIterable {
@@ -41,12 +43,14 @@ package enum ExchangePhase: Sendable, Hashable {
         case .collecting(.attempt):
             [.collecting(for: .ticket), .searching(.duplicateKey), .searching(.cache), .attempting, .parked, .ended]
         case .collecting(.ticket): [.searching(.duplicateKey), .accepting, .ended]
+        case .collecting(.verdict): [.attempting, .searching(.cache), .parked, .ended]
         case .searching(.duplicateKey): [.searching(.cache), .accepting, .attempting, .parked, .delivering, .ended]
         case .accepting: [.ended]
         case .searching(.cache): [.parked, .delivering, .ended]
         case .preflight: [.attempting, .parked, .ended]
         // Into itself: on a new connection in place of one that had died.
-        case .attempting: [.attempting, .offering, .searching(.cache), .parked, .delivering, .unattended, .ended]
+        case .attempting:
+            [.attempting, .collecting(for: .verdict), .offering, .searching(.cache), .parked, .delivering, .unattended, .ended]
         case .offering: [.parked, .delivering, .ended]
         case .parked: [.preflight, .attempting, .ended]
         // Back: no client has read from the response that broke off, so another attempt is made.

@@ -68,6 +68,8 @@ struct BodyCapture {
     /// Whether it is longer than a body that can be sent again.
     var isOverItsLimit: Bool { receivedCount > limits.byteCountMax }
     private var isLimitReached: Bool { isOverItsLimit || isDiskFull }
+    /// Whether no more of it is kept before an attempt reads it.
+    var isStuck: Bool { isKeeping && isLimitReached && reader == nil }
 
     init(limits: CapturedBody.Limits, mayBeSentTwice: Bool) {
         self.limits = limits
@@ -270,7 +272,7 @@ struct BodyCapture {
         if mustPersist { updatePersistence(&effects) }
         let mayGoOn = tailCount < limits.windowMax && !(isKeeping && isLimitReached)
         if isClientWaiting, mayGoOn { effects.resumesClient = true }
-        effects.isStuck = isKeeping && isLimitReached && reader == nil
+        effects.isStuck = isStuck
         isClientWaiting = !mayGoOn
         if wakes, reader?.isWaiting == true {
             reader?.isWaiting = false

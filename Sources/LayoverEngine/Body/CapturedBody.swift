@@ -143,6 +143,9 @@ package final class CapturedBody: Sendable {
     /// Whether it is over its own limit. It may still be there whole, but not for two attempts.
     package var isTooLong: Bool { capture.withLock { $0.isOverItsLimit } }
 
+    /// Whether a limit keeps the client waiting, and no attempt reads.
+    package var isStuck: Bool { capture.withLock { $0.isStuck } }
+
     package var receivedByteCount: Int { capture.withLock { $0.receivedCount } }
 
     /// The body in the eyes of the rules.

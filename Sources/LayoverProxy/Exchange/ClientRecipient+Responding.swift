@@ -7,9 +7,16 @@ extension ClientRecipient {
         if failure.evidence == .maybeApplied { loop.engine.post(.mayHaveBeenApplied(exchange.request.origin, failure)) }
         var problem = Problem(
             failure, reason: reason, attemptCount: exchange.machine.rules.attemptCount,
-            entry: exchange.entry.map(loop.engine.naming.shown), bodyByteCountMax: loop.rules.body.byteCountMax)
+            entry: exchange.entry.map(loop.engine.naming.shown), bodyLoss: bodyLoss(of: exchange))
         if failure.kind == .outcomeUnknown { problem.receivedStatus = exchange.machine.unknownStatus }
         fail(problem, exchange)
+    }
+
+    private func bodyLoss(of exchange: Exchange) -> Problem.BodyLoss {
+        guard let body = exchange.request.body else { return .notKept }
+        if body.isTooLong { return .tooLong(max: loop.rules.body.byteCountMax) }
+        if let failure = body.keepingFailure { return .noRoom(failure) }
+        return body.summary == .lost ? .notKept : .incomplete
     }
 
     func fail(_ problem: Problem, _ exchange: Exchange) {

@@ -138,6 +138,7 @@ final class ClientRecipient {
     /// Nothing reports that there is room again, so it is tried. A body over `limits.bodyMax` waits for the upstream alone.
     private func bodyIsStuck(of exchange: Exchange) {
         if exchange.phase == .collecting(for: .ticket) { return bodyCannotBeKept(of: exchange) }
+        if exchange.phase == .collecting(for: .verdict) { return exchange.judgeCollected() }
         if exchange.conversion?.bodyCannotBeReadFirst() == true { return }
         guard !isWaitingForRoom, !exchange.phase.isEnded, exchange.request.body?.keepingFailure != nil else { return }
         isWaitingForRoom = true
@@ -214,6 +215,7 @@ extension ClientRecipient: ConnectionExchange {
         giveUp(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
     }
 
+        exchange.judgeCollected()
     func requestBodyStalled() {
         giveUp(
             Problem(

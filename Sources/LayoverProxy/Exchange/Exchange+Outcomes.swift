@@ -21,6 +21,8 @@ extension Exchange {
             in: .init(
                 request: summary, network: loop.network.condition, now: loop.engine.clock.now(), obstacle: obstacle(failure)),
             using: &loop.generator)
+        // The callback that says so may have come before the failure.
+        if case .collect = step, request.body?.isStuck == true { return judgeCollected() }
         // Under mode `offline` as for a request that arrives then.
         let isOffline = machine.rules.isAbandonedByMode && failure.evidence == .neverSent
         if step.endsTheTry, machine.resumable == nil, isOffline || RetryCondition.connectivity.matches(failure) {
@@ -28,6 +30,14 @@ extension Exchange {
         } else {
             follow(step)
         }
+    }
+
+    /// All of the request has come, or no more of it can be kept: decides what follows the failure before.
+    func judgeCollected() {
+        let step = machine.collected(
+            in: .init(request: summary, network: loop.network.condition, now: loop.engine.clock.now()), using: &loop.generator)
+        guard let step else { return }
+        if step.endsTheTry { serveStale { self.follow(step) } } else { follow(step) }
     }
 
     /// Looks in the cache, once, because the origin cannot be reached.
@@ -46,6 +56,7 @@ extension Exchange {
         if case .finish = step { return recipient.finish(trailers: nil, of: self) }
         discardUnlessResumed()
         switch step {
+        case .collect: client?.sendContinue(in: phase)
         case .again(let trigger): startAttempt(trigger, onNewConnection: true)
         case .park(let failure, let parking): park(failure, parking)
         // A 2xx to CONNECT would be taken for a tunnel (RFC 9110 section 9.3.6).

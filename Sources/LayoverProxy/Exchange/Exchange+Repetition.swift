@@ -63,7 +63,7 @@ extension Exchange {
         record(nil, failure: failure, status: head.status)
         run.cancel()
         var problem = Problem(
-            failure, reason: .outcomeUnknown, attemptCount: machine.rules.attemptCount, entry: nil, bodyByteCountMax: 0)
+            failure, reason: .outcomeUnknown, attemptCount: machine.rules.attemptCount, entry: nil)
         problem.receivedStatus = head.status
         keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
         ended(as: .cancelled, failure: failure)

@@ -100,7 +100,7 @@ extension Problem {
         let sent = Failure(
             phase: .awaitingResponse, kind: .proxyInternalError, evidence: .maybeApplied, message: "The request was sent before.")
         var problem = Problem(
-            failure ?? sent, reason: .maybeApplied, attemptCount: 0, entry: nil, bodyByteCountMax: 0)
+            failure ?? sent, reason: .maybeApplied, attemptCount: 0, entry: nil)
         if problem.evidence == .neverSent { problem.evidence = .maybeApplied }
         return problem
     }

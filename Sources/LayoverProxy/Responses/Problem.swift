@@ -1,4 +1,5 @@
 import LayoverCore
+import LayoverEngine
 import LayoverHTTP
 import LayoverText
 
@@ -29,10 +30,10 @@ struct Problem {
 
     /// What the client is told of a failed attempt.
     ///
-    /// - Parameter bodyByteCountMax: `limits.bodyMax`, which the failure names if it was to blame.
+    /// - Parameter bodyLoss: Why the body cannot be sent again, which is told if that is the reason.
     init(
         _ failure: Failure, reason: Verdict.FailReason, attemptCount: Int, entry: EntryID?,
-        bodyByteCountMax: Int
+        bodyLoss: BodyLoss = .notKept
     ) {
         status = failure.kind.recommendedStatus
         kind = failure.kind.rawValue
@@ -41,23 +42,39 @@ struct Problem {
         evidence = failure.evidence
         self.attemptCount = attemptCount
         self.entry = entry
-        detail = Self.sentence(failure.message, reason, bodyByteCountMax)
+        detail = Self.sentence(failure.message, reason, bodyLoss)
     }
 
     private static func sentence(
-        _ message: String, _ reason: Verdict.FailReason, _ bodyByteCountMax: Int
+        _ message: String, _ reason: Verdict.FailReason, _ bodyLoss: BodyLoss
     ) -> String {
         switch reason {
         case .maybeApplied:
             "\(message) The server may have processed the request, which is not repeatable, so it was not resent."
-        case .bodyNotReplayable:
-            """
-            \(message) The request could not be resent, because its body was not stored: it exceeds \
-            limits.bodyMax (\(bodyByteCountMax) bytes), the spool is full (limits.spoolTotal), or it was incomplete.
-            """
+        case .bodyNotReplayable: "\(message) The request could not be resent, because \(bodyLoss.clause)"
         case .exhausted: "\(message) No automatic attempts are left."
         case .nameUnknown: "\(message) The network is up, so waiting would not help."
         case .notInRetryOn, .pass, .responseBegan, .preflight, .outcomeUnknown: message
+        }
+    }
+
+    /// Why a body cannot be sent again.
+    enum BodyLoss {
+        /// It is longer than `limits.bodyMax`.
+        case tooLong(max: Int)
+        /// The disk or `limits.spoolTotal` had no room.
+        case noRoom(SpoolFailure)
+        case incomplete
+        /// It was sent on without being stored.
+        case notKept
+
+        fileprivate var clause: String {
+            switch self {
+            case .tooLong(let max): "its body exceeds limits.bodyMax (\(max) bytes)."
+            case .noRoom(let failure): "its body was not stored. \(failure)"
+            case .incomplete: "its body was incomplete."
+            case .notKept: "its body was not stored."
+            }
         }
     }
 

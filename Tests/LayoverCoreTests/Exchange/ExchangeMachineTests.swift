@@ -46,6 +46,39 @@ import Testing
         }
     }
 
+    // MARK: Requests that are still arriving
+
+    @Test(arguments: [RequestSummary.Body.captured, .arriving])
+    mutating func failureOfAnArrivingRepeatableRequestIsJudgedOnceAllOfItHasCome(body: RequestSummary.Body) {
+        var machine = machine(for: .client)
+        _ = machine.startAttempt(.arrival, at: now)
+        let arriving = circumstances(RequestSummary(method: "PUT", body: .arriving))
+        let first = machine.attemptFailed(.reset, in: arriving, using: &generator)
+        #expect(first == .collect)
+        #expect(machine.phase == .collecting(for: .verdict))
+        #expect(machine.rules.counts.mayHaveBeenApplied)
+        let early = machine.takeRecords()
+        #expect(early.isEmpty)
+        // Nothing more of one that is still arriving then can be kept.
+        let step = machine.collected(in: circumstances(RequestSummary(method: "PUT", body: body)), using: &generator)
+        switch (body, step) {
+        case (.captured, .park?):
+            let records = machine.takeRecords()
+            #expect(records.map(\.failure?.kind) == [Failure.reset.kind])
+        case (.arriving, .fail(_, .bodyNotReplayable)?): break
+        default: Issue.record("\(body): \(String(describing: step))")
+        }
+    }
+
+    @Test mutating func failureOfAnArrivingUnrepeatableRequestIsJudgedAtOnce() {
+        var machine = machine(for: .client)
+        _ = machine.startAttempt(.arrival, at: now)
+        let step = machine.attemptFailed(.reset, in: circumstances(RequestSummary(method: "POST", body: .arriving)), using: &generator)
+        #expect(step == .fail(machine.lastFailure ?? .refused, .maybeApplied))
+        let later = machine.collected(in: circumstances(post), using: &generator)
+        #expect(later == nil)
+    }
+
     // MARK: Answers that break off
 
     @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])

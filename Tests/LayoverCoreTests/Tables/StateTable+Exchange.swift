@@ -16,7 +16,8 @@ extension StateTable {
             events: [
                 "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
                 "key is searched", "tokens are in the body", "accepted at once",
-                "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "answer", "answer, status retried",
+                "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "attempt fails, PUT arriving",
+                "request is complete", "answer", "answer, status retried",
                 "answer breaks off", "answer breaks off, POST", "parked", "client left", "client left, POST", "ended",
             ]
         ) { state, event in
@@ -32,6 +33,7 @@ extension ExchangePhase {
         switch self {
         case .collecting(.attempt): "collecting (for an attempt)"
         case .collecting(.ticket): "collecting (for a ticket)"
+        case .collecting(.verdict): "collecting (for a verdict)"
         case .searching(.cache): "searching (cache)"
         case .searching(.duplicateKey): "searching (key)"
         default: "\(self)"
@@ -68,6 +70,15 @@ private struct ExchangeTrial {
         case "attempt fails, connection had died" where isTrying:
             return fail(.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true))
         case "attempt fails for good" where isTrying: return fail(.fixture(.httpProtocolError, phase: .connecting))
+        case "attempt fails, PUT arriving" where isTrying: return fail(.reset, method: "PUT", body: .arriving)
+        case "request is complete" where machine.phase == .collecting(for: .verdict):
+            // Made anew: a failure has come before.
+            var trial = ExchangeTrial(ExchangePhase.attempting.name)
+            _ = trial.fail(.reset, method: "PUT", body: .arriving)
+            let step = trial.machine.collected(
+                in: .init(request: RequestSummary(method: "PUT", body: .captured), network: .init(), now: now), using: &generator)
+            machine = trial.machine
+            return step.map { "\($0)".prefix { $0 != "(" }.description }
         case "answer" where may(.delivering): machine.enter(.delivering)
         case "answer, status retried" where machine.phase == .attempting:
             let step = machine.answered(
@@ -97,9 +108,9 @@ private struct ExchangeTrial {
         "\(machine.preflightAnswered(status: status, at: now))".prefix { $0 != "(" }.description
     }
 
-    private mutating func fail(_ failure: Failure, method: String = "GET") -> String {
+    private mutating func fail(_ failure: Failure, method: String = "GET", body: RequestSummary.Body = .none) -> String {
         let step = machine.attemptFailed(
-            failure, in: .init(request: RequestSummary(method: method), network: .init(), now: now), using: &generator)
+            failure, in: .init(request: RequestSummary(method: method, body: body), network: .init(), now: now), using: &generator)
         return "\(step)".prefix { $0 != "(" }.description
     }
 }
