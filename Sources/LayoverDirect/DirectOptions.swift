@@ -28,6 +28,9 @@ package struct DirectOptions: Sendable {
     package var pieceByteCountMax = 64 << 10
     /// How long a body waits for `100 (Continue)` where the client expects one. Default: 1 s.
     package var continueWaitMax: Duration = .seconds(1)
+    /// How long an origin that has answered completely may take nothing of the rest of the request, where `timeouts.idle` does not say.
+    /// Default: 5 minutes.
+    package var restStallMax: Duration = .seconds(300)
     /// Limits on response heads and trailers.
     package var responseLimits = FramingLimits()
 

@@ -51,7 +51,9 @@ struct ExpectTests {
     @Test func finalResponseReplacesThe100() async throws {
         try await withProxy { proxy in
             let client = try await proxy.client(sending: Self.request)
-            try await proxy.nextAttempt().respond(417, ["Content-Length: 2"], body: "no")
+            let attempt = try await proxy.nextAttempt()
+            attempt.deliver([.bodyUnwanted])
+            attempt.respond(417, ["Content-Length: 2"], body: "no")
             let answer = try await client.answer()
             #expect(answer.status == 417)
             #expect(answer["Connection"] == "close", "nobody knows whether the body will come")

@@ -13,11 +13,13 @@ extension DirectConnection {
         if attempt?.request.timeouts.idle != nil { receiving.lastAt = worker.eventLoop.now }
         receiving.isReceiving = true
         do throws(FramingError) {
-            while let attempt, !receiving.isPaused, let event = try decoder.next(&input) {
+            while let attempt, !receiving.isPaused, !receiving.isOver, let event = try decoder.next(&input) {
                 switch event {
                 case .head(let head): received(head, of: attempt)
                 case .body(let bytes): received(bytes, of: attempt)
-                case .end(let trailers): return finish(trailers: trailers)
+                case .end(let trailers):
+                    guard sending.goesOn else { return finish(trailers: trailers) }
+                    completed(trailers: trailers, of: attempt)
                 }
                 // The receiver may have given the attempt up.
                 if self.attempt !== attempt { return }
@@ -35,18 +37,32 @@ extension DirectConnection {
             if head.status == 100, self.attempt === attempt { stopAwaitingContinue() }
             return
         }
+        receiving.isError = head.status >= 300
+        // A success is not passed on for a request that the origin did not take.
+        if let error = sending.brokenBy, !receiving.isError { return fail(.cut(status: head.status, error)) }
         receiving.isAnswered = true
         if head.endsConnection || head.announcesImpossibleBody { receiving.endsConnection = true }
-        // The origin has decided without all of the body: it is told the rest only where it seems to want it (RFC 9110 section 10.1.1,
-        // RFC 9112 section 9.5).
-        if !sending.isComplete { receiving.endsConnection = true }
-        mayBeAboutToClose = head.status >= 300 && attempt.request.body != nil
-        if sending.awaitsContinue || head.status >= 300 { sending.isStopped = true }
-        sending.awaitsContinue = false
-        sending.continueAt = nil
+        mayBeAboutToClose = receiving.isError && attempt.request.body != nil
+        if !sending.isComplete { answeredEarly(head, attempt) }
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         attempt.receiver.receive(.head(head, sendings: 1), of: attempt)
         noteDeadline()
+    }
+
+    /// The origin has decided without all of the body, which is sent to its end nevertheless. It is not sent where the origin did not ask
+    /// for it (RFC 9110 section 10.1.1), or where an error says that the connection closes (RFC 9112 section 9.5).
+    private func answeredEarly(_ head: ResponseHead, _ attempt: UpstreamAttempt) {
+        receiving.endsConnection = true
+        guard sending.awaitsContinue || receiving.isError && (sending.isStopped || head.endsConnection) else { return }
+        stopSending()
+        attempt.receiver.receive(.bodyUnwanted, of: attempt)
+    }
+
+    /// The rest of the body is not sent.
+    func stopSending() {
+        sending.isStopped = true
+        sending.awaitsContinue = false
+        sending.continueAt = nil
     }
 
     private func received(_ bytes: ByteBuffer, of attempt: UpstreamAttempt) {
@@ -78,8 +94,21 @@ extension DirectConnection {
         }
     }
 
+    /// The response is complete, and its request is still being sent. Nothing more is read: only the end of the connection matters.
+    private func completed(trailers: ByteBuffer?, of attempt: UpstreamAttempt) {
+        receiving.isOver = true
+        sending.lastAt = worker.eventLoop.now
+        attempt.receiver.receive(.complete(trailers: trailers), of: attempt)
+        if self.attempt === attempt { noteDeadline() }
+    }
+
+    /// The response was complete before, and now the request is.
+    func finishIfSent() {
+        if receiving.isOver, attempt != nil, sending.isComplete { finish(trailers: nil) }
+    }
+
     /// The response is complete. The connection is free before anybody hears of it, so that the next request finds it.
-    private func finish(trailers: ByteBuffer?) {
+    func finish(trailers: ByteBuffer?) {
         let isClean = sending.isComplete && !receiving.endsConnection
         guard let attempt = takeAttempt() else { return }
         retire(isClean: isClean)
@@ -94,24 +123,49 @@ extension DirectConnection {
     func inputEnded() {
         guard attempt != nil else { return close() }
         // Found out when it is sent on, and when all that came before has been taken.
+        if receiving.isOver { return endedAfterResponse() }
         if sending.awaitsPermit || receiving.isPaused { return }
         if let cause = receiving.brokenBy { return fail(cause) }
         // Under TLS only the word of the origin is its end: anybody on the way can end the connection (RFC 8446 section 6.1).
-        if decoder.endsWithConnection, tls?.isEnded != false { return finish(trailers: nil) }
+        if decoder.endsWithConnection, tls?.isEnded != false { return endedByConnection() }
         lost(nil)
+    }
+
+    /// The end of the connection is that of the response.
+    private func endedByConnection() {
+        guard let attempt, sending.goesOn, !receiving.isError else { return finish(trailers: nil) }
+        completed(trailers: nil, of: attempt)
+        if !isOpen { endedAfterResponse() }
+    }
+
+    /// The connection has ended, or its input, while the request was still being sent. After an error nothing is missing. After a success
+    /// the origin may still read; if it does not, sending will fail.
+    private func endedAfterResponse(_ error: (any Error)? = nil) {
+        if receiving.isError {
+            finish(trailers: nil)
+        } else if !isOpen || error != nil {
+            fail(.lost(error))
+        }
     }
 
     /// The connection is of no use any more, and the attempt is not over.
     func lost(_ error: (any Error)?) {
         if sending.awaitsPermit { return }
         if isSecuring { return fail(.notSecured(.closedInHandshake)) }
+        let error = error ?? sending.brokenBy
+        if receiving.isOver { return endedAfterResponse(error) }
+        // The channel closes at a failed write and does not report that the input has ended.
+        if receiving.isError, !receiving.isPaused, error == nil, sending.waitingByteCount > 0, tls == nil, decoder.endsWithConnection {
+            return finish(trailers: nil)
+        }
         guard sending.byteCount > 0 || sending.waitingByteCount > 0 || !isReused else { return beginAgain() }
         failOnceTaken(.lost(error))
     }
 
     /// The connection broke. What came before counts first, also where the recipient is behind: it may be all of the response.
     func failOnceTaken(_ cause: FailureCause) {
-        guard receiving.isPaused, attempt != nil else { return fail(cause) }
+        if receiving.isOver, receiving.isError { return finish(trailers: nil) }
+        guard receiving.isPaused, !receiving.isOver, attempt != nil else { return fail(cause) }
         // Once all had come, nothing is missing.
         guard !isInputClosed else { return }
         isInputClosed = true
@@ -128,9 +182,10 @@ extension DirectConnection {
     /// Ends the attempt, and the connection with it.
     func fail(_ cause: FailureCause) {
         let progress = progress
+        let isCut = sending.goesOn && !receiving.isError
         guard let attempt = takeAttempt() else { return }
         // A reset has an error.
-        if case .lost(nil) = cause, isInputClosed { attempt.isEndUnclosed = decoder.endsWithConnection }
+        if case .lost(nil) = cause, isInputClosed, !isCut { attempt.isEndUnclosed = decoder.endsWithConnection }
         close()
         let failure = Failure.judged(cause, progress: progress)
         worker.end(attempt, with: isToParent ? failure.ofParent : failure)
@@ -149,7 +204,7 @@ extension DirectConnection {
     private var progress: DirectProgress {
         DirectProgress(
             isSecuring: isSecuring, bytesSent: sending.byteCount, mayHaveSentMore: sending.waitingByteCount > 0, isSent: sending.isComplete,
-            hasBegunResponse: receiving.hasBegun, isAnswered: receiving.isAnswered, isReused: isReused,
+            hasBegunResponse: receiving.hasBegun, isAnswered: receiving.isAnswered, isResponseOver: receiving.isOver, isReused: isReused,
             localAddress: context?.channel.localAddress?.ipAddress, remoteAddress: remoteAddress)
     }
 
@@ -168,6 +223,9 @@ extension DirectConnection {
         if let securedBy { return securedBy }
         guard let timeouts = attempt?.request.timeouts, sending.byteCount > 0 else { return nil }
         if let continueAt = sending.continueAt { return continueAt }
+        if receiving.isOver {
+            return sending.awaitsBody ? nil : sending.lastAt + TimeAmount(timeouts.idle ?? worker.options.restStallMax)
+        }
         if receiving.isAnswered {
             guard let idle = timeouts.idle, !receiving.isPaused else { return nil }
             return receiving.lastAt + TimeAmount(idle)
@@ -183,6 +241,12 @@ extension DirectConnection {
     func checkDeadline(now: NIODeadline) {
         guard let deadline else { return }
         guard deadline <= now else { return worker.deadlines.note(deadline) }
-        if sending.continueAt != nil { stopAwaitingContinue() } else { fail(.timedOut) }
+        if sending.continueAt != nil {
+            stopAwaitingContinue()
+        } else if receiving.isOver, receiving.isError {
+            finish(trailers: nil)
+        } else {
+            fail(.timedOut)
+        }
     }
 }

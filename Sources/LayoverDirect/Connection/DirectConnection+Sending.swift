@@ -123,18 +123,32 @@ extension DirectConnection {
     /// Sends what is there of the body, as far as the kernel takes it.
     func sendBody() {
         for _ in 0..<Self.piecesPerTurn {
-            guard let attempt, maySendBody else { return }
+            guard let attempt, maySendBody else { return finishIfSent() }
             guard !sending.awaitsBody else { return wantBody(of: attempt) }
             var out = worker.scratch
             worker.scratch = ByteBuffer()
             defer { worker.scratch = out }
             out.clear()
             guard readPiece(into: &out, of: attempt) else { return }
-            if out.readableBytes > 0, let code = handOver(out) { return lost(IOError(errnoCode: code, reason: "send")) }
+            if out.readableBytes > 0, let code = handOver(out) { return sendingBroke(code, attempt) }
             if sending.reader?.isComplete == true { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
         }
         let number = attemptCount
         worker.eventLoop.execute { if self.attemptCount == number { self.sendBody() } }
+    }
+
+    /// The kernel takes no more. An origin that refuses a body may have answered and closed, so what has arrived is read to its end
+    /// first, and then the attempt is judged.
+    private func sendingBroke(_ code: CInt, _ attempt: UpstreamAttempt) {
+        let error = IOError(errnoCode: code, reason: "send")
+        // Only these say that the peer has closed: then the channel reports the end of the input, too.
+        guard isOpen, code == EPIPE || code == ECONNRESET else { return lost(error) }
+        sending.brokenBy = error
+        // A success has been passed on whose request is cut.
+        if receiving.isAnswered, !receiving.isError { return fail(.lost(error)) }
+        stopSending()
+        if receiving.isError { attempt.receiver.receive(.bodyUnwanted, of: attempt) }
+        if receiving.isOver { finish(trailers: nil) } else { readMore() }
     }
 
     private var maySendBody: Bool {
@@ -226,7 +240,7 @@ extension DirectConnection {
     ///   - left: Bytes of the request in that; nil: so many as there are.
     private func handedOver(_ bytes: ByteBuffer, countTaken count: Int, rest: Int, isLeft left: Int? = nil) {
         sending.byteCount += Int64(count)
-        if attempt?.request.timeouts.firstByte != nil { sending.lastAt = worker.eventLoop.now }
+        if attempt?.request.timeouts.firstByte != nil || receiving.isOver { sending.lastAt = worker.eventLoop.now }
         guard rest < bytes.readableBytes else { return }
         let rest = ByteBuffer(bytes: bytes.readableBytesView.dropFirst(rest))
         let (number, left) = (attemptCount, left ?? rest.readableBytes)

@@ -229,7 +229,8 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
 
     /// Asks for more bytes, unless the recipient is behind. The end is noticed all the same.
     func readMore() {
-        guard isOpen, !isReading, !isInputClosed, !receiving.isPaused || attempt == nil, !sending.awaitsPermit else { return }
+        guard isOpen, !isReading, !isInputClosed, !receiving.isPaused && !receiving.isOver || attempt == nil, !sending.awaitsPermit
+        else { return }
         isReading = true
         context?.read()
     }

@@ -18,11 +18,16 @@ struct RequestSending {
     /// Whether the reader had nothing, so that the client owes us bytes.
     var awaitsBody = false
     var hasWantedBody = false
-    /// Whether the rest of the body is not sent, because its response has come.
+    /// Whether the rest of the body is not sent: its response has come, or the origin has closed.
     var isStopped = false
+    /// Why the kernel took no more of the request. What the origin sent before is still read.
+    var brokenBy: IOError?
     /// When something was last handed over.
     var lastAt = NIODeadline.uptimeNanoseconds(0)
 
     /// Whether the kernel has taken all of the request.
     var isComplete: Bool { byteCount > 0 && waitingByteCount == 0 && reader?.isComplete != false }
+
+    /// Whether the kernel is to take more of it.
+    var goesOn: Bool { !isComplete && !isStopped }
 }

@@ -6,6 +6,10 @@ struct ResponseReceiving {
     var hasBegun = false
     /// Whether the final head came.
     var isAnswered = false
+    /// Whether its status is not that of a success: 300 or more.
+    var isError = false
+    /// Whether all of the response came. Set only while its request is still being sent.
+    var isOver = false
     /// Whether the connection is of no use behind the response.
     var endsConnection = false
     /// Whether `receive` is at work: the recipient may call from within.

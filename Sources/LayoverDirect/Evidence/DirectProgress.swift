@@ -14,6 +14,8 @@ struct DirectProgress {
     var hasBegunResponse: Bool
     /// Whether a final head came.
     var isAnswered: Bool
+    /// Whether all of the response came before the request was sent.
+    var isResponseOver: Bool
     /// Whether the connection had carried an earlier attempt.
     var isReused: Bool
     var localAddress: String?
@@ -27,6 +29,7 @@ struct DirectProgress {
 
     var phase: FailurePhase {
         if isSecuring { return .securing }
+        if isResponseOver { return .sending }
         if isAnswered { return .receiving }
         return isSent ? .awaitingResponse : .sending
     }

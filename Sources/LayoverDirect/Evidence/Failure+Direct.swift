@@ -32,6 +32,7 @@ extension Failure {
         case .timedOut where progress.isSecuring: (.connectionTimeout, "The TLS handshake timed out.")
         case .notSecured(let error) where progress.isSecuring: notSecured(error)
         case .notSecured: lost(nil, progress)
+        case .timedOut where progress.isResponseOver: (.connectionWriteTimeout, "The origin answered, but stopped reading the request.")
         case .timedOut where progress.isAnswered: (.connectionReadTimeout, "The response stalled for too long.")
         case .timedOut: (.httpResponseTimeout, "No response began in time.")
         case .notMarked: (.proxyInternalError, "The store could not record the attempt, so nothing was sent.")
@@ -39,6 +40,11 @@ extension Failure {
         case .malformed(let error, let isInHead): (kind(of: error, isInHead: isInHead), "\(error.reason)")
         case .addressGone:
             (progress.isAnswered ? .httpResponseIncomplete : .connectionTerminated, LocalAddress.goneMessage)
+        case .cut(let status, _):
+            (
+                .connectionTerminated,
+                "The origin answered with status \(status), but closed the connection before it had received the whole request."
+            )
         case .lost(let error): lost(error, progress)
         }
     }
@@ -58,6 +64,9 @@ extension Failure {
         if (error as? IOError)?.errnoCode == ETIMEDOUT {
             let kind: FailureKind = progress.isSent ? .connectionReadTimeout : .connectionWriteTimeout
             return (kind, "The origin acknowledged nothing for too long.")
+        }
+        if progress.isResponseOver {
+            return (.connectionTerminated, "The origin answered, but closed the connection before it had received the whole request.")
         }
         if progress.isAnswered || progress.hasBegunResponse {
             return (.httpResponseIncomplete, "The connection was closed before the response was complete.")

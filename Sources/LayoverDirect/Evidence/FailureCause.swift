@@ -17,6 +17,8 @@ enum FailureCause {
     case malformed(FramingError, isInHead: Bool)
     /// The address of this machine that the connection used is gone.
     case addressGone
+    /// A success came, but the connection ended before the kernel had taken all of the request.
+    case cut(status: Int, any Error)
     /// The connection ended. Nil: the origin closed it.
     case lost((any Error)?)
 }

@@ -41,7 +41,7 @@ final class Dial: UpstreamReceiver {
         case .failed(let failure):
             self.dialled = nil
             end(with: failure)
-        case .bodyWanted, .interim, .head, .body, .end: break
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .complete, .end: break
         }
     }
 

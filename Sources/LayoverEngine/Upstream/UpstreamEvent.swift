@@ -7,11 +7,16 @@ package import NIOCore
 package enum UpstreamEvent: Sendable {
     /// The upstream is ready for body bytes and none are there. Only where the request expects a 100.
     case bodyWanted
+    /// The rest of the body is not sent: an error response has come whose origin takes no more. Before that head, or later.
+    case bodyUnwanted
     /// A 1xx head.
     case interim(ResponseHead)
     /// The final head. `sendings`: how often the request was sent within this attempt, normally 1.
     case head(ResponseHead, sendings: Int)
     case body(ByteBuffer)
+    /// The response is complete, and the request is still being sent. `end` follows once it is sent, `failed` if it cannot be, or
+    /// `end` without it where the response is an error. `trailers`: as in `end`, which has none then.
+    case complete(trailers: ByteBuffer?)
 
     /// The response is complete. `trailers`: field lines, each with its CRLF; nil when there are none.
     case end(trailers: ByteBuffer?)

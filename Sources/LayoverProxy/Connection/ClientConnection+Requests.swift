@@ -146,7 +146,7 @@ extension ClientConnection {
 
     /// Once a second, if it is wanted: does what is overdue.
     func tick(now: NIODeadline) {
-        if isNotRead, peerSocket == .closed { return closeNow() }
+        if isNotRead, exchange?.isDelivered != true, peerSocket == .closed { return closeNow() }
         if hasStalled(now: now) { return breakOff(isCloseDelimited: true) }
         // mutant: hangs-for-nobody
         if phase == .exchanging, hasLeftAfterHalfClose(now: now) { return closeNow() }

@@ -5,6 +5,8 @@ import NIOCore
 protocol ConnectionExchange: AnyObject {
     /// Whether bytes of the request are still to come.
     var isReceivingRequest: Bool { get }
+    /// Whether the client has its response, so that it may leave while the rest of its request is still being read. Default: no.
+    var isDelivered: Bool { get }
     /// - Returns: Whether the client may go on.
     func receivedBody(_ bytes: ByteBuffer) -> Bool
     func finishedRequest(trailers: FieldBlock?)
@@ -41,6 +43,7 @@ protocol ConnectionExchange: AnyObject {
 }
 
 extension ConnectionExchange {
+    var isDelivered: Bool { false }
     func released() {}
     func describe(in record: AccessRecord) {}
     func wentOffline(cuts: Bool) {}

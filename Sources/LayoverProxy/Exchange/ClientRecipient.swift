@@ -184,9 +184,11 @@ final class ClientRecipient {
 }
 
 extension ClientRecipient: ConnectionExchange {
+    var isDelivered: Bool { response.isDelivered }
+
     func receivedBody(_ bytes: ByteBuffer) -> Bool {
-        // After an early response the rest is not needed.
-        guard let exchange, !exchange.phase.isEnded else { return true }
+        // The rest of a request that was refused early is thrown away, so that its client gets to read the response.
+        guard let exchange, !exchange.phase.isEnded, !response.isRequestUnwanted else { return true }
         hasSentContinue = true
         exchange.conversion?.read(bytes)
         return exchange.request.body?.append(bytes) ?? true
@@ -195,9 +197,14 @@ extension ClientRecipient: ConnectionExchange {
     func finishedRequest(trailers: FieldBlock?) {
         response.isReceivingRequest = false
         guard let exchange else { return }
-        exchange.trailers = trailers?.forwardedTrailers
-        exchange.request.body?.finish(trailers: exchange.trailers)
-        requestCompleted(exchange)
+        if response.isRequestUnwanted {
+            // A part of it was thrown away.
+            exchange.request.body?.breakOff()
+        } else {
+            exchange.trailers = trailers?.forwardedTrailers
+            exchange.request.body?.finish(trailers: exchange.trailers)
+            requestCompleted(exchange)
+        }
         if exchange.phase.isEnded { connection?.exchangeFinished(keepsAlive: false) }
     }
 
@@ -208,6 +215,7 @@ extension ClientRecipient: ConnectionExchange {
             loop.engine.post(
                 .bodyCompleted(entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
         }
+        exchange.judgeCollected()
         if exchange.conversion?.isDue == true { exchange.conversion?.ask() }
     }
 
@@ -215,7 +223,6 @@ extension ClientRecipient: ConnectionExchange {
         giveUp(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
     }
 
-        exchange.judgeCollected()
     func requestBodyStalled() {
         giveUp(
             Problem(
@@ -234,6 +241,12 @@ extension ClientRecipient: ConnectionExchange {
         } else {
             fail(problem, exchange)
         }
+    }
+
+    /// The origin takes no more of the request.
+    func requestIsUnwanted() {
+        response.isRequestUnwanted = true
+        connection?.resumeBody()
     }
 
     func clientTookBytes() {
@@ -256,7 +269,7 @@ extension ClientRecipient: ConnectionExchange {
         let isTried = exchange.entry != nil && exchange.phase.isAttempting
         let waitsForKey = exchange.keySearch?.isWaiting == true && exchange.conversion?.isAtOnce == false
         guard isReceivingRequest || exchange.phase.isParked || waitsForKey || isTried else { return }
-        let isDelivering = exchange.phase.isDelivering
+        let isDelivering = exchange.phase.isDelivering && !response.isDelivered
         connection?.finishAccess(.clientGone)
         left(exchange)
         if isDelivering { response.breakOff() } else { connection?.linger() }

@@ -20,6 +20,10 @@ final class ClientResponse {
     private(set) var untakenByteCount = 0
     /// The response that is being passed on, for those that have asked for the same.
     private var sharing: ResponseSharing?
+    /// Whether all of the response was written while the request is still on its way to the origin.
+    private var isComplete = false
+    /// Whether the origin takes no more of the request.
+    var isRequestUnwanted = false
     /// A response that does not come from the upstream.
     private var replay: (any BodyReplay)?
 
@@ -29,11 +33,13 @@ final class ClientResponse {
         self.facts = facts
     }
 
-    /// Whether another request may follow on the connection. One that is still sending its body cannot be waited for once it has
-    /// its response.
-    private var keepsAlive: Bool {
-        facts.keepAlive && framing != .close && !isReceivingRequest && !loop.isDraining
-    }
+    /// Whether another request may follow on the connection.
+    private var keepsAlive: Bool { !isReceivingRequest && mayKeepAlive }
+
+    private var mayKeepAlive: Bool { facts.keepAlive && framing != .close && !loop.isDraining }
+
+    /// Whether the client has all of the response, however the request ends.
+    var isDelivered: Bool { isComplete && framing != .close }
 
     func stop() { replay?.stop() }
 
@@ -43,7 +49,8 @@ final class ClientResponse {
         connection.responds(head.status, from: .origin)
         framing = Self.framing(of: head, for: facts, mirrorsEnd: connection.mirrorsEnd)
         if framing == .length { begun = ResponsePart(head) }
-        saysClose = !keepsAlive
+        // A client may stop sending at `Connection: close` (RFC 9112 section 9.6), so it is not said while the request goes on.
+        saysClose = !mayKeepAlive || isReceivingRequest && isRequestUnwanted
         var out = facts.passedOn(head.bytes)
         writeOwnFields(after: head, of: exchange, into: &out)
         connection.write(out)
@@ -127,14 +134,25 @@ final class ClientResponse {
 
     private func taken(_ count: Int) -> Int { sharing?.clientTook(count) ?? count }
 
+    /// All of the response has come, and the request is still on its way to the origin.
+    func complete(trailers: ByteBuffer?) {
+        guard let connection, !isComplete else { return }
+        isComplete = true
+        begun = nil
+        writeEnd(trailers, on: connection)
+    }
+
     func finish(trailers: ByteBuffer?) {
         guard let connection else { return }
-        if framing == .chunked {
-            var out = ByteBuffer()
-            ChunkWriter.writeLastChunk(trailers: trailers, into: &out)
-            connection.write(out)
-        }
+        if !isComplete { writeEnd(trailers, on: connection) }
         connection.exchangeFinished(keepsAlive: keepsAlive && !saysClose)
+    }
+
+    private func writeEnd(_ trailers: ByteBuffer?, on connection: ClientConnection) {
+        guard framing == .chunked else { return }
+        var out = ByteBuffer()
+        ChunkWriter.writeLastChunk(trailers: trailers, into: &out)
+        connection.write(out)
     }
 
     /// - Parameter isAccepted: Whether its route says that such a response is complete.
@@ -155,7 +173,8 @@ final class ClientResponse {
     /// Whether bytes of a final response that can be resumed are on their way to the client.
     var hasBegun: Bool { begun != nil }
 
-    func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close) }
+    /// After a complete response only a reset tells the client that its request was cut.
+    func breakOff() { connection?.breakOff(isCloseDelimited: framing == .close || isComplete) }
 
     // MARK: For other requests with the same key
 

@@ -150,10 +150,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         guard attempt === self.attempt else { return run.receiveLate(event, of: attempt, in: self) }
         switch event {
         case .bodyWanted: client?.sendContinue(in: phase)
+        case .bodyUnwanted: client?.requestIsUnwanted()
         case .interim(let head): client?.passOn(interim: head, in: phase)
         case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
         case .head(let head, let sendings): received(head, sendings: sendings)
-        case .body, .end, .failed:
+        case .body, .complete, .end, .failed:
             if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
         case .dialled(let socket):
             guard let client else { return socket.close() }
@@ -165,6 +166,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         switch event {
         case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
         case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
+        case .complete where machine.resumable != nil: break
+        case .complete(let trailers): recipient.complete(trailers: trailers, of: self)
         case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)
         case .end(let trailers):
             run.end()
@@ -173,7 +176,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             run.end()
             recipient.finishUnclosed(of: self)
         case .failed(let failure): attemptFailed(failure)
-        case .bodyWanted, .interim, .head, .dialled: break
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .dialled: break
         }
     }
 

@@ -34,13 +34,19 @@ extension Recipient {
         }
     }
 
+    /// All of the response has come, and the request is still on its way to the origin. `finish` or `breakOff` follows.
+    func complete(trailers: ByteBuffer?, of exchange: Exchange) {
+        // The store and the cache use a response only once its request was sent.
+        if case .client(let client) = self, exchange.phase.isDelivering { client.response.complete(trailers: trailers) }
+    }
+
     func finish(trailers: ByteBuffer?, of exchange: Exchange) {
         switch self {
         case .client(let client):
             let wasDelivering = exchange.phase.isDelivering
             exchange.cacheUse?.finish()
             if let shared = client.response.takeShared() { exchange.keySearch?.end(.answer(shared)) }
-            exchange.ended(as: client.isGone ? .cancelled : .delivered)
+            exchange.ended(as: client.isGone && !client.response.isDelivered ? .cancelled : .delivered)
             if wasDelivering { client.response.finish(trailers: trailers) }
         case .store(let store): store.finish(for: exchange)
         case .cache(let cache):

@@ -1,4 +1,5 @@
 import LayoverHTTP
+import LayoverTLS
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -50,6 +51,8 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
     private var waiting: [EventLoopPromise<Void>] = []
     /// The reset that is sent once nothing is unsent.
     private var plannedReset: HTTP2ErrorCode?
+    /// Whether the exchange has failed although its response may be complete.
+    private var isCut = false
     private var context: ChannelHandlerContext?
 
     /// Heads of responses are limited where they come from; this only has to be more.
@@ -303,12 +306,18 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
 
     // MARK: The end
 
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if event is TLSOutputCut { isCut = true }
+        context.triggerUserOutboundEvent(event, promise: promise)
+    }
+
     /// A response that is complete ends the stream by itself, once its client has sent all. Otherwise the stream is reset, by a code
     /// that tells the two apart (RFC 9113 section 8.1).
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode == .output, !isResponseEnded, decoder.endsWithConnection { end(trailers: nil) }
         flush(context: context)
         defer { promise?.succeed() }
+        if isCut { return reset(.internalError) }
         if isResponseEnded {
             if case .ended = request, mode == .output { return }
             let isAllSent = unsentByteCount == 0 && pendingHead == nil && pendingData == nil

@@ -23,6 +23,9 @@ package struct UpstreamOptions: Sendable {
     package var bytesOutstandingMax = 512 << 10
     /// How long a body waits for `100 (Continue)` where the client expects one. Default: 1 s.
     package var continueWaitMax: Duration = .seconds(1)
+    /// How long an origin that has answered completely may take nothing of the rest of the request, where `timeouts.idle` does not say.
+    /// Default: 5 minutes.
+    package var restStallMax: Duration = .seconds(300)
     /// Most easy handles that one worker keeps for later. Default: 256.
     package var spareTransferCountMax = 256
     /// Called with each SSL_CTX of libcurl before its handshake, on the worker's thread. Nil: it is as libcurl made it. Default: nil.

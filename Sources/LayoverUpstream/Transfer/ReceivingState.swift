@@ -6,6 +6,10 @@ struct ReceivingState {
     var framing: ResponseFraming?
     /// Whether some line of a head came.
     var hasBegun = false
+    /// Whether its status is not that of a success: 300 or more.
+    var isError = false
+    /// Whether all of the response is here, and its request is still being sent.
+    var isOver = false
     /// Of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0

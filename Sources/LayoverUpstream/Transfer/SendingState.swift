@@ -28,6 +28,8 @@ struct SendingState {
     var peerSilence = PeerSilence()
     /// When the kernel is asked next whether the peer is alive; nil before a request went out.
     var peerCheckAt: UInt64?
+    /// Whether the rest of the body is not sent, because of the response.
+    var isStopped = false
     /// When something was last given to libcurl to send, on `MonotonicClock`.
     var lastAt: UInt64 = 0
 }

@@ -22,9 +22,17 @@ extension Transfer {
         guard let framing = receiving.framing else { return false }
         if case .length(let count) = framing, receiving.bodyByteCount != count { return false }
         if case .answeredAlready? = abortCause { return true }
+        guard abortCause == nil else { return false }
+        // A success is not told for a request that was cut.
+        let isCut = sending.reader?.isComplete == false && !sending.isStopped && !isHeadWithBody
+        if isCut, !receiving.isError { return false }
+        switch framing {
         // Complete with its head, whatever became of the connection then.
-        if framing == .none, abortCause == nil { return true }
-        return code == CURLE_OK && abortCause == nil
+        case .none: return true
+        // An origin that refuses a body may close while it is sent.
+        case .length where isCut: return code == CURLE_OK || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
+        case .length, .chunked, .untilClose: return code == CURLE_OK
+        }
     }
 
     private func concludeDial(_ code: CURLcode) -> UpstreamEvent {

@@ -58,6 +58,8 @@ extension Transfer {
         layover_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Content codings pass untouched; transfer codings are of this connection and are decoded.
         layover_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
+        // An error response alone does not end the sending (RFC 9112 section 9.5). `Transfer.answeredEarly` knows when it ends.
+        layover_set_long(easy, CURLOPT_KEEP_SENDING_ON_ERROR, 1)
         layover_set_long(easy, CURLOPT_HTTP_TRANSFER_DECODING, 1)
         layover_set_long(easy, CURLOPT_NOPROGRESS, 1)
     }

@@ -53,10 +53,12 @@ extension Transfer {
         guard let attempt else { return }
         receiving.headByteCount = 0
         receiving.headLineCount = 0
+        if !head.isInterim, sending.reader?.isComplete == false { answeredEarly(head, attempt) }
         if !head.isInterim || head.status == 100 { stopAwaitingContinue() }
         if head.isInterim { return loop.outbox.add(.interim(head), of: attempt) }
         receiving.framing = head.framing
         receiving.isEndedByUs = headAssembler.hasIdentityCoding
+        receiving.isError = head.status >= 300
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         // libcurl would speak HTTP/1.0 on a connection that did so before.
         if head.minorVersion == 0 || head.announcesImpossibleBody { setForbidReuse(true) }
@@ -70,6 +72,18 @@ extension Transfer {
         }
         loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
         loop.noteDeadline(deadline)
+    }
+
+    /// The origin has decided without all of the body, which is sent to its end nevertheless. It is not sent where the origin did not ask
+    /// for it (RFC 9110 section 10.1.1), or where an error says that the connection closes (RFC 9112 section 9.5).
+    private func answeredEarly(_ head: ResponseHead, _ attempt: UpstreamAttempt) {
+        setForbidReuse(true)
+        guard sending.awaitsContinue || head.status >= 300 && head.endsConnection else { return }
+        sending.isStopped = true
+        loop.outbox.add(.bodyUnwanted, of: attempt)
+        // A paused sending would never end.
+        if sending.isPaused { sending.wantsResume = true }
+        loop.touch(self)
     }
 
     private func kind(of error: FramingError) -> FailureKind {
@@ -163,13 +177,25 @@ extension Transfer {
         isTouched = false
         guard attempt != nil else { return }
         releaseBody()
-        // Complete, but the body of the request will not be: the client has its response and may stop. And
-        // where a HEAD has a body, libcurl does not know that its response has none. With the coding `identity` it ignores the length.
-        if isResponseComplete, sending.isPaused || receiving.isEndedByUs || isHeadWithBody { return loop.finishEarly(self) }
+        if isResponseComplete {
+            // The body of the request is not wanted. And where a HEAD has a body, libcurl does not know that its response has none. With
+            // the coding `identity` it ignores the length.
+            if sending.isStopped && sending.isPaused || receiving.isEndedByUs || isHeadWithBody { return loop.finishEarly(self) }
+            tellComplete()
+        }
         if sending.wantsResume { resumeSending() }
     }
 
-    private var isHeadWithBody: Bool {
+    /// All of the response has come, and libcurl goes on sending. Where it decodes chunks, only its end says so.
+    private func tellComplete() {
+        guard let attempt, !receiving.isOver, !sending.isStopped, sending.reader?.isComplete == false else { return }
+        receiving.isOver = true
+        sending.lastAt = loop.now
+        loop.outbox.add(.complete(trailers: nil), of: attempt)
+        loop.noteDeadline(deadline)
+    }
+
+    var isHeadWithBody: Bool {
         setOptions.shape?.hasBody == true && setOptions.shape?.method == "HEAD"
     }
 
@@ -237,6 +263,9 @@ extension Transfer {
     /// the origin's silence.
     private var silenceEndsAt: UInt64? {
         guard let timeouts = attempt?.request.timeouts, sending.count > 0 else { return nil }
+        if receiving.isOver {
+            return sending.isPaused ? nil : sending.lastAt + (timeouts.idle ?? loop.options.restStallMax).nanoseconds
+        }
         if receiving.framing != nil {
             guard let idle = timeouts.idle, !receiving.isPaused else { return nil }
             return receiving.lastAt + idle.nanoseconds

@@ -71,6 +71,8 @@ struct RehearsedUpstreamTests {
         func receive(_ event: UpstreamEvent, of attempt: UpstreamAttempt) {
             switch event {
             case .bodyWanted: words.append("bodyWanted")
+            case .bodyUnwanted: words.append("bodyUnwanted")
+            case .complete: words.append("complete")
             case .interim(let head): words.append("interim \(head.status)")
             case .head(let head, _):
                 words.append("head \(head.status)")

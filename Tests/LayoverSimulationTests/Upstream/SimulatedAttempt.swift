@@ -135,7 +135,11 @@ final class SimulatedAttempt {
         if reply.sendsInterim { deliver([head("HTTP/1.1 103 Early Hints", ["Link: </x>"])]) }
         if reply.isEarly {
             beginSending()
-            later(reply.after) { $0.sendHead(reply) }
+            // It answers and closes: no more of the body is taken.
+            later(reply.after) { me in
+                if me.attempt.request.body != nil, !me.hasTakenAll { me.deliver([.bodyUnwanted]) }
+                me.sendHead(reply)
+            }
         } else {
             send(atMost: .max) { me in me.later(reply.after) { $0.sendHead(reply) } }
         }
@@ -345,7 +349,7 @@ final class SimulatedAttempt {
                 reader = nil
                 worker.ended(self)
                 simulation.referee.ended(self)
-            case .bodyWanted, .interim, .head: break
+            case .bodyWanted, .bodyUnwanted, .interim, .head, .complete: break
             }
             if case .body = event {} else { simulation.trace { "\(self.name) \(event.word)" } }
             attempt.receiver.receive(event, of: attempt)

@@ -6,6 +6,8 @@ extension UpstreamEvent {
     var word: String {
         switch self {
         case .bodyWanted: "wants the body"
+        case .bodyUnwanted: "takes no more of the body"
+        case .complete: "is complete before its request"
         case .interim(let head): "says \(head.status)"
         case .head(let head, _): "answers \(head.status)"
         case .body(let bytes): "sends \(bytes.readableBytes) bytes"

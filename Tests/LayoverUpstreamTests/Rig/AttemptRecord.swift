@@ -124,6 +124,10 @@ final class AttemptRecord: UpstreamReceiver, Sendable {
     private static func note(_ event: UpstreamEvent, in facts: inout Facts) {
         switch event {
         case .bodyWanted: facts.events.append("bodyWanted")
+        case .bodyUnwanted: facts.events.append("bodyUnwanted")
+        case .complete(let trailers):
+            facts.events.append("complete")
+            facts.trailers = trailers.map { String(buffer: $0) } ?? ""
         case .interim(let head):
             facts.events.append("interim")
             facts.interims.append(head.status)
@@ -137,8 +141,8 @@ final class AttemptRecord: UpstreamReceiver, Sendable {
             facts.bodyEventCount += 1
             facts.body.append(contentsOf: bytes.readableBytesView)
         case .end(let trailers):
+            if !facts.events.contains("complete") { facts.trailers = trailers.map { String(buffer: $0) } ?? "" }
             facts.events.append("end")
-            facts.trailers = trailers.map { String(buffer: $0) } ?? ""
             facts.terminalCount += 1
         case .failed(let failure):
             facts.events.append("failed")

@@ -1,0 +1,104 @@
+import LayoverEngine
+import LayoverTestSupport
+import NIOCore
+import Testing
+
+@testable import LayoverProxy
+
+/// Clients that get their response before they have sent their request, or before the origin has it.
+struct EarlyResponseTests {
+    /// A response that is complete while its request is still on its way.
+    private static func respondEarly(_ attempt: ScriptedAttempt, _ fields: [String] = ["Content-Length: 2"]) {
+        attempt.readBody()
+        attempt.deliver([attempt.head(200, fields), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
+    }
+
+    /// Before, the response said `Connection: close`, and the rest of the request was thrown away.
+    @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
+    func requestGoesToItsEndAndTheConnectionIsKept(field: String) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            Self.respondEarly(attempt, [field])
+            let answer = try await client.answer()
+            #expect(answer.body == "ok" && answer["Connection"] == nil)
+            try await client.send("def" + String.get("/2"))
+            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
+            #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+            try await proxy.settle()
+            #expect(proxy.upstream.startedCount == 1, "the next request waits for its turn")
+            attempt.finish()
+            try await proxy.nextAttempt().respond(200, ["Content-Length: 1"], body: "2")
+            #expect(try await client.answer().body == "2")
+        }
+    }
+
+    /// Where the close is the end of the response, it is not told before the request was sent.
+    @Test func clientOfHTTP10GetsTheEndOnceItsRequestIsSent() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: "POST http://o.test/ HTTP/1.0\r\nContent-Length: 6\r\n\r\nabc")
+            let attempt = try await proxy.nextAttempt()
+            Self.respondEarly(attempt, ["Transfer-Encoding: chunked"])
+            try await client.received.wait("the response") { $0.bytes.suffix(2).elementsEqual("ok".utf8) }
+            try await client.send("def")
+            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
+            #expect(client.received.value.ending == nil)
+            attempt.finish()
+            #expect(try await client.answer().body == "ok")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
+    @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
+    func successIsBrokenOffIfTheRequestIsCut(field: String) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
+            let attempt = try await proxy.nextAttempt()
+            Self.respondEarly(attempt, [field])
+            #expect(try await client.answer().body == "ok")
+            attempt.fail(.connectionTerminated, phase: .sending, evidence: .answered)
+            #expect(try await client.ending().0 == .reset)
+        }
+    }
+
+    /// The client has its response and Layover has its request, which has still a part of its way to go.
+    @Test(arguments: [false, true]) func clientThatLeavesWithItsResponseDoesNotCutItsRequest(byReset: Bool) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 2)
+            attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
+            #expect(try await client.answer().body == "ok")
+            if byReset {
+                try await client.reset()
+                try await ConnectionTests.waitForNoConnection(proxy)
+            } else {
+                client.close()
+                try await proxy.waitForClosedInput()
+            }
+            #expect(!attempt.seen.value.isCancelled)
+            attempt.readBody()
+            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
+            #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+            attempt.finish()
+            try await ConnectionTests.waitForNoConnection(proxy)
+        }
+    }
+
+    /// A client that sends all of its request before it reads must get to its response, however large that is.
+    @Test func restOfARefusedRequestIsThrownAway() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 50_000_000))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 1000)
+            attempt.deliver([.bodyUnwanted])
+            attempt.sendHead(403, ["Content-Length: 2"])
+            // All of it is taken although the attempt reads nothing, and the response is not complete.
+            try await client.send([UInt8](repeating: 120, count: 50_000_000))
+            attempt.sendBody("no")
+            attempt.finish()
+            let answer = try await client.answer()
+            #expect(answer.status == 403 && answer.body == "no" && answer["Connection"] == "close")
+        }
+    }
+}
