@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 600
 HOSTILE_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sim crash test-memory soak mutants bench bench-lists check format setup release deb tarball test-package
+.PHONY: help run test test-direct sim crash test-memory soak mutants bench bench-lists check format setup release deb tarball test-package
 .PHONY: test-browser test-reach container container-trial clean
 
 help: ## List these commands
@@ -35,6 +35,11 @@ crash: ## Kill the proxy 300 times under load and see that nothing accepted is l
 	@scripts/setup.sh build test
 	swift build --build-tests
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.sh --filter CrashTests
+
+test-direct: ## Clients and origins with and without Layover between them: both ends must see the same (half a minute)
+	@scripts/setup.sh build test
+	swift build --build-tests
+	@scripts/test.sh --filter 'EndToEnd/Direct/'
 
 test-memory: ## The release binary under a long mixed load, then under valgrind, every byte compared (a quarter of an hour, and a release build)
 	@scripts/setup.sh build test

@@ -1,8 +1,8 @@
-import Glibc
+package import Glibc
 
 /// 127.0.0.1 as the socket calls want it.
-enum LoopbackAddress {
-    static func make(port: Int) -> sockaddr_in {
+package enum LoopbackAddress {
+    package static func make(port: Int) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian

@@ -1,0 +1,49 @@
+import Foundation
+import LayoverTestSupport
+import Synchronization
+
+/// What one run of a scene has shown, line by line: what the origin received, and what the client saw.
+final class DirectLog: Sendable {
+    enum Side: String, Sendable { case origin, client }
+
+    private let lines = Mutex<[Side: [String]]>([:])
+
+    func note(_ side: Side, _ line: String) { lines.withLock { $0[side, default: []].append("\(side): \(line)") } }
+
+    /// The order within each side counts; between the two it is a race.
+    var all: [String] { lines.withLock { ($0[.origin] ?? []) + ($0[.client] ?? []) } }
+
+    /// Fields that belong to a connection or to a proxy (RFC 9110 sections 7.6.1 and 7.6.3).
+    private static let ofConnections: Set<String> = [
+        "connection", "content-length", "keep-alive", "proxy-connection", "proxy-status", "te", "transfer-encoding", "via",
+        // Of a response without one it is added (RFC 9110 section 6.6.1).
+        "date",
+    ]
+
+    /// A head without what may differ between two connections.
+    static func essence(_ head: String) -> String {
+        let lines = head.split(separator: "\r\n").map(String.init)
+        let fields = lines.dropFirst().filter { line in
+            !ofConnections.contains(line.prefix { $0 != ":" }.lowercased())
+        }.map { $0.hasPrefix("Host: 127.0.0.1:") ? "Host: HOST" : $0 }
+        return ([lines.first ?? ""] + fields).joined(separator: " | ")
+    }
+
+    /// The length of a body and a value that differs where its bytes do.
+    static func essence(_ body: some ContiguousBytes & Collection) -> String {
+        var hasher = Hasher()
+        body.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return "\(body.count) bytes \(String(UInt(bitPattern: hasher.finalize()), radix: 16))"
+    }
+}
+
+/// Bytes of bodies: each place has other ones, so that a part that is lost, doubled or moved is noticed.
+enum DirectBytes {
+    private static let all: Data = {
+        let numbers = (0..<UInt32(2 << 20)).map { $0 &* 2_654_435_761 }
+        return numbers.withUnsafeBytes { Data($0) }
+    }()
+
+    /// - Parameter count: At most 8 MiB.
+    static func first(_ count: Int) -> Data { all.prefix(count) }
+}
