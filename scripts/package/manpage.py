@@ -34,8 +34,8 @@ FILES = [
 ]
 
 SIGNALS = [
-    ("SIGTERM, SIGINT", "Drain: no new connections, held clients get a 503 or their ticket, attempts in flight get timeouts.drain. "
-                        "The same again quits at once."),
+    ("SIGTERM, SIGINT", "Drain: no new connections, held clients get their ticket or a 503 (a 502 if the server may have processed "
+                        "the request), attempts in flight get timeouts.drain. The same again quits at once."),
     ("SIGHUP", "Reload the configuration. One with an error changes nothing."),
 ]
 

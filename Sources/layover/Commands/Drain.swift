@@ -8,8 +8,9 @@ struct Drain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stop the running proxy after current requests finish.",
         discussion: """
-            Like SIGTERM: the proxy takes no new connections, held clients get a 503 with Retry-After or their ticket, \
-            running attempts get timeouts.drain. Tickets continue after the next start.
+            Like SIGTERM: the proxy takes no new connections, held clients get their ticket or a 503 with \
+            Retry-After (a 502 if the server may have processed the request), running attempts get timeouts.drain. \
+            Tickets continue after the next start.
 
             Example: layover drain
             """)

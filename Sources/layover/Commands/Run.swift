@@ -9,8 +9,8 @@ struct Run: AsyncParsableCommand {
         abstract: "Run the proxy until it is stopped.",
         discussion: """
             SIGHUP reloads the configuration. SIGTERM or SIGINT drains: the proxy takes no new connections, held \
-            clients get a 503 with Retry-After or their ticket, running attempts get timeouts.drain. The same \
-            signal again stops the proxy at once.
+            clients get their ticket or a 503 with Retry-After (a 502 if the server may have processed the request), \
+            running attempts get timeouts.drain. The same signal again stops the proxy at once.
 
             Example: layover run --config config.json
             """)
