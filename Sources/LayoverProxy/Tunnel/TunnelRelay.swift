@@ -97,19 +97,19 @@ final class TunnelRelay: ChannelInboundHandler {
         }
     }
 
-    /// Closes both sides at once.
-    func close() {
+    /// Closes both sides at once. A frozen tunnel is reset: bytes of its peers may wait here or in the kernel, and an end would make the
+    /// bytes before them look complete.
+    func close() { close(byReset: isFrozen) }
+
+    /// Closes both sides at once, by resets.
+    func reset() { close(byReset: true) }
+
+    private func close(byReset: Bool) {
         let contexts = [partner?.context, context].compactMap { $0 }
         isClosing = true
         partner?.isClosing = true
+        if byReset { for context in contexts { context.closesByReset() } }
         for context in contexts { context.close(promise: nil) }
-    }
-
-    /// Closes both sides at once, by resets.
-    func reset() {
-        context?.closesByReset()
-        partner?.context?.closesByReset()
-        close()
     }
 
     // MARK: Freezing
