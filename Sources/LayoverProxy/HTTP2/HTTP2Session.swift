@@ -13,10 +13,13 @@ import NIOHTTP2
 ///
 /// Its deadlines are those of a connection by HTTP/1.1, looked at by the loop's tick: `timeouts.clientIdle` while no stream is open,
 /// `timeouts.requestHead` from the first byte of a head to its last, `timeouts.clientStall` for responses that the client does not take.
-/// After GOAWAY it is closed once no stream has been open for `ClientConnection.lingerMax`, whether the client has acknowledged or not.
+/// After GOAWAY it is closed once no stream has been open for `endingMax`, whether the client has acknowledged or not.
 final class HTTP2Session: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
+
+    /// How long a connection without streams stays open after GOAWAY: the client may have sent a request before it came. Default: 5 s.
+    private static let endingMax: TimeAmount = .seconds(5)
 
     private let loop: ProxyLoop
     private let verdict: CertificateVerdict
@@ -127,7 +130,7 @@ final class HTTP2Session: ChannelInboundHandler {
 
     func streamClosed() {
         openStreamCount -= 1
-        if openStreamCount == 0 { deadline = loop.coarseNow + (isEnding ? ClientConnection.lingerMax : loop.timeouts.idle) }
+        if openStreamCount == 0 { deadline = loop.coarseNow + (isEnding ? Self.endingMax : loop.timeouts.idle) }
     }
 
     // MARK: Time
@@ -139,7 +142,7 @@ final class HTTP2Session: ChannelInboundHandler {
         guard let deadline, deadline <= now else { return }
         // Bytes of a response that still wait for the client are no idleness.
         if unsent.byteCount > 0, unsent.takenAt + loop.timeouts.stall > now {
-            self.deadline = loop.coarseNow + ClientConnection.lingerMax
+            self.deadline = loop.coarseNow + Self.endingMax
         } else if isEnding {
             closeNow()
         } else {
@@ -162,7 +165,7 @@ final class HTTP2Session: ChannelInboundHandler {
     func drain() {
         guard !isEnding else { return }
         isEnding = true
-        if openStreamCount == 0 { deadline = loop.coarseNow + ClientConnection.lingerMax }
+        if openStreamCount == 0 { deadline = loop.coarseNow + Self.endingMax }
         context?.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
 

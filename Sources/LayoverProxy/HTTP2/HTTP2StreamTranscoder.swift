@@ -103,6 +103,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
                 malformed(error.reason)
                 return reset(.protocolError)
             }
+            decoder.reset(isHeadRequest: error.isHead)
             context.fireUserInboundEventTriggered(HTTP2Refusal(error: answer, isHead: error.isHead))
         }
     }
