@@ -27,6 +27,9 @@ final class TunnelRelay: ChannelInboundHandler {
     private var isOutputEnded = false
     /// Whether the tunnel is closed from here, so that the end of its connections says nothing about their peers.
     private var isClosing = false
+    /// Whether the client's connection has ended in order, and the last bytes of the client are kept for the origin. The tunnel is open
+    /// until the origin's half ends.
+    private var isOver = false
     /// Whether bytes came in since the last tick.
     private var hasMoved = true
     /// Bytes that came in so far.
@@ -56,7 +59,7 @@ final class TunnelRelay: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        partner = nil
+        if !isOver { partner = nil }
     }
 
     /// Begins to relay.
@@ -182,8 +185,11 @@ final class TunnelRelay: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         // A reset that a write meets first closes the channel without `errorCaught`.
         partner?.partnerLeft(hasEnded: isInputClosed || isOutputEnded || isClosing)
-        partner = nil
-        whenClosed?(self)
+        isOver = whenClosed != nil && partner?.keptEnd == .all
+        if !isOver {
+            partner = nil
+            whenClosed?(self)
+        }
         context.fireChannelInactive()
     }
 
@@ -231,20 +237,20 @@ final class TunnelRelay: ChannelInboundHandler {
     ///
     /// - Parameter hasEnded: Whether all that it sent has come. If not, its end is a reset.
     private func partnerLeft(hasEnded: Bool) {
-        partner = nil
-        let isNear = whenClosed != nil
-        switch (hasEnded, kept.isEmpty) {
-        case (true, false) where isNear && !isClosing:
-            keptEnd = .all
-        case (true, false):
-            // The client is gone, and no tunnel is left that could be thawed: the origin does not get all of it.
-            wasReset()
-            context?.close(promise: nil)
-        case (true, true):
-            context?.closeWhenWritten()
-        case (false, _):
-            wasReset()
-            context?.closeWhenWritten()
+        guard !isOver else {
+            isOver = false
+            partner = nil
+            whenClosed?(self)
+            return
         }
+        if hasEnded, !kept.isEmpty, !isClosing {
+            keptEnd = .all
+            // The client's half has to learn when the origin's half ends.
+            if whenClosed != nil { partner = nil }
+            return
+        }
+        partner = nil
+        if !hasEnded || !kept.isEmpty { wasReset() }
+        context?.closeWhenWritten()
     }
 }
