@@ -8,14 +8,14 @@ import Testing
         let loaded = try load(
             """
             {"store": {"path": "data/l.sqlite", "spool": "/bodies", "history": "1d",
-              "encryptFields": ["cookie", "AUTHORIZATION", "X-Api-Key"]}}
+              "encryptFields": ["cookie", "AUTHORIZATION", "X-Api-Key", "api-key", "X-Access-Token", "X-AUTH-Token"]}}
             """)
         #expect(loaded.warnings == [])
         let store = loaded.settings.store
         #expect(store.path == "data/l.sqlite")
         #expect(store.spoolFolder == "/bodies")
         #expect(store.history == .seconds(24 * 3600))
-        #expect(store.encryptFields == ["cookie", "AUTHORIZATION", "X-Api-Key"])
+        #expect(store.encryptFields == ["cookie", "AUTHORIZATION", "X-Api-Key", "api-key", "X-Access-Token", "X-AUTH-Token"])
     }
 
     @Test func variablesReachThemToo() throws {

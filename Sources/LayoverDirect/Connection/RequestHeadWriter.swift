@@ -20,8 +20,8 @@ enum RequestHeadWriter {
         let hasBody = request.framing != .none && request.framing != .length(0)
         request.writeFields(into: &out) { line in
             switch line.first.map({ $0 | 0x20 }) {
-            // With a body `expectsContinue` alone decides. Without one the field is like any other.
-            case UInt8(ascii: "e"): return !hasBody || !isNamed("expect:", line)
+            // With a body `expectsContinue` alone decides. Without one the field is passed on, and nothing waits for it.
+            case UInt8(ascii: "e"): return !isNamed("expect:", line) || !hasBody && isNamed("expect: 100-continue", line)
             case UInt8(ascii: "a"):
                 if isNamed("authorization:", line), bindsConnection(line) { findings.bindsConnection = true }
             default: break

@@ -118,7 +118,7 @@ struct FieldList {
         while offset < byteCount, let end = memchr(start + offset, 0, byteCount - offset) {
             let line = start + offset
             let next = UnsafeRawPointer(end) - UnsafeRawPointer(start) + 1
-            if next - offset > 1, passesExpect || !Self.isExpect(line) {
+            if next - offset > 1, !Self.isExpect(line) || passesExpect && Self.isContinue(line) {
                 if offset >= fieldsStart { spellIfEmpty(offset..<next - 1) }
                 add(UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self))
             }
@@ -147,6 +147,11 @@ struct FieldList {
         guard line.load(as: UInt8.self) | 0x20 == UInt8(ascii: "e") else { return false }
         let text = UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self)
         return strncasecmp(text, "expect:", 7) == 0
+    }
+
+    private static func isContinue(_ line: UnsafeMutableRawPointer) -> Bool {
+        let wanted = "expect: 100-continue"
+        return strncasecmp(UnsafeRawPointer(line).assumingMemoryBound(to: CChar.self), wanted, wanted.utf8.count) == 0
     }
 
     private mutating func add(_ line: StaticString) {

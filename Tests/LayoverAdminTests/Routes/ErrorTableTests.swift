@@ -143,9 +143,7 @@ struct ErrorTableTests {
         Row(
             says: "a foreign Host with our port", host: "rebind.example:8081", status: 403,
             kind: "foreign_host"),
-        Row(
-            says: "a Host that begins like ours", host: "localhost.rebind.example", status: 403,
-            kind: "foreign_host"),
+        Row(says: "a Host that begins like ours", host: "localhost.rebind.example", status: 403, kind: "foreign_host"),
         Row(says: "a port in other digits", host: "localhost:\u{663}", status: 403, kind: "foreign_host"),
         Row(says: "userinfo before the Host", host: "x@localhost", status: 403, kind: "foreign_host"),
         Row(says: "no Host", host: nil, status: 403, kind: "foreign_host"),

@@ -71,7 +71,7 @@ struct NIOTranscript {
 extension NIOTranscript.Message {
     func difference(from ours: Transcript.Message) -> String? {
         if head.method.rawValue != ours.method { return "method \(head.method)" }
-        if head.uri != ours.target { return "target \(head.uri)" }
+        if Self.withoutUserinfo(head.uri) != ours.target { return "target \(head.uri)" }
         if head.version != HTTPVersion(major: 1, minor: ours.minorVersion) { return "\(head.version)" }
         if let difference = Self.difference(head.headers, ours.fields) { return difference }
         // Behind these heads llhttp leaves the rest to another protocol.
@@ -81,6 +81,14 @@ extension NIOTranscript.Message {
         let kept = HTTPHeaders(
             (trailers ?? HTTPHeaders()).filter { !KnownField.isDropped($0.name) }.map { ($0.name, $0.value) })
         return Self.difference(kept, ours.trailers ?? [])
+    }
+
+    /// NIO leaves it in the target of the absolute form.
+    private static func withoutUserinfo(_ target: String) -> String {
+        guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
+        let authority = target[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        guard let at = authority.firstIndex(of: "@") else { return target }
+        return String(target[..<scheme.upperBound] + target[target.index(after: at)...])
     }
 
     private static func difference(_ theirs: HTTPHeaders, _ ours: [Transcript.Field]) -> String? {
