@@ -77,6 +77,8 @@ class Client:
             names = ["x" * 250 + "%05d" % number for number in range(options.offers // 256)]
             context.set_alpn_protocols(names + ["http/1.1"])
         self.connection, self.incoming, self.outgoing = connected(), ssl.MemoryBIO(), ssl.MemoryBIO()
+        # Otherwise an end without close_notify looks like one with it.
+        context.options &= ~ssl.OP_IGNORE_UNEXPECTED_EOF
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname=options.name)
         self.has_sent = False
 

@@ -59,7 +59,7 @@ import Testing
         "store.path": .text("x"), "store.spool": .text("x"), "store.encryptFields": .array([]),
         "store.history": .text("1d"), "limits.heldClients": .integer(7), "limits.entries": .integer(7),
         "limits.bodyInMemory": .text("7B"), "limits.bodyMax": .text("7B"), "limits.spoolTotal": .text("7B"),
-        "limits.headerBytes": .text("7KiB"), "limits.connections": .integer(7),
+        "limits.headerBytes": .text("7KiB"), "limits.connections": .integer(7), "limits.unsentTotal": .text("7MiB"),
         "limits.perOriginAttempts": .integer(7), "timeouts.connect": .text("7s"),
         "timeouts.firstByte": .text("7s"), "timeouts.idle": .text("7s"), "timeouts.deadPeer": .text("7s"),
         "timeouts.requestHead": .text("7s"), "timeouts.requestBody": .text("7s"), "timeouts.clientIdle": .text("7s"),
