@@ -17,10 +17,19 @@ struct StoreHealthTests {
         for _ in 0..<50 { health.note([.failure(Self.full), .failure(Self.full)]) }
         #expect(log.lines.value == ["error: the store cannot save changes [full: Full.]"])
         #expect(health.lastFailure == Self.full)
-        health.note([.success([])])
+        health.note([.success([.done])])
         #expect(health.lastFailure == nil)
         try await log.lines.wait("the end") { $0.count == 2 }
         #expect(log.lines.value.last?.hasPrefix("notice: the store can save changes again [refused=100") == true)
+    }
+
+    @Test func commitWithoutChangesProvesNothing() {
+        let health = StoreHealth(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        health.note([.failure(StoreFailure(.io, "Bad.", mayBeKept: true))])
+        health.note([.success([])])
+        #expect(health.lastFailure?.mayBeKept == true)
+        health.note([.success([.done])])
+        #expect(health.lastFailure == nil)
     }
 
     /// On a full disk what needs no room goes through.
@@ -29,7 +38,7 @@ struct StoreHealthTests {
         let health = StoreHealth(logger: log.logger, pause: .seconds(3600))
         for _ in 0..<50 {
             health.note(Self.full)
-            health.note([.success([])])
+            health.note([.success([.done])])
             #expect(health.lastFailure == nil)
         }
         #expect(log.lines.value.count == 1)
@@ -52,7 +61,7 @@ struct StoreHealthTests {
     @Test func healthyStoreLogsNothing() {
         let log = RecordedLog()
         let health = StoreHealth(logger: log.logger, pause: .milliseconds(1))
-        for _ in 0..<3 { health.note([.success([])]) }
+        for _ in 0..<3 { health.note([.success([.done])]) }
         #expect(log.lines.value.isEmpty)
     }
 }

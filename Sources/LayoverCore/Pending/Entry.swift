@@ -108,6 +108,8 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var adoptionObstacle: AdoptionObstacle?
     /// Whether its next attempt is the retry of a status that the budget has yet to pay for.
     var owesBudget = false
+    /// The reload in which it has found its route (`Rerouting.number`).
+    var reloadNumber: UInt8 = 0
     /// Whether no byte of it has ever been handed to the kernel.
     var isNeverSent = true
     /// Not nil for a ticket: it is kept in the store, and so is its response.
@@ -125,8 +127,6 @@ package struct Entry: StandingRequest, Sendable {
     var grant: RetryBudget.Grant?
     /// Grows whenever the entry is put somewhere else, so that stale places in heaps are known.
     var placement: UInt32 = 0
-    /// The reload in which it has found its route (`Rerouting.number`).
-    var reloadNumber: UInt32 = 0
 }
 
 // MARK: What follows from it

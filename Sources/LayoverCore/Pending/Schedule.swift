@@ -26,7 +26,7 @@ struct Schedule: Sendable {
     var areLanesUnknown = false
     /// The reload under way; nil: every ticket has its route of now.
     var rerouting: Rerouting?
-    var reloadCount: UInt32 = 0
+    var reloadCount: UInt8 = 0
     /// Gathered while a fact is worked on.
     var actions: [PendingAction] = []
     /// Origins where the fact at hand may have let entries go.

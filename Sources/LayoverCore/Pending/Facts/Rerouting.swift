@@ -5,14 +5,14 @@
 /// decided by the policy that its ticket has by then, or when its portion comes.
 struct Rerouting: Sendable {
     /// Counts reloads, so that a ticket shows whether it has its route of now.
-    let number: UInt32
+    let number: UInt8
     private let find: @Sendable (TicketRecord) -> TicketRoute
     /// Those that were there when it began, in the order of their arrival.
     private let ids: [ArrivalOrder.Item]
     private var next = 0
     private var policies = SharedPolicies()
 
-    init(number: UInt32, _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
+    init(number: UInt8, _ ids: [ArrivalOrder.Item], find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
         self.number = number
         self.ids = ids
         self.find = find
@@ -51,7 +51,8 @@ package struct TicketRoute: Sendable {
 extension Schedule {
     /// The configuration was read anew.
     mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) {
-        reloadCount &+= 1
+        // One byte keeps an entry small. A ticket that missed 255 reloads in a row, each cut off by the next, would count as rerouted.
+        reloadCount = reloadCount == .max ? 1 : reloadCount + 1
         rerouting = Rerouting(number: reloadCount, entries.inOrder(), find: find)
     }
 
