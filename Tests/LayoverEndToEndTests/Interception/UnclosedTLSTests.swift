@@ -26,7 +26,7 @@ extension EndToEnd {
         }
 
         /// Python's `ssl` servers end so, and it was cut off 60 times of 60.
-        @Test(arguments: [("endsWell", "close_notify"), ("isCutOff", "SSLEOFError")])
+        @Test(arguments: [("endsWell", "close_notify"), ("isCutOff", "SSLError")])
         func clientByHTTP1SeesTheEndingOfTheOrigin(what: String, end: String) async throws {
             let test = try await InterceptionScene()
             let origin = try await OddOrigin(what, test.authority)
