@@ -46,7 +46,9 @@ struct SpaceTests {
     @Test func changeWaitsForAnotherUserOfTheFile() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))
-        let other = try DatabaseQueue(path: folder.file("layover.sqlite").path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.file("layover.sqlite").path, configuration: configuration)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) {
             try? other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }

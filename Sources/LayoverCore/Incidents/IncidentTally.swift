@@ -10,9 +10,15 @@ struct IncidentTally: Sendable {
         var isAutomatic: Bool
         /// Whether `retry` is allowed.
         var isRetryable: Bool
-        /// Whether the opening of its gate ends its wait.
-        var isWoken: Bool
+        /// The gates whose opening ends its wait; nil where that is not so.
+        var way: Way?
         var attempts: Attempts
+    }
+
+    /// The gates on the way of an entry.
+    struct Way: Sendable, Hashable {
+        var hop: Origin?
+        var origin: Origin
     }
 
     /// Automatic attempts of a member, by its policy and until now. Nil: no limit.
@@ -26,7 +32,8 @@ struct IncidentTally: Sendable {
     private(set) var count = 0
     private var automaticCount = 0
     private var retryableCount = 0
-    private var wokenCount = 0
+    /// Members whose wait the opening of a gate ends.
+    private(set) var ways: [Way: Int] = [:]
     /// All members, by their attempts. There are as many keys as there are limits in use, and numbers below them.
     private var attempts: [Attempts: Int] = [:]
     /// Those members that go on without a person.
@@ -38,14 +45,14 @@ struct IncidentTally: Sendable {
     private mutating func change(by one: Int, _ share: Share) {
         count += one
         if share.isRetryable { retryableCount += one }
-        if share.isWoken { wokenCount += one }
+        if let way = share.way { Self.change(&ways, by: one, way) }
         Self.change(&attempts, by: one, share.attempts)
         guard share.isAutomatic else { return }
         automaticCount += one
         Self.change(&automatic, by: one, share.attempts)
     }
 
-    private static func change(_ counts: inout [Attempts: Int], by one: Int, _ key: Attempts) {
+    private static func change<Key: Hashable>(_ counts: inout [Key: Int], by one: Int, _ key: Key) {
         let count = counts[key, default: 0] + one
         counts[key] = count == 0 ? nil : count
     }
@@ -55,7 +62,6 @@ struct IncidentTally: Sendable {
     /// Whether nothing goes on without a person.
     var isManualOnly: Bool { automaticCount == 0 }
     var hasRetryable: Bool { retryableCount > 0 }
-    var hasWoken: Bool { wokenCount > 0 }
 
     /// Most attempts that a member has in all; nil when one of them has no limit.
     var attemptsMax: Int? {
@@ -90,7 +96,8 @@ extension Entry {
         case .ended: isRetryable = false
         }
         return IncidentTally.Share(
-            incident: incident, isAutomatic: isAutomatic, isRetryable: isRetryable, isWoken: isWoken,
+            incident: incident, isAutomatic: isAutomatic, isRetryable: isRetryable,
+            way: isWoken ? IncidentTally.Way(hop: hop, origin: origin) : nil,
             attempts: .init(max: sharedPolicy.attemptsMax, left: automaticLeft, asks: sharedPolicy.asksWhenExhausted))
     }
 }

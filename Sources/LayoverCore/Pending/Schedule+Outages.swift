@@ -49,20 +49,26 @@ extension Schedule {
         guard mode != .offline, !tally.isManualOnly else { return nil }
         let isCurrent = isDue(in: incident.id)
         var dues = incident.dues
-        while let first = dues.first, !isCurrent(first.value, first.key) { _ = dues.popFirst() }
-        let due = dues.first.flatMap { entries[$0.value] }.flatMap { wait(of: $0, now: now).1 }
+        var (due, tries): (Timestamp?, Int) = (nil, 0)
+        // The first may be kept back without an end in sight, by a portal or for want of budget; of very many a few are looked at.
+        while due == nil, tries < Self.dueTriesMax, let first = dues.first {
+            if isCurrent(first.value, first.key), let entry = entries[first.value] {
+                due = wait(of: entry, now: now).1
+                tries += 1
+            }
+            if due == nil { _ = dues.popFirst() }
+        }
+        guard !pauses.isBehindPortal, pauses.storePauseEnd == nil else { return due }
         // The one that is due first need not be woken by its gate; another one goes as its canary then.
-        guard tally.hasWoken, !pauses.isBehindPortal, pauses.storePauseEnd == nil else { return due }
-        let canary = gates(of: incident.scope).filter(origins.isShut).compactMap { origins.canaryAt($0) }.min().map { max($0, now) }
-        return [due, canary].compactMap { $0 }.min()
+        for way in tally.ways.keys {
+            let gate = way.hop.flatMap { origins.isShut($0) ? $0 : nil } ?? (origins.isShut(way.origin) ? way.origin : nil)
+            if let canaryAt = gate.flatMap({ origins.canaryAt($0) }) { due = min(due ?? .distantFuture, max(canaryAt, now)) }
+        }
+        return due
     }
 
-    private func gates(of scope: Incident.Scope) -> [Origin] {
-        switch scope {
-        case .origin(let gate), .parent(let gate): [gate]
-        case .network: origins.shut
-        }
-    }
+    /// Most members of which it is looked at when they go. Default: 16.
+    private static let dueTriesMax = 16
 }
 
 /// Entries that may have to join the incident of what they wait for. They are looked at in portions: there may be very many.

@@ -311,12 +311,6 @@ extension Referee {
             && view.automaticMax == (maxes.contains(nil) ? nil : maxes.compactMap(\.self).max() ?? 0)
             && view.canRetry == (line.kind == .outage || members.contains { $0.actions.contains(.retry) })
         if !isRight { breach("viewsMatchTheirMembers", "\(line.scope): \(view)") }
-        let times = automatic.compactMap(\.nextAttemptAt)
-        if let at = view.nextAttemptAt, times.min() != at {
-            breach("viewsMatchTheirMembers", "\(line.scope) goes on in \(at - now), really \(times.min().map { "\($0 - now)" } ?? "never")")
-        } else if view.nextAttemptAt == nil, !times.isEmpty {
-            breach("viewsMatchTheirMembers", "\(line.scope) never goes on, really in \(times.min().map { "\($0 - now)" } ?? "")")
-        }
     }
 
     /// Whether it goes on by another parent proxy than the one that it could not reach.
