@@ -1,5 +1,6 @@
 import LayoverCore
 import LayoverEngine
+import LayoverHTTP
 
 /// Responses of the proxy itself.
 extension ClientRecipient {
@@ -25,6 +26,17 @@ extension ClientRecipient {
         problem.recall(exchange.machine.rules.counts)
         answer(OwnResponse(problem, identity: loop.rules.identity), exchange)
         exchange.ended(as: .failed, failure: exchange.lastFailure)
+    }
+
+    /// Ends the exchange where the origin's response cannot be sent by HTTP/2 as it is: it is neither altered nor asked for again.
+    ///
+    /// - Returns: Whether it has ended.
+    func refuses(_ head: ResponseHead, of exchange: Exchange) -> Bool {
+        guard connection?.stream != nil, let field = HTTP2Fields.unsendable(in: head) else { return false }
+        exchange.offered = nil
+        exchange.run.cancel()
+        fail(.unsendable(field, status: head.status), exchange)
+        return true
     }
 
     /// Answers in place of the origin.

@@ -243,6 +243,7 @@ extension Exchange {
     }
 
     private func deliver(_ head: ResponseHead) {
+        if let client, client.refuses(head, of: self) { return }
         phase = .delivering
         recipient.begin(head, of: self)
     }

@@ -180,6 +180,17 @@ enum HTTP2Fields {
         value.utf8.allSatisfy { $0 < 0x80 } || !value.unicodeScalars.contains("\u{FFFD}")
     }
 
+    /// The first field of a response whose value NIOHPACK would alter, because it is not UTF-8. Nil: there is none.
+    static func unsendable(in head: ResponseHead) -> String? {
+        guard !head.bytes.readableBytesView.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let block = head.fields()
+        let range = block.ranges.first { !isUnchanged(block.string($0.value), from: block.slice($0.value).readableBytesView) }
+        return range.map { block.string($0.name).lowercased() }
+    }
+
+    /// Whether a string has the bytes that it was made of: those that are not UTF-8 are replaced in it.
+    static func isUnchanged(_ value: String, from bytes: ByteBufferView) -> Bool { isIntact(value) || value.utf8.elementsEqual(bytes) }
+
     private static func isTokenInLowerCase(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

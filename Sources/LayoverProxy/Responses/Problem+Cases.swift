@@ -38,6 +38,22 @@ extension Problem {
             error: .httpRequestError)
     }
 
+    /// The origin has answered, and the response cannot be sent by HTTP/2 without a change.
+    ///
+    /// - Parameter field: Its name.
+    static func unsendable(_ field: String, status: Int) -> Problem {
+        var problem = Problem(
+            status: 502, kind: "unsendable",
+            detail: """
+                The server answered \(status), but the value of the response field \(field) is not UTF-8, and Layover cannot pass it on by \
+                HTTP/2 unchanged. By HTTP/1.1 it passes (curl --http1.1).
+                """,
+            error: .proxyInternalResponse)
+        problem.evidence = .maybeApplied
+        problem.receivedStatus = status
+        return problem
+    }
+
     /// The pending set ended the wait.
     static func ended(_ end: EntryEnd, lastFailure: Failure?) -> Problem {
         var problem: Problem

@@ -1,3 +1,4 @@
+import LayoverHTTP
 import LayoverTestSupport
 import NIOCore
 import Testing
@@ -158,6 +159,38 @@ struct HTTP2LimitTests {
             #expect(try await client.responseFields(3)[":status"] == ["400"])
             #expect(try await client.body(3).contains("UTF-8"))
             #expect(proxy.upstream.startedCount == 1)
+            try await client.close()
+        }
+    }
+
+    /// Its stream was reset: the client had no reason, and the bytes would have become U+FFFD.
+    @Test(arguments: ["GET", "HEAD", "POST"]) func responseWhoseValueIsNotUTF8IsA502ThatNamesTheField(method: String) async throws {
+        try await withProxy { proxy in
+            let client = try await HTTP2RawClient.connect(to: proxy)
+            // The body of the POST is still on its way.
+            try await client.request(1, method, "/", endsStream: method != "POST")
+            let attempt = try await proxy.nextAttempt()
+            var bytes = ByteBuffer(string: "HTTP/1.1 200 OK\r\nX-Good: Zoë\r\nX-Name: Zo")
+            bytes.writeBytes([0xEB, 0x0D, 0x0A])
+            bytes.writeString("Content-Length: 2\r\n\r\n")
+            var decoder = ResponseDecoder()
+            decoder.reset(isHeadRequest: method == "HEAD")
+            guard case .head(let head)? = try decoder.next(&bytes) else { throw ProcessError("it is no head") }
+            attempt.beginSending()
+            attempt.deliver([.head(head, sendings: 1)])
+            let fields = try await client.responseFields(1)
+            #expect(fields[":status"] == ["502"] && fields["x-name"] == [])
+            if method != "HEAD" {
+                let body = try await client.body(1)
+                #expect(body.contains("x-name") && body.contains(#""receivedStatus":200"#) && body.contains("maybeApplied"), "\(body)")
+            }
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            // The connection goes on, and nothing was sent again.
+            try await client.request(3)
+            try await proxy.nextAttempt().respond(200, ["X-Name: Zoë"])
+            let next = try await client.responseFields(3)
+            #expect(next[":status"] == ["200"] && next["x-name"] == ["Zoë"])
+            #expect(proxy.upstream.startedCount == 2)
             try await client.close()
         }
     }
