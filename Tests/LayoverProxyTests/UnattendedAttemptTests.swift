@@ -214,6 +214,48 @@ extension SimultaneousKeyTests {
         }
     }
 
+    /// RFC 9110 section 6.6.1, as for a response that its own client reads.
+    @Test func sharedResponseOfAnAttemptWithoutAClientHasADate() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let (attempt, second) = try await leftToAnother(proxy)
+            attempt.sendHead(200, ["Content-Length: 4"])
+            attempt.sendBody("made")
+            attempt.finish()
+            let answer = try await second.answer()
+            #expect(answer.body == "made" && answer.values("Date").count == 1)
+        }
+    }
+
+    /// The key makes it repeatable, so the reason is the time alone.
+    @Test func thoseThatJoinedAreToldThatTheTimeWithoutAClientIsOver() async throws {
+        var policy = Policy.standard
+        policy.unattendedMax = .seconds(5)
+        let table = RouteTable(policies: ["default": policy])
+        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+            let (attempt, second) = try await leftToAnother(proxy)
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(6))
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            let answer = try await second.answer()
+            #expect(answer.status == 504)
+            #expect(answer.body.contains("timeouts.unattended") && answer.body.contains(#""evidence":"maybeApplied""#))
+            #expect(!answer.body.contains("not repeatable"))
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    /// The attempt of a request whose client is gone before the response, and a client that waits for the same.
+    private func leftToAnother(_ proxy: TestProxy) async throws -> (ScriptedAttempt, RawClient) {
+        let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+        let attempt = try await proxy.nextAttempt()
+        _ = try await attempt.wholeBody()
+        let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+        try await proxy.settle()
+        try await first.reset()
+        try await waitForConnections(1, proxy)
+        return (attempt, second)
+    }
+
     @Test func responseEndsWhenTheLastOneThatJoinedLeaves() async throws {
         try await withProxy(tickets: TestStore()) { proxy in
             let first = try await client(proxy, .submission("/", Self.waits, Self.key))

@@ -152,13 +152,13 @@ extension Exchange {
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
         guard !parentRefused(head) else { return }
+        if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
+        // Before anybody keeps or passes on the head (RFC 9110 section 6.6.1).
+        let head = head.hasDate ? head : head.dated(by: loop.dateLine.bytes(at: loop.wallSeconds))
         if phase.isUnattended {
             if !leavesOutcomeUnknown(head) { answeredUnattended(head) }
             return
         }
-        if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
-        // Before anybody keeps or passes on the head (RFC 9110 section 6.6.1).
-        let head = head.hasDate ? head : head.dated(by: loop.dateLine.bytes(at: loop.wallSeconds))
         guard !leavesOutcomeUnknown(head) else { return }
         guard !phase.isAttempting || !retries(head) else { return }
         originAnswered(.deliver(.answered), status: head.status)

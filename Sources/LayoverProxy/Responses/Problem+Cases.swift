@@ -78,8 +78,10 @@ extension Problem {
                 error: .httpRequestDenied)
         case .draining:
             problem = .stopping
-        case .maybeApplied, .unattended:
+        case .maybeApplied:
             return mayHaveBeenApplied(lastFailure)
+        case .unattended:
+            return unattended
         }
         problem.phase = lastFailure?.phase
         problem.evidence = lastFailure?.evidence ?? .neverSent
@@ -106,6 +108,19 @@ extension Problem {
             error: .destinationUnavailable)
         problem.evidence = .neverSent
         problem.retryAfter = .seconds(5)
+        return problem
+    }
+
+    /// For requests that waited for the outcome of an equal one, whose client is gone and whose attempt was ended.
+    private static var unattended: Problem {
+        var problem = Problem(
+            status: 504, kind: "expired",
+            detail: """
+                A request with the same Idempotency-Key was sent, and its client disconnected. Its attempt was ended before a response \
+                came, by timeouts.unattended or limits.unattended. The server may have processed the request.
+                """,
+            error: .httpResponseTimeout)
+        problem.evidence = .maybeApplied
         return problem
     }
 
