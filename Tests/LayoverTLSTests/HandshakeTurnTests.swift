@@ -1,7 +1,11 @@
-import LayoverTLS
+import Foundation
+import LayoverTestSupport
 import NIOCore
 import NIOEmbedded
+import NIOPosix
 import Testing
+
+@testable import LayoverTLS
 
 /// Many handshakes at once, in portions.
 struct HandshakeTurnTests {
@@ -49,5 +53,84 @@ struct HandshakeTurnTests {
         let scene = Scene()
         scene.turns.take { scene.take(2); scene.done.append(1) }
         #expect(scene.done == [1, 2])
+    }
+
+    // MARK: What waits behind the handshake
+
+    private final class Seen {
+        var text = ""
+        var lost = ""
+    }
+
+    /// Asks for bytes as soon as it is added, as HTTP/2 does.
+    private final class Receiver: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        let seen: Seen
+
+        init(_ seen: Seen) { self.seen = seen }
+
+        func handlerAdded(context: ChannelHandlerContext) { context.read() }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { seen.text += String(buffer: unwrapInboundIn(data)) }
+    }
+
+    /// Puts the receiver in its own place when the handshake is complete.
+    private final class Chooser: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = ByteBuffer
+
+        let seen: Seen
+
+        init(_ seen: Seen) { self.seen = seen }
+
+        func handlerAdded(context: ChannelHandlerContext) { context.read() }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { seen.lost += String(buffer: unwrapInboundIn(data)) }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            guard event is TLSEstablished else { return }
+            try? context.pipeline.syncOperations.addHandler(Receiver(seen))
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        }
+    }
+
+    /// The first bytes of a client came together with the end of its handshake, and were given to the handler that was about to leave:
+    /// an HTTP/2 client waited for ever.
+    @Test(arguments: [true, false]) func bytesBehindTheHandshakeAreForTheHandlerThatStays(waits: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
+        let leaves = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
+        let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
+        let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
+        try handshake(trust, identity, waits: waits)
+    }
+
+    private func handshake(_ trust: TLSClientContext, _ identity: TLSServerContext, waits: Bool) throws {
+        let (seen, channel) = (Seen(), EmbeddedChannel())
+        var time = NIODeadline.uptimeNanoseconds(1)
+        let turns = TLSHandshakeTurns(eventLoop: channel.embeddedEventLoop) { time }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(TLSServerHandler(turns: turns) { _ in channel.eventLoop.makeSucceededFuture(identity) })
+        try pipeline.addHandler(Chooser(seen))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let client = try TLSClientSession(trust, host: "o.test", port: 443, cache: TLSSessionCache())
+        try client.handshake()
+        try channel.writeInbound(outgoing(of: client))
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { try client.receive(bytes) }
+        try client.handshake()
+        #expect(client.isEstablished)
+        var last = outgoing(of: client)
+        try client.write(ByteBuffer(string: "hello"), into: &last)
+        if waits { turns.take { time = time + .milliseconds(5) } }
+        try channel.writeInbound(last)
+        if waits { channel.embeddedEventLoop.advanceTime(by: .milliseconds(1)) }
+        #expect(seen.text == "hello" && seen.lost == "")
+        _ = try? channel.finish()
+    }
+
+    private func outgoing(of session: TLSSession) -> ByteBuffer {
+        var bytes = ByteBuffer()
+        session.takeOutgoing(into: &bytes)
+        return bytes
     }
 }

@@ -204,10 +204,14 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         deadline = nil
         let event = TLSEstablished(
             applicationProtocol: session.applicationProtocol, serverName: serverName(of: session), isResumed: session.isResumed)
+        // A handler may put others in its own place now. What came behind the handshake is for those, once it is gone.
+        isDelivering = true
         context?.fireUserInboundEventTriggered(event)
+        isDelivering = false
         encrypt()
         context?.flush()
         if isReadWanted { deliver() }
+        if hasDelivered, !isInRead, let context { channelReadComplete(context: context) }
     }
 
     // MARK: Reading
