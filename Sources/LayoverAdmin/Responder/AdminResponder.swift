@@ -34,8 +34,7 @@ struct AdminResponder: HTTPResponder {
             try routes.check(method: request.method, path: request.uri.path)
         } catch {
             if error.status == 401, let login = Self.login(request) { return login }
-            let refusal = await delayed(error, request, context)
-            return refusal.response(path: request.uri.path)
+            return error.response(path: request.uri.path)
         }
         do {
             let response = try await router.respond(to: request, context: context)
@@ -45,17 +44,6 @@ struct AdminResponder: HTTPResponder {
             let problem = problem(error, context)
             admin.recordCommand(request, context, status: problem.status, problem: problem)
             return problem.response(path: request.uri.path)
-        }
-    }
-
-    /// Who gives a wrong token waits for the refusal, longer with each one.
-    private func delayed(_ refusal: Problem, _ request: Request, _ context: Context) async -> Problem {
-        guard refusal.status == 401, request.headers[.authorization] != nil else { return refusal }
-        do throws(Problem) {
-            try await admin.guesses.failed(from: context)
-            return refusal
-        } catch {
-            return error
         }
     }
 

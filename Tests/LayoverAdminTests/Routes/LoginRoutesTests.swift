@@ -83,14 +83,11 @@ struct LoginRoutesTests {
         ) { harness async throws in
             for _ in 1...4 { #expect(try await logIn(harness, token: "adm1m").status == 401) }
             #expect(pauses.withLock { $0 } == [.milliseconds(250)])
-            // A token in a field is a guess as well.
-            #expect(try await harness.send("GET", "/v1/status", fields: ["Authorization": "Bearer l00l"]).status == 401)
-            #expect(pauses.withLock { $0 } == [.milliseconds(250), .milliseconds(500)])
             // No token is no guess, and the right one waits for nobody.
             #expect(try await harness.send("GET", "/v1/status").status == 401)
             #expect(try await harness.send("GET", "/v1/status", fields: Self.admin).status == 200)
             #expect(try await logIn(harness, token: "adm1n").status == 303)
-            #expect(pauses.withLock { $0.count } == 2)
+            #expect(pauses.withLock { $0.count } == 1)
         }
     }
 
