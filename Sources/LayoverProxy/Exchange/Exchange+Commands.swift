@@ -78,6 +78,10 @@ extension Exchange: HeldExchange {
         // The request of a ticket is being read from the store.
         case .parked where store?.isStored == true && machine.resumable == nil: isAbortedBeforeStart = true
         case .offering where offered?.readsCode == true: judgeOffered()
+        // The attempt has failed already, and the rest of the body is not waited for.
+        case .collecting(for: .verdict):
+            machine.rules.isAborted = true
+            judgeCollected()
         case .collecting, .searching, .accepting, .offering, .parked, .delivering, .ended: break
         }
     }

@@ -62,7 +62,7 @@ extension Referee {
         }
         let agrees =
             switch entry.state {
-            case .attempting: exchange.attempt != nil && exchange.phase != .parked
+            case .attempting: exchange.phase == .collecting(for: .verdict) || exchange.attempt != nil && exchange.phase != .parked
             case .waiting, .held, .undecided: exchange.attempt == nil && exchange.phase == .parked
             case .delivered, .cancelled, .expired, .failed: false
             }
