@@ -18,7 +18,11 @@ extension Exchange {
     var isAtRestWithPart: Bool { phase.isParked && store?.isStored == true && machine.resumable != nil }
 
     /// Whether a stop of the proxy waits for it.
-    var mustFinish: Bool { store == nil ? phase.isUnattended : !isAtRestWithPart }
+    var mustFinish: Bool {
+        if store != nil { return !isAtRestWithPart }
+        // The client has its response and is gone; a part of its request is still here.
+        return phase.isUnattended || client != nil && phase.isDelivering
+    }
 
     private var circumstances: ExchangeMachine.Circumstances {
         .init(request: summary, network: loop.network.condition, now: loop.engine.clock.now())
