@@ -194,4 +194,15 @@ struct HTTP2LimitTests {
             try await client.close()
         }
     }
+
+    /// A connection that lives for days has more of them in all. NIOHTTP2 has the clock, and its defaults are counts for the whole life.
+    @Test func odditiesAreCountedWithinThirtySecondsAndNotForTheLifeOfAConnection() {
+        let limits = HTTP2Limits(headByteCountMax: 64 << 10)
+        #expect(limits.connection.maximumConnectionGlitches == .max)
+        let (control, reset, error) = (
+            limits.connection.controlFrameRateLimit, limits.stream.streamResetFrameRateLimit, limits.stream.streamErrorRateLimit
+        )
+        #expect([control.windowLength, reset.windowLength, error.windowLength] == [.seconds(30), .seconds(30), .seconds(30)])
+        #expect([control.maximumCount, reset.maximumCount, error.maximumCount] == [10_000, 10_000, 10_000])
+    }
 }
