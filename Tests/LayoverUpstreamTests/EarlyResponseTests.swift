@@ -113,6 +113,28 @@ struct EarlyResponseTests {
         try await rig.stop()
     }
 
+    /// A reset is no end of a response that only the end of the connection delimits. A failed `send` takes the reset off the socket, whose
+    /// input then seems to have ended properly.
+    @Test(arguments: ["302 Found", "200 OK"])
+    func responseWithoutALengthIsNotCompleteAfterAReset(status: String) async throws {
+        guard Path.current == .direct else { return }
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil, connection.read(20_000) != nil else { return }
+            connection.write("HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\n\r\na part")
+            connection.reset()
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...40 {
+            let body = rig.emptyBody(length: Self.byteCount)
+            finishAtOnce(body)
+            let facts = await rig.send(
+                rig.request("POST", port: origin.port, framing: .length(Self.byteCount), body: body, mayBeSentTwice: false))
+            #expect(facts.events.last == "failed", "\(number): \(facts.events)")
+        }
+        try await rig.stop()
+    }
+
     private func finishAtOnce(_ body: CapturedBody) {
         _ = body.append(ByteBuffer(repeating: 0x61, count: Self.byteCount))
         body.finish()

@@ -4,6 +4,9 @@ import LayoverHTTP
 import LayoverTLS
 import NIOCore
 import Synchronization
+#if canImport(Glibc)
+import Glibc
+#endif
 
 extension DirectConnection {
     /// Decodes what has come as far as the recipient takes it, and tells the attempt.
@@ -127,7 +130,9 @@ extension DirectConnection {
         if sending.awaitsPermit || receiving.isPaused { return }
         if let cause = receiving.brokenBy { return fail(cause) }
         // Under TLS only the word of the origin is its end: anybody on the way can end the connection (RFC 8446 section 6.1).
-        if decoder.endsWithConnection, tls?.isEnded != false { return endedByConnection() }
+        // A failed `send` takes the reset off the socket, whose input seems to end properly then.
+        let isReset = tls == nil && sending.brokenBy?.errnoCode == ECONNRESET
+        if decoder.endsWithConnection, tls?.isEnded != false, !isReset { return endedByConnection() }
         lost(nil)
     }
 
@@ -154,8 +159,10 @@ extension DirectConnection {
         if isSecuring { return fail(.notSecured(.closedInHandshake)) }
         let error = error ?? sending.brokenBy
         if receiving.isOver { return endedAfterResponse(error) }
-        // The channel closes at a failed write and does not report that the input has ended.
-        if receiving.isError, !receiving.isPaused, error == nil, sending.waitingByteCount > 0, tls == nil, decoder.endsWithConnection {
+        // The channel closes at a failed write and does not report that the input has ended. It had, if the kernel says EPIPE: after a
+        // reset without an end before it, it says ECONNRESET.
+        let hadEnded = sending.waitingByteCount > 0 && sending.channelBrokenBy?.errnoCode == EPIPE
+        if receiving.isError, !receiving.isPaused, error == nil, hadEnded, tls == nil, decoder.endsWithConnection {
             return finish(trailers: nil)
         }
         guard sending.byteCount > 0 || sending.waitingByteCount > 0 || !isReused else { return beginAgain() }

@@ -221,9 +221,14 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// - Parameter sent: Called once the kernel has them; not if the connection breaks before.
     func writeLater(_ bytes: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
         channelWriteCount += 1
-        context?.writeAndFlush(NIOAny(bytes)).whenSuccess {
-            self.channelWriteCount -= 1
-            sent()
+        context?.writeAndFlush(NIOAny(bytes)).whenComplete { result in
+            switch result {
+            case .success:
+                self.channelWriteCount -= 1
+                sent()
+            // Comes before the end of the channel.
+            case .failure(let error): self.sending.channelBrokenBy = error as? IOError
+            }
         }
     }
 

@@ -22,6 +22,8 @@ struct RequestSending {
     var isStopped = false
     /// Why the kernel took no more of the request. What the origin sent before is still read.
     var brokenBy: IOError?
+    /// The same for what waits in the channel, which closes then and reports no end of the input.
+    var channelBrokenBy: IOError?
     /// When something was last handed over.
     var lastAt = NIODeadline.uptimeNanoseconds(0)
 
