@@ -145,10 +145,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         phase = .closed
         endPeek()
         finishAccess(.clientGone)
-        loop.closed(self)
-        loop.connectionLimit.closed()
+        // First: what goes on without its client must be known when the loop looks whether a stop still waits for anything.
         exchange?.clientLeft()
         exchange = nil
+        loop.closed(self)
+        loop.connectionLimit.closed()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
