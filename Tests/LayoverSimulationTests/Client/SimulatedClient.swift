@@ -25,8 +25,9 @@ final class SimulatedClient {
     private(set) var answeredCount = 0
     private(set) var hasLeft = false
     private(set) var hasClosedOutput = false
-    /// When its process closed its socket, where the proxy got a FIN and no reset. Nil: it has not.
-    private(set) var socketClosedAt: Timestamp?
+    /// When its process closed its socket, where the proxy got a FIN and no reset. Nil: it has not. By the clock of the loops: while the
+    /// machine sleeps nobody notices anything.
+    private(set) var socketClosedAt: NIODeadline?
     /// Whether the connection is over, whoever ended it.
     private(set) var isClosed = false
     private(set) var sawClose = false
@@ -250,12 +251,12 @@ final class SimulatedClient {
 
     /// Longest time until the proxy has to have noticed that its socket is closed: the next tick; elsewhere `timeouts.halfClosed` and
     /// two ticks. A connection that lingers takes five seconds more.
-    var noticedWithin: Duration { isElsewhere ? .seconds(40) : .seconds(9) }
+    var noticedWithin: TimeAmount { isElsewhere ? .seconds(40) : .seconds(9) }
 
     /// As close(2) does: the proxy gets a FIN. The kernel answers what comes afterwards with a reset.
     func closeSocket() {
         guard !isClosed, !hasLeft, outbox.isEmpty else { return }
-        (hasLeft, socketClosedAt) = (true, simulation.time.now())
+        (hasLeft, socketClosedAt) = (true, simulation.time.deadline)
         simulation.count("closed sockets")
         simulation.trace { "c\(self.number) closes its socket" }
         let wasClosed = hasClosedOutput

@@ -1,3 +1,5 @@
+import NIOCore
+
 @testable import LayoverCore
 @testable import LayoverEngine
 @testable import LayoverProxy
@@ -47,9 +49,10 @@ extension Referee {
     /// A FIN of close(2) is told from one of shutdown(2), in time.
     func closedSocketsAreNoticed() {
         for client in simulation.clients {
-            guard !client.isClosed, let closedAt = client.socketClosedAt, simulation.time.now() - closedAt > client.noticedWithin
-            else { continue }
-            breach("closedSocketsAreNoticed", "c\(client.number) closed its socket \(simulation.time.now() - closedAt) ago")
+            guard !client.isClosed, let closedAt = client.socketClosedAt else { continue }
+            let age = simulation.time.deadline - closedAt
+            guard age > client.noticedWithin else { continue }
+            breach("closedSocketsAreNoticed", "c\(client.number) closed its socket \(age.nanoseconds / 1_000_000) ms ago")
         }
     }
 }

@@ -208,7 +208,8 @@ extension Referee {
 
     private func shortHoldsHaveFrequentCanaries(_ pending: PendingSet) {
         var counts: [Origin: Int] = [:]
-        for entry in pending.entries.values where entry.policy.isShortHold {
+        // Nobody waits for one without a client.
+        for entry in pending.entries.values where entry.policy.isShortHold && !entry.isUnattended {
             for gate in [entry.origin, entry.hop].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
         }
         for (origin, line) in pending.schedule.origins.states {
