@@ -53,6 +53,7 @@ extension Schedule {
         guard let entry = entries[id], entry.isUnattended else { return }
         unattended.leave(id)
         origins[entry.origin].joined(entry.policy)
+        limitCanaryDelay(of: entry.origin, now: now)
         joinHop(entry.hop, entry.policy, now: now)
         guard entry.state == .attempting else { return }
         origins[entry.origin].started(entry)

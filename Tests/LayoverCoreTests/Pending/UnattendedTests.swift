@@ -9,10 +9,12 @@ struct UnattendedTests {
     private var bench = PendingBench()
 
     /// The client of a first attempt is gone.
-    private mutating func joined(_ limit: Duration = Self.limit, lane: String? = nil) -> (EntryID, [PendingAction]) {
+    private mutating func joined(
+        _ limit: Duration = Self.limit, lane: String? = nil, policy: Policy = .fixture()
+    ) -> (EntryID, [PendingAction]) {
         let id = EntryID(using: &bench.generator)
         var new = NewEntry(
-            id: id, method: "POST", url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: .fixture(),
+            id: id, method: "POST", url: "\(PendingBench.origin)/", origin: PendingBench.origin, policy: policy,
             client: .init(address: "127.0.0.1", isConnected: false), createdAt: bench.now, attemptCount: 1,
             parking: .init(delay: .zero, shutsGate: false, rule: .gate))
         new.unattendedFor = limit
@@ -173,5 +175,23 @@ struct UnattendedTests {
         #expect(bench.state(id) == .attempting)
         _ = bench.end(id)
         #expect(bench.set.originViews.isEmpty)
+    }
+
+    /// Nobody waits for one without a client; somebody does once it is to become a ticket.
+    @Test mutating func canaryGoesSoonerOnceItBecomesATicket() throws {
+        let patient = bench.parked()
+        for _ in 0..<6 {
+            let canaryAt = try #require(bench.set.schedule.origins.canaryAt(PendingBench.origin))
+            _ = bench.wait(canaryAt - bench.now)
+            _ = bench.fail(patient, delay: .seconds(1000))
+        }
+        var policy = Policy.fixture()
+        policy.holdMax = .seconds(20)
+        let (id, _) = joined(policy: policy)
+        let before = try #require(bench.set.schedule.origins.canaryAt(PendingBench.origin))
+        #expect(before - bench.now == .seconds(30))
+        #expect(bench.willStore(id) != nil)
+        let after = try #require(bench.set.schedule.origins.canaryAt(PendingBench.origin))
+        #expect(after - bench.now <= .seconds(1))
     }
 }
