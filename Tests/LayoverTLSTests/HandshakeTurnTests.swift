@@ -62,7 +62,7 @@ struct HandshakeTurnTests {
         var lost = ""
     }
 
-    /// Asks for bytes as soon as it is added, as HTTP/2 does.
+    /// Asks for bytes as soon as it is added, and after each read, as HTTP/2 does.
     private final class Receiver: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -73,6 +73,8 @@ struct HandshakeTurnTests {
         func handlerAdded(context: ChannelHandlerContext) { context.read() }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { seen.text += String(buffer: unwrapInboundIn(data)) }
+
+        func channelReadComplete(context: ChannelHandlerContext) { context.read() }
     }
 
     /// Puts the receiver in its own place when the handshake is complete.
@@ -125,6 +127,81 @@ struct HandshakeTurnTests {
         try channel.writeInbound(last)
         if waits { channel.embeddedEventLoop.advanceTime(by: .milliseconds(1)) }
         #expect(seen.text == "hello" && seen.lost == "")
+        _ = try? channel.finish()
+    }
+
+    /// The network: nothing comes from it that was not asked for.
+    private final class Network: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+
+        private var isReadWanted = false
+
+        func read(context: ChannelHandlerContext) { isReadWanted = true }
+
+        func bring(_ bytes: ByteBuffer, to channel: EmbeddedChannel) throws {
+            #expect(isReadWanted)
+            isReadWanted = false
+            try channel.writeInbound(bytes)
+        }
+    }
+
+    /// Each part of the handshake waits, as on a loop that has more to do. The client's first bytes come with the end of its handshake or
+    /// behind it, and later ones come as well.
+    ///
+    /// - Parameter isChosenLate: Whether the certificate is there later than it is asked for.
+    @Test(arguments: [true, false], [true, false])
+    func connectionGoesOnWhereEachPartOfItsHandshakeWaits(isJoined: Bool, isChosenLate: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let authority = try CertificateAuthority.loadOrMake(folder: folder.file("tls").path, now: time(nil))
+        let leaves = try LeafCertificates(authority: authority, threads: .singleton, offersHTTP2: false)
+        let identity = try await leaves.context(for: "o.test", on: MultiThreadedEventLoopGroup.singleton.next()).get()
+        let trust = try TLSClientContext(trustFile: folder.file("tls/ca.pem").path)
+        // The receiver is there before, as that of HTTP/1.1 is, or comes with the end of the handshake, as that of HTTP/2 does.
+        for staysInPlace in [true, false] {
+            try goOn(trust, identity, isJoined: isJoined, isChosenLate: isChosenLate, staysInPlace: staysInPlace)
+        }
+    }
+
+    private func goOn(
+        _ trust: TLSClientContext, _ identity: TLSServerContext, isJoined: Bool, isChosenLate: Bool, staysInPlace: Bool
+    ) throws {
+        let (seen, network, channel) = (Seen(), Network(), EmbeddedChannel())
+        var time = NIODeadline.uptimeNanoseconds(1)
+        // Each piece of work takes a whole portion.
+        let turns = TLSHandshakeTurns(eventLoop: channel.embeddedEventLoop) {
+            time = time + .milliseconds(5)
+            return time
+        }
+        let choice = channel.eventLoop.makePromise(of: TLSServerContext.self)
+        if !isChosenLate { choice.succeed(identity) }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([network, TLSServerHandler(turns: turns) { _ in choice.futureResult }])
+        let last: any ChannelHandler = staysInPlace ? Receiver(seen) : Chooser(seen)
+        try pipeline.addHandler(last)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let client = try TLSClientSession(trust, host: "o.test", port: 443, cache: TLSSessionCache())
+        func pass() { channel.embeddedEventLoop.advanceTime(by: .milliseconds(1)) }
+        turns.take {}
+        try client.handshake()
+        try network.bring(outgoing(of: client), to: channel)
+        pass()
+        if isChosenLate { choice.succeed(identity) }
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+        pass()
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { try client.receive(bytes) }
+        try client.handshake()
+        #expect(client.isEstablished)
+        var end = outgoing(of: client)
+        if isJoined { try client.write(ByteBuffer(string: "hello"), into: &end) }
+        try network.bring(end, to: channel)
+        #expect(seen.text == "")
+        pass()
+        for text in isJoined ? [" again"] : ["hello", " again"] {
+            var bytes = ByteBuffer()
+            try client.write(ByteBuffer(string: text), into: &bytes)
+            try network.bring(bytes, to: channel)
+        }
+        #expect(seen.text == "hello again" && seen.lost == "")
         _ = try? channel.finish()
     }
 
