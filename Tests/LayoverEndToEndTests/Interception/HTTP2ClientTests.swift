@@ -193,28 +193,29 @@ extension EndToEnd {
             #expect(result.orders == 1 && result.told.contains("GOAWAY"), "\(result)")
         }
 
-        /// 2.96 GiB before there was `limits.unsentTotal`.
-        @Test func twoThousandStreamsWithoutAWindowKeepMemoryBounded() async throws {
+        /// 1.3 to 1.5 MiB a stream before there was `limits.unsentTotal`: 2.96 GiB with 2 000. So many connections at once with TLS keep this
+        /// origin busy for longer than `timeouts.connect`, so there are fewer here.
+        @Test func manyStreamsWithoutAWindowKeepMemoryBounded() async throws {
             struct Result: Decodable {
                 var heads: Int
                 var fresh: Bool
                 var whole: Int
             }
 
-            let test = try await HTTP2Scene(#", "limits": {"unsentTotal": "64MiB"}"#)
+            let test = try await HTTP2Scene(#", "limits": {"unsentTotal": "16MiB"}"#)
             let origin = try await test.scene.startOrigin(test.authority.identity)
             try await test.client("fields").succeed()
             let idle = test.scene.layover.residentByteCount
             try test.scene.layover.resetPeak()
             let run = try await test.client("windowless").succeed(within: .seconds(90))
             let growth = test.scene.layover.peakByteCount - idle
-            print("2 000 streams with window 0: the proxy grew by \(growth >> 20) MiB above its \(idle >> 20) MiB at rest\n\(run.errors)")
+            print("400 streams with window 0: the proxy grew by \(growth >> 20) MiB above its \(idle >> 20) MiB at rest\n\(run.errors)")
             let result = try test.result(Result.self, of: run.output)
-            #expect(result.heads == 2000, "each has its head: \(result)")
+            #expect(result.heads == 400, "each has its head: \(result)")
             #expect(result.fresh, "another client gets all of its download meanwhile")
             #expect(result.whole == 20, "what waited is complete in the end")
-            // 64 MiB of bodies, and what 2 000 requests and connections to the origin take.
-            #expect(growth < 512 << 20)
+            // 16 MiB of bodies, and what 400 requests and connections to the origin take.
+            #expect(growth < 160 << 20)
             withExtendedLifetime(origin) {}
         }
 
