@@ -96,6 +96,10 @@ extension Referee {
 
     /// What waited for a parent proxy does not wait longer once a reload has named another way.
     private func newWaysAreTried(_ entry: Entry) {
+        // One that was cut off by the proxy itself waits for its turn on its new way, and in no outage of its parent proxy.
+        if entry.lastFailure?.kind == .proxyInternalResponse, entry.eligibleBy != nil, let before = seen[entry.id], before.triedHop != entry.hop {
+            leftParents.insert(entry.id)
+        }
         guard entry.state == .attempting || entry.lastFailure?.kind == .parentProxyUnreachable else { return }
         leftParents.insert(entry.id)
         guard let before = seen[entry.id], before.state == .waiting, entry.state == .waiting, before.triedHop != entry.hop else { return }
