@@ -279,7 +279,9 @@ extension Referee {
                 !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id), !leftParents.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
-                breach("incidentsMatchTheirEntries", "\(name(entry)) waits in no incident")
+                let way = "hop \(String(describing: entry.hop)), was \(String(describing: seen[entry.id]?.triedHop))"
+                let turn = "\(entry.fullState), due in \(entry.dueAt - simulation.time.now()), \(entry.lastFailure?.message ?? "")"
+                breach("incidentsMatchTheirEntries", "\(name(entry)) waits in no incident: \(way), \(turn)")
             } else if entry.state == .undecided {
                 breach("incidentsMatchTheirEntries", "\(name(entry)) asks a person, in no incident")
             }
