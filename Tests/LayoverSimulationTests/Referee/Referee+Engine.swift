@@ -96,10 +96,6 @@ extension Referee {
 
     /// What waited for a parent proxy does not wait longer once a reload has named another way.
     private func newWaysAreTried(_ entry: Entry) {
-        // One that was cut off by the proxy itself waits for its turn on its new way, and in no outage of its parent proxy.
-        if entry.lastFailure?.kind == .proxyInternalResponse, entry.eligibleBy != nil, let before = seen[entry.id], before.triedHop != entry.hop {
-            leftParents.insert(entry.id)
-        }
         guard entry.state == .attempting || entry.lastFailure?.kind == .parentProxyUnreachable else { return }
         leftParents.insert(entry.id)
         guard let before = seen[entry.id], before.state == .waiting, entry.state == .waiting, before.triedHop != entry.hop else { return }
@@ -321,7 +317,12 @@ extension Referee {
     }
 
     /// Whether it goes on by another parent proxy than the one that it could not reach.
-    private func hasAnotherWay(_ entry: Entry) -> Bool { entry.lastFailure?.kind == .parentProxyUnreachable && entry.eligibleBy == .reachability }
+    /// So has one whose attempt the proxy itself cut off, once a reload has named another way than that of the attempt.
+    private func hasAnotherWay(_ entry: Entry) -> Bool {
+        guard entry.eligibleBy == .reachability, let kind = entry.lastFailure?.kind else { return false }
+        if kind == .parentProxyUnreachable { return true }
+        return kind == .proxyInternalResponse && seen[entry.id].map { $0.triedHop != entry.hop } == true
+    }
 
     /// Whether a person ended its last attempt, or the one that was about to begin: that is no outage.
     private func wasAborted(_ entry: Entry) -> Bool { entry.lastFailure?.message == "A person aborted the attempt." }
