@@ -20,10 +20,4 @@ extension DirectConnection {
         // After an error response the rest of the request is not missed.
         if receiving.isOver, receiving.isError { finish(trailers: nil) } else { failOnceTaken(.addressGone) }
     }
-
-    /// The network has changed. What was sent and received until now counts.
-    func endIfAddressIsGone() {
-        guard attempt != nil, isOpen, context?.channel.isActive == true, LocalAddress.isGone(from: descriptor) else { return }
-        failOnceTaken(.addressGone)
-    }
 }

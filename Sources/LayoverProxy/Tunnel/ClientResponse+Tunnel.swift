@@ -46,7 +46,7 @@ extension ClientResponse {
             writeStatus(of: exchange, into: &head)
             head.writeStaticString("\r\n")
         }
-        let far = TunnelRelay()
+        let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
         let isStanding =
             (try? channel.pipeline.syncOperations.addHandler(far)) != nil
             && connection.becomeTunnel(to: exchange.request.origin, by: far, channel, head: head, rest: rest)

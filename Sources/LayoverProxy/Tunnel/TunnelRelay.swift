@@ -8,7 +8,7 @@ import NIOCore
 /// its output only: half-closed connections go on working. A reset is passed on as one, behind the bytes that came before it: an end in
 /// its place would make a message that was cut off look complete (RFC 9112 section 8). Likewise an end of TLS without a close_notify.
 /// A tunnel through which nothing has passed for `timeouts.tunnelIdle` is closed: one whose two ends are gone without a word would
-/// stay for ever.
+/// stay for ever. So is one whose origin is dead (`PeerSilence`), by a reset; an origin that only stalls is alive.
 ///
 /// While a tunnel is *frozen* nothing is read and no byte is passed on. The bytes of a read that was under way are kept. The end of one
 /// side passes, unless bytes are kept before it; a reset always passes, and the kept bytes are dropped then. Bytes that the channel of
@@ -44,11 +44,19 @@ final class TunnelRelay: ChannelInboundHandler {
     private var kept: [ByteBuffer] = []
     /// How the partner's side ended behind the kept bytes. Nil: it goes on.
     private var keptEnd: CloseMode?
+    /// How long nothing may come back from the peer of this half when it has to answer; nil: for ever.
+    private let deadPeer: Duration?
+    private var peerSilence = PeerSilence()
+    private var peerCheckAt = NIODeadline.uptimeNanoseconds(0)
     /// Nil for the origin's half.
     private let whenClosed: ((TunnelRelay) -> Void)?
 
-    /// - Parameter whenClosed: For the client's half.
-    init(whenClosed: ((TunnelRelay) -> Void)? = nil) { self.whenClosed = whenClosed }
+    /// - Parameters:
+    ///   - deadPeer: For the origin's half.
+    ///   - whenClosed: For the client's half.
+    init(deadPeer: Duration? = nil, whenClosed: ((TunnelRelay) -> Void)? = nil) {
+        (self.deadPeer, self.whenClosed) = (deadPeer, whenClosed)
+    }
 
     static func join(_ one: TunnelRelay, _ other: TunnelRelay) {
         one.partner = other
@@ -82,6 +90,7 @@ final class TunnelRelay: ChannelInboundHandler {
     /// Once a second, for the client's half.
     func tick(now: NIODeadline, coarseNow: NIODeadline, idleMax: TimeAmount) {
         if isFrozen { return }
+        if partner?.hasMoved == false { partner?.checkPeer(now: now) }
         if hasMoved || partner?.hasMoved == true {
             hasMoved = false
             partner?.hasMoved = false

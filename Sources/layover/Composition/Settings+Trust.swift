@@ -1,4 +1,5 @@
 import LayoverConfiguration
+import LayoverCore
 
 extension Settings {
     /// Whether the proxy speaks TLS to origins in place of clients, so that its trust counts instead of theirs.
