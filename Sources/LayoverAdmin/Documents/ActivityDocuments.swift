@@ -35,7 +35,7 @@ extension OriginDocument {
             streams: count.busy)
     }
 
-    /// One that no request waits for.
+    /// An origin for which no request waits.
     ///
     /// - Parameter window: `limits.perOriginAttempts`.
     init(_ origin: Origin, _ count: ConnectionCount, window: Int) {

@@ -1,7 +1,7 @@
 import LayoverCore
 
 extension Codec where Value == Policy.AsyncRule {
-    /// One of the three words. Version 0.1 had `true` and `false`, which are still read.
+    /// A value of `async`: one of three words. Version 0.1 had `true` and `false`, which are still read.
     static var asyncRule: Codec {
         Codec(
             word.typeName, fromText: word.fromText, write: word.write,

@@ -15,7 +15,7 @@ struct RouteSettings: Sendable, Hashable {
     var interceptFallback = false
     var unclosedTLS = Route.UnclosedTLS.cut
     var timeouts = Route.Timeouts()
-    /// Who honours `Prefer: respond-async`. Nil: as the policy says.
+    /// Rule for `Prefer: respond-async`. Nil: the rule of the policy.
     var async: Policy.AsyncRule?
     var http2 = false
     var allowAddresses: [String] = []

@@ -14,8 +14,8 @@ package enum CredentialFields {
     /// What an origin gives for `Cookie`, in lower case.
     package static let ofResponses = "set-cookie"
 
-    /// What the store seals where `store.encryptFields` says nothing else: all of `ofRequests`, and `Set-Cookie` with `Cookie`. What the
-    /// routes set or add comes on top of it.
+    /// Fields that the store seals by default (`store.encryptFields`): all of `ofRequests`, and `Set-Cookie` with `Cookie`. Fields that
+    /// routes set or add are sealed too.
     package static let sealedByDefault = ["Api-Key", "Authorization", "Cookie", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]
 
     /// Whether the value of the field may let its holder in somewhere. Wider than the lists above on purpose: hiding one value

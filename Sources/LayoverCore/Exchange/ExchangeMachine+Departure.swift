@@ -3,7 +3,7 @@
 /// Most attempts end with their client. One goes on as *unattended*: all of an unsafe request may have reached the origin, and no
 /// response has come. Only its outcome is wanted then, so it ends with the head of the response.
 extension ExchangeMachine {
-    /// What is known of a request at the moment when its client is gone.
+    /// State of a request when its client is gone.
     package struct Departure: Sendable {
         package var purpose: RequestPurpose
         package var method: String
@@ -23,7 +23,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// What follows.
+    /// Consequence of a client that is gone.
     package enum DepartureStep: Sendable, Hashable {
         /// The exchange ends, and an attempt under way is aborted.
         case end

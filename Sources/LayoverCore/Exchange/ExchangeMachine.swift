@@ -203,7 +203,7 @@ package struct ExchangeMachine: Sendable {
         if wasDelivering || recipient == .client && resumable != nil, !verdict.sendsAgain {
             return breakOff(failure, at: circumstances.now)
         }
-        // It may be repeated, and only the end of its body is missing.
+        // The request may be repeated, and only the end of its body is missing.
         if verdict == .fail(.bodyNotReplayable), circumstances.request.body == .arriving, phase == .attempting {
             awaited = failure
             enter(.collecting(for: .verdict))

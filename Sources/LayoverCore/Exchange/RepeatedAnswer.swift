@@ -4,9 +4,9 @@
 /// not always the status of the request (RFC 9110 section 13.1.1): a PUT with `If-None-Match: *` that created its target gets a 412
 /// when it is repeated. `rows` is the table of the contract, section 1, *Outcome unknown*; the first row that matches counts.
 package enum RepeatedAnswer: Sendable, Hashable {
-    /// It answers the request.
+    /// The response answers the request.
     case answer
-    /// It does not show whether an earlier attempt was applied.
+    /// The response does not show whether an earlier attempt was applied.
     case unknown
     /// As `unknown`, unless the body has the code of a conflict that the origin wants repeated (`ConflictCode`).
     case unknownUnlessConflict

@@ -1,4 +1,4 @@
-/// What an incident shows of its members, counted: to look at each of a hundred thousand members takes a quarter of a second, and the
+/// Counters behind the view of an incident. A look at each of a hundred thousand members takes a quarter of a second, and the
 /// incident is reported four times a second.
 ///
 /// The table of entries keeps it: each change of an entry takes its old share out and puts its new one in.

@@ -250,8 +250,8 @@ package struct PendingSet: Sendable {
         }
     }
 
-    /// The configuration was read anew, and tickets find their routes in it: `rerouteSome` has them do so in portions, and follows until
-    /// `isRerouting` is false. A ticket whose turn comes before does so at that moment.
+    /// A reload has new routes. `rerouteSome` looks up the route of each ticket, in portions, and is called until `isRerouting` is false.
+    /// The route of a ticket whose turn comes before is looked up at that moment.
     ///
     /// - Parameter find: Finds the route of a ticket in the new configuration. It must depend on nothing else.
     package mutating func reloaded(_ find: @escaping @Sendable (TicketRecord) -> TicketRoute) { schedule.reloaded(find) }

@@ -70,7 +70,7 @@ package struct Route: Sendable, Hashable {
     package var interceptFallback = false
     /// The end of a response without a length whose origin ends TLS without close_notify, for clients by HTTP/2.
     package enum UnclosedTLS: String, Sendable, Hashable, CaseIterable {
-        /// The stream is reset: somebody on the way may have cut the response off.
+        /// The stream is reset, because the response may have been cut off on the way.
         case cut
         /// The stream ends as if the response were complete.
         case accept

@@ -133,7 +133,7 @@ extension Engine {
     /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms.
     private static let reroutePortion = 200
 
-    /// Tickets find their routes in a configuration that was read anew: the first portion before this returns, the others later.
+    /// Looks up the routes of tickets after a reload: those of the first portion before this returns, the others later.
     package func adopt(_ routes: RouteTable) {
         self.routes = routes
         isReloaded = true

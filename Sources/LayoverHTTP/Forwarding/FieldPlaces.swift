@@ -1,4 +1,4 @@
-/// Where fields stood that are written anew for the next message: each as the number of forwarded fields before it.
+/// Places of the fields that the proxy writes itself (`Host`, framing, `Expect`): for each, the number of forwarded fields before it.
 ///
 /// They count the fields that `RequestHead.writeForwardedFields` writes. A later change of these fields only moves the places.
 package struct FieldPlaces: Sendable, Hashable {

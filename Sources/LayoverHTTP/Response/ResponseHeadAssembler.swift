@@ -19,7 +19,7 @@ package struct ResponseHeadAssembler: Sendable {
 
     let limits: FramingLimits
     var state = State.statusLine
-    /// Whether somebody else finds the end of the body by the same lines, and reads no framing field that has white space before its colon.
+    /// True if libcurl finds the end of the body by the same lines. It reads no framing field that has white space before its colon.
     package var isFramedByOther = false
     /// Whether the last head had the coding `identity`. libcurl ignores the length then.
     package private(set) var hasIdentityCoding = false

@@ -79,7 +79,7 @@ final class ClientResponse {
             out.writeStaticString("\r\n")
         case .chunked: out.writeStaticString("Transfer-Encoding: chunked\r\n")
         }
-        // On our own web origin the head was written anew, and the place is not known.
+        // The head of a response on our own web origin has been rewritten, so the place is not known.
         if let place = head.framingPlace, !facts.isOnOwnOrigin { out.moveTail(from: end, to: place) }
         if saysClose { out.writeStaticString("Connection: close\r\n") }
         out.writeStaticString("\r\n")

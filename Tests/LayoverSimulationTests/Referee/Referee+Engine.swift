@@ -208,7 +208,7 @@ extension Referee {
 
     private func shortHoldsHaveFrequentCanaries(_ pending: PendingSet) {
         var counts: [Origin: Int] = [:]
-        // Nobody waits for one without a client.
+        // An entry without a client needs no canary soon: no client waits for it.
         for entry in pending.entries.values where entry.policy.isShortHold && !entry.isUnattended {
             for gate in [entry.origin, entry.hop].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
         }
