@@ -47,9 +47,15 @@ struct Timeline {
         return rest[..<(end ?? rest.endIndex)]
     }
 
-    /// What has to be equal in attempts that are folded. Each connection has a local port of its own.
+    /// The values that have to be equal in attempts that are folded. Each connection has a local port of its own, and
+    /// libcurl writes into its message how long the attempt took.
     private static func result(_ attempt: AttemptDocument) -> [String?] {
-        [outcome(attempt), attempt.remoteAddress, attempt.message, verdict(attempt)]
+        [outcome(attempt), attempt.remoteAddress, attempt.message.map(withoutTimes), verdict(attempt)]
+    }
+
+    /// "after 7 ms" and "after 5001 milliseconds", without the numbers.
+    private static func withoutTimes(_ message: String) -> String {
+        message.replacing(/after \d+ (ms|milliseconds)\b/) { "after \($0.1)" }
     }
 
     /// The attempt before which those stood that are not kept. Sendings that libcurl made within an attempt

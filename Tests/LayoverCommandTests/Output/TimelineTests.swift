@@ -31,6 +31,19 @@ struct TimelineTests {
         #expect(lines[6].hasSuffix("answered with 200"))
     }
 
+    @Test(arguments: ["ms", "milliseconds"])
+    func durationInTheMessageIsNoOtherResult(unit: String) throws {
+        let message = "Failed to connect to 127.0.0.1 port 9 after 0 \(unit): Couldn't connect to server"
+        let attempts = [0, 7, 1, 20].enumerated().map { number, time in
+            Self.attempt(number + 1).replacing(
+                #""message":null"#, with: #""message":"\#(message.replacing(" 0 ", with: " \(time) "))""#)
+        }
+        let lines = try Self.timeline(attempts)
+        #expect(lines.contains("      … 3 more attempts with the same result, the last one:"), "\(lines)")
+        let other = Self.attempt(5).replacing(#""message":null"#, with: #""message":"Failed to connect to 127.0.0.1 port 10 after 0 ms""#)
+        #expect(try Self.timeline(attempts + [other]).contains { $0.hasPrefix("5 ") && $0.contains("answered") })
+    }
+
     @Test func oneRepetitionAndOtherResultsAreNotFolded() throws {
         let lines = try Self.timeline([Self.attempt(1), Self.attempt(2), Self.attempt(3, status: 429)])
         #expect(!lines.contains { $0.contains("more attempts") })
