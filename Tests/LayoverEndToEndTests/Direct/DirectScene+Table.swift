@@ -140,7 +140,7 @@ extension DirectScene {
             client: { client in
                 client.send(client.head("POST", [chunked]))
                 client.sendChunk(Data("one".utf8))
-                client.pause(3)
+                client.pause(5)
                 client.sendChunk(Data("two".utf8))
                 client.send("0\r\n\r\n")
                 client.receiveResponse()
@@ -150,7 +150,7 @@ extension DirectScene {
             client: { client in
                 client.send(client.head("POST", [chunked]))
                 for number in 0..<8 {
-                    if number == 4 { client.pause(3) }
+                    if number == 4 { client.pause(5) }
                     client.sendChunk(Data("chunk \(number)".utf8))
                     if number == 0 { client.note(client.receiveHead().map { DirectLog.essence($0) } ?? "no head") }
                     client.note(client.receiveChunk().map { String(decoding: $0, as: UTF8.self) } ?? "no chunk")
@@ -346,7 +346,7 @@ extension DirectScene {
                 connection.write(response)
                 // The bytes are to be read before the reset.
                 if resets {
-                    DirectScene.pause(0.2)
+                    DirectScene.pause(1)
                     connection.reset()
                 }
             })

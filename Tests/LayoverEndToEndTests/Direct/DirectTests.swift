@@ -7,7 +7,7 @@ extension EndToEnd {
     /// same, apart from the differences that the scene lists with their reasons. `make test-direct` runs this suite alone.
     @Suite struct Direct {
         /// Short, so that pauses in bodies are longer than what a connection between two requests may be idle.
-        private static let configuration = #"{"timeouts":{"clientIdle":"1s"}}"#
+        private static let configuration = #"{"timeouts":{"clientIdle":"2s"}}"#
         /// Scenes that are played at the same time. Most of them wait.
         private static let width = 8
 

@@ -24,6 +24,10 @@ extension EndToEnd {
             try await survive(.far, last)
         }
 
+        /// Limit on the time from the link to the first request, in seconds. No retry falls due for an hour, so the monitor has sent it. The
+        /// kernel passes on changes of a link once a second; on a quiet machine it takes 10 to 600 ms.
+        private static let delayMax = 5.0
+
         private func survive(_ side: NetworkPair.Side, _ last: LastConnection) async throws {
             try await inTwoNamespaces(last) { network, layover, origin, url in
                 try await pull(side, of: network, seenBy: layover)
@@ -36,7 +40,7 @@ extension EndToEnd {
                 try await network.link(side, up: true)
                 let delay = try await expectDelivery(to: clients, from: origin, since: before)
                 print("the first request arrived \(Int(delay * 1000)) ms after the link was up")
-                #expect(delay <= 1)
+                #expect(delay <= Self.delayMax)
             }
         }
 

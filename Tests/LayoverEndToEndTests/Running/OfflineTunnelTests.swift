@@ -13,18 +13,19 @@ extension EndToEnd {
             var tunnels: Tunnels
         }
 
-        /// Asks once, and on the same connection again when there is a file `ask`. A line for each answer, and one for half a second of
-        /// silence before it.
+        /// Asks once, and on the same connection again when a byte comes through the named pipe `ask`. A line for each answer, and one for
+        /// half a second of silence before it.
         private static let app = #"""
-            import http.client, os, ssl, sys, time
+            import http.client, os, ssl, sys
             proxy, port, authority = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
             app = http.client.HTTPSConnection("127.0.0.1", proxy, context=ssl.create_default_context(cafile=authority), timeout=20)
             app.set_tunnel("localhost", port)
             app.request("GET", "/large/1000")
             answer = app.getresponse()
+            os.mkfifo("ask")
+            ask = os.open("ask", os.O_RDWR)
             print(answer.status, len(answer.read()), flush=True)
-            while not os.path.exists("ask"):
-                time.sleep(0.02)
+            os.read(ask, 1)
             try:
                 app.sock.sendall(b"GET /large/1000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 app.sock.settimeout(0.5)
@@ -46,7 +47,12 @@ extension EndToEnd {
             var app: RunningProcess
             var root: TemporaryFolder
 
-            func ask() throws { try Data().write(to: app.folder.file("ask")) }
+            func ask() throws {
+                // For reading too: opening a pipe only for writing waits for its reader, for ever if the app has ended.
+                let pipe = try FileHandle(forUpdating: app.folder.file("ask"))
+                try pipe.write(contentsOf: Data("\n".utf8))
+                try pipe.close()
+            }
 
             func waitForOutput(_ what: String, _ text: String) async throws {
                 _ = try await FolderWatch(app.folder.url).first(what) { app.output.contains(text) ? true : nil }
