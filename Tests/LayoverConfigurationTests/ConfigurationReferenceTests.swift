@@ -30,6 +30,7 @@ import Testing
         #expect(loaded.settings.proxy.listen == .tcp(host: "127.0.0.1", port: 8080))
         #expect(loaded.settings.admin.listen == .tcp(host: "127.0.0.1", port: 8081))
         #expect(loaded.settings.routes.routes.map(\.name) == ["example", "local-network"])
+        #expect(loaded.settings.store.encryptsRouteFields, "a copy of the file keeps the default")
     }
 
     @Test func theExampleAtTheTopLevelNamesEveryKeyThatStandsAlone() throws {

@@ -47,6 +47,8 @@ import Testing
         let standard = try load("{\(routes)}")
         #expect(standard.settings.store.encryptsRouteFields && standard.warnings.isEmpty)
         #expect(standard.settings.routes.writtenFields == ["X-Plain", "X-Tenant-Secret"])
+        let null = try load("{\(routes), " + #""store": {"encryptFields": null}}"#)
+        #expect(null.settings.store == standard.settings.store && null.warnings.isEmpty)
         let listed = try load(
             "{\(routes), " + #""store": {"encryptFields": ["Authorization", "Cookie", "Api-Key", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]}}"#)
         #expect(!listed.settings.store.encryptsRouteFields)

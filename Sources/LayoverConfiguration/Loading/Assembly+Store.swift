@@ -3,9 +3,9 @@ import LayoverCore
 extension Assembly {
     /// A list replaces the default one as a whole, the fields of routes included, which is easily forgotten.
     mutating func warnOfPlainSecrets() {
-        guard namesEncryptedFields else { return }
-        let names = settings.store.encryptFields.map { $0.lowercased() }
-        var plain = StoreSettings().encryptFields
+        guard let listed = settings.store.listedFields else { return }
+        let names = listed.map { $0.lowercased() }
+        var plain = CredentialFields.sealedByDefault
         let known = Set(plain.map { $0.lowercased() })
         let written = Set(routes.values.flatMap { Array($0.setFields.keys) + Array($0.addFields.keys) }).sorted()
         // `Idempotency-Key` proves nothing.
@@ -18,9 +18,6 @@ extension Assembly {
             "store.encryptFields: does not list \(Self.list(plain)), so these credentials are stored "
                 + "unencrypted.")
     }
-
-    /// Whether `store.encryptFields` is given.
-    var namesEncryptedFields: Bool { given[KeyAddress(section: .global, key: ["store", "encryptFields"])] != nil }
 
     /// `A, B and C`.
     private static func list(_ names: [String]) -> String {

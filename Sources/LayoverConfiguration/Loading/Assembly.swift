@@ -24,7 +24,6 @@ struct Assembly {
         assemblePolicies()
         assembleRoutes()
         warnOfPlainSecrets()
-        self.settings.store.encryptsRouteFields = !namesEncryptedFields
         checkListeners()
         checkRouteKeys()
         checkNotifications()

@@ -1,3 +1,9 @@
+import LayoverCore
+
+extension CredentialFields {
+    fileprivate static var textOfSealed: String { sealedByDefault.map { "`\($0)`" }.joined(separator: ", ") }
+}
+
 extension Schema {
     static let logKeys: [Key<Settings>] = [
         key("log.level", \.log.level, .word, effect: .atOnce, "Least important level that is logged."),
@@ -26,9 +32,9 @@ extension Schema {
             "store.spool", \.store.spool, Codec.path.orNull,
             "Folder of body files. null: the folder `spool` beside the database."),
         key(
-            "store.encryptFields", \.store.encryptFields, Codec.token("field name").list,
-            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too. Without this key all fields that routes set "
-                + "or add are encrypted as well; a list replaces both. Clients with different values have separate `Idempotency-Key`s."),
+            "store.encryptFields", \.store.listedFields, Codec.token("field name").list.orNull,
+            "Fields whose values are stored encrypted; `Cookie` means `Set-Cookie` too. null: \(CredentialFields.textOfSealed), and all "
+                + "fields that routes set or add. Clients with different values have separate `Idempotency-Key`s."),
         key(
             "store.history", \.store.history, .lifetime,
             "How long a finished ticket and its response are kept."),

@@ -15,16 +15,20 @@ package struct StoreSettings: Sendable, Hashable {
     package var keyFile: String?
     /// The folder of body files. Nil: see `spoolFolder`. Default: nil.
     package var spool: String?
-    /// Names of fields whose values are stored encrypted, in any case. Default: all credential fields that are known.
-    package var encryptFields = CredentialFields.sealedByDefault
-    /// Whether the fields that routes set or add are stored encrypted too. Only where `encryptFields` is not given: a list there is all
-    /// that the operator wants. No key. Default: true.
-    package var encryptsRouteFields = true
+    /// Names of fields whose values are stored encrypted, in any case; a list is all that the operator wants. Nil: the credential fields
+    /// that are known, and all fields that routes set or add. Default: nil.
+    package var listedFields: [String]?
     /// How long ended tickets stay known, and their responses can be collected. Default: 7 days.
     package var history = Duration.days(7)
 
     /// Whether there is a store, so that tickets can be accepted. False for the private proxy of one command. No key. Default: true.
     package var isKept = true
+
+    /// `listedFields`, or the credential fields that are known.
+    package var encryptFields: [String] { listedFields ?? CredentialFields.sealedByDefault }
+
+    /// Whether the fields that routes set or add are stored encrypted too.
+    package var encryptsRouteFields: Bool { listedFields == nil }
 
     /// The name of a database whose path is not set.
     package static let fileName = "layover.sqlite"
