@@ -136,7 +136,7 @@ struct StandingText {
                 lastFailure)
         case .superseded(let newer): "Replaced by a newer request \(ending): \(view.shown(newer))."
         case .stopped: "Cancelled \(ending): the proxy stopped."
-        case .unattended: sentences("Cancelled \(ending): the client disconnected while the request was being sent.", outcome)
+        case .unattended: sentences("Cancelled \(ending): the client had disconnected after the request was sent.", outcome)
         case .clientLeft: "Cancelled \(ending): the client disconnected."
         case .unknown, nil: "Cancelled \(ending)."
         }

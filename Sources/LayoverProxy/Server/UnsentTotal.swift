@@ -6,12 +6,14 @@ import Synchronization
 /// holds one response at a time.
 package final class UnsentTotal: Sendable {
     package let byteCountMax: Int
-    private let byteCount = Atomic<Int>(0)
+    private let waiting = Atomic<Int>(0)
 
     package init(byteCountMax: Int = 256 << 20) { self.byteCountMax = byteCountMax }
 
-    func add(_ count: Int) { byteCount.add(count, ordering: .relaxed) }
+    func add(_ count: Int) { waiting.add(count, ordering: .relaxed) }
+
+    package var byteCount: Int { waiting.load(ordering: .relaxed) }
 
     /// Bytes that may wait in addition; negative where more wait than allowed.
-    var rest: Int { byteCountMax - byteCount.load(ordering: .relaxed) }
+    var rest: Int { byteCountMax - byteCount }
 }

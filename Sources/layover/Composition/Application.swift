@@ -218,14 +218,12 @@ struct Application {
         sources.send = { await batch.send($0) }
         sources.reload = { await reloader.reload() }
         sources.configuration = { reloader.values }
-        let limits = settings.limits
-        let (spool, connections) = (parts.spool, parts.loops.map(\.metrics))
+        let (spoolTotal, spool, connections, unsent) = (settings.limits.spoolTotal, parts.spool, parts.connectionLimit, parts.unsentTotal)
         sources.limits = {
             [
-                LimitUse(name: "spoolTotal", max: limits.spoolTotal, used: spool.usedByteCount),
-                LimitUse(
-                    name: "connections", max: limits.connections,
-                    used: connections.reduce(0) { $0 + $1.openConnectionCount.current }),
+                LimitUse(name: "spoolTotal", max: spoolTotal, used: spool.usedByteCount),
+                LimitUse(name: "connections", max: connections.countMax, used: connections.openCount),
+                LimitUse(name: "unsentTotal", max: unsent.byteCountMax, used: unsent.byteCount),
             ]
         }
         return sources

@@ -27,6 +27,8 @@ struct ProxyParts: Sendable {
     let cache = OpenedCache()
     let authority = OpenedAuthority()
     let passwordChecks: PasswordChecks
+    let connectionLimit: ConnectionLimit
+    let unsentTotal: UnsentTotal
     let logger: Logger
 
     /// Makes everything that needs no port: threads, workers, machines.
@@ -58,9 +60,16 @@ struct ProxyParts: Sendable {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: settings.proxy.threads ?? System.coreCount)
         passwordChecks = try PasswordChecks()
+        let connectionLimit = ConnectionLimit(countMax: settings.limits.connections)
+        let unsentTotal = UnsentTotal(byteCountMax: settings.limits.unsentTotal)
+        (self.connectionLimit, self.unsentTotal) = (connectionLimit, unsentTotal)
         loops = try await Self.makeLoops(
-            settings, engine: engine, group: group, spool: spool, addressGuard: addressGuard,
-            upstream: upstream, tls: tls, passwordChecks: passwordChecks, logger: logger)
+            settings, engine: engine, group: group, upstream: upstream, tls: tls, passwordChecks: passwordChecks
+        ) {
+            ProxyLoop(
+                eventLoop: $0, engine: engine, rules: $1, spool: spool, addressGuard: addressGuard, connectionLimit: connectionLimit,
+                unsentTotal: unsentTotal, logger: logger)
+        }
         self.spool = spool
         self.store = store
         self.storeOpening = storeOpening
@@ -84,20 +93,16 @@ struct ProxyParts: Sendable {
     }
 
     private static func makeLoops(
-        _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, spool: BodySpool,
-        addressGuard: OwnAddressGuard, upstream: any Upstream, tls: TLSClientContext, passwordChecks: PasswordChecks, logger: Logger
+        _ settings: Settings, engine: Engine, group: MultiThreadedEventLoopGroup, upstream: any Upstream, tls: TLSClientContext,
+        passwordChecks: PasswordChecks, make: (any EventLoop, ProxyRules) -> ProxyLoop
     ) async throws -> [ProxyLoop] {
         let installation = InstallationIdentity.load(folder: settings.store.folder)
         var rules = ProxyRules(settings, installation: installation)
         rules.noTickets = engine.store?.isOpen == true ? nil : engine.store?.condition.failure
         rules.keepsLanesWaiting = engine.store?.hasUnknownTickets == true
-        let limit = ConnectionLimit(countMax: settings.limits.connections)
-        let unsent = UnsentTotal(byteCountMax: settings.limits.unsentTotal)
         var loops: [ProxyLoop] = []
         for eventLoop in group.makeIterator() {
-            let loop = ProxyLoop(
-                eventLoop: eventLoop, engine: engine, rules: rules, spool: spool,
-                addressGuard: addressGuard, connectionLimit: limit, unsentTotal: unsent, logger: logger)
+            let loop = make(eventLoop, rules)
             try await eventLoop.submit { try loop.start(with: upstream) }.get()
             try await loop.use(passwordChecks).get()
             try await loop.use(tls).get()

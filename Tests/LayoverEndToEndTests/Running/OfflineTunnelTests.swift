@@ -10,7 +10,11 @@ extension EndToEnd {
                 var open: Int
                 var frozen: Int
             }
+            struct Limit: Decodable {
+                var used: Int?
+            }
             var tunnels: Tunnels
+            var limits: [String: Limit]
         }
 
         /// Asks once, and on the same connection again when a byte comes through the named pipe `ask`. A line for each answer, and one for
@@ -58,10 +62,12 @@ extension EndToEnd {
                 _ = try await FolderWatch(app.folder.url).first(what) { app.output.contains(text) ? true : nil }
             }
 
-            func tunnels() async throws -> Status.Tunnels {
+            func status() async throws -> Status {
                 let text = try await layover.command("status", "--json").succeed().output
-                return try JSONDecoder().decode(Status.self, from: Data(text.utf8)).tunnels
+                return try JSONDecoder().decode(Status.self, from: Data(text.utf8))
             }
+
+            func tunnels() async throws -> Status.Tunnels { try await status().tunnels }
         }
 
         private static func stage() async throws -> Stage {
@@ -83,6 +89,8 @@ extension EndToEnd {
             #expect(try await stage.tunnels() == .init(open: 1, frozen: 0))
             try await stage.layover.command("offline").succeed()
             #expect(try await stage.tunnels() == .init(open: 1, frozen: 1))
+            let limits = try await stage.status().limits
+            #expect(limits["connections"]?.used == 1 && limits["unsentTotal"]?.used == 0, "a tunnel counts as a connection")
             try stage.ask()
             try await stage.waitForOutput("nothing comes", "silence")
             #expect(stage.origin.records.count == 1, "nothing reached the origin")
