@@ -13,15 +13,24 @@ struct EarlyResponseTests {
         attempt.deliver([attempt.head(200, fields), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
     }
 
+    /// A client that has the response and has sent half of its request.
+    private static func clientWithAResponse(
+        _ proxy: TestProxy, field: String
+    ) async throws -> (client: RawClient, attempt: ScriptedAttempt, answer: Answer) {
+        let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
+        let attempt = try await proxy.nextAttempt()
+        respondEarly(attempt, [field])
+        let answer = try await client.answer()
+        #expect(answer.body == "ok")
+        return (client, attempt, answer)
+    }
+
     /// Before, the response said `Connection: close`, and the rest of the request was thrown away.
     @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
     func requestGoesToItsEndAndTheConnectionIsKept(field: String) async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            Self.respondEarly(attempt, [field])
-            let answer = try await client.answer()
-            #expect(answer.body == "ok" && answer["Connection"] == nil)
+            let (client, attempt, answer) = try await Self.clientWithAResponse(proxy, field: field)
+            #expect(answer["Connection"] == nil)
             try await client.send("def" + String.get("/2"))
             try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
             #expect(attempt.seen.value.sent == Array("abcdef".utf8))
@@ -52,10 +61,7 @@ struct EarlyResponseTests {
     @Test(arguments: ["Content-Length: 2", "Transfer-Encoding: chunked"])
     func successIsBrokenOffIfTheRequestIsCut(field: String) async throws {
         try await withProxy { proxy in
-            let client = try await proxy.client(sending: .post("/", length: 6, body: "abc"))
-            let attempt = try await proxy.nextAttempt()
-            Self.respondEarly(attempt, [field])
-            #expect(try await client.answer().body == "ok")
+            let (client, attempt, _) = try await Self.clientWithAResponse(proxy, field: field)
             attempt.fail(.connectionTerminated, phase: .sending, evidence: .answered)
             #expect(try await client.ending().0 == .reset)
         }

@@ -82,24 +82,13 @@ struct FrozenTunnelTests {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy)
             await proxy.setMode(.offline)
-            let sent = Watched(0)
-            let sending = Task {
-                for _ in 0..<32 {
-                    try await near.send([UInt8](repeating: 120, count: 1 << 20))
-                    sent.update { $0 += 1 }
-                }
-            }
-            var (before, quietCount) = (-1, 0)
-            while quietCount < 500 {
-                try await proxy.settle()
-                quietCount = sent.value == before ? quietCount + 1 : 0
-                before = sent.value
-            }
-            #expect(before < 20, "\(before) MiB went into a frozen tunnel")
+            let sender = FloodingSender(near)
+            let taken = try await sender.countAtRest(proxy)
+            #expect(taken < 20, "\(taken) MiB went into a frozen tunnel")
             #expect(far.received.value.totalCount == 0)
             await proxy.setMode(.auto)
-            try await sending.value
-            try await far.received.wait("all of it") { $0.totalCount == 32 << 20 }
+            try await sender.finish()
+            try await far.received.wait("all of it") { $0.totalCount == FloodingSender.mebibyteCount << 20 }
         }
     }
 

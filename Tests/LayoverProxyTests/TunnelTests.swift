@@ -134,25 +134,12 @@ struct TunnelTests {
     @Test func slowReaderOfATunnelPausesTheSender() async throws {
         try await withProxy { proxy in
             let (near, far) = try await Self.tunnel(proxy, readsByItself: false)
-            let sent = Watched(0)
-            let total = 32
-            let sending = Task {
-                for _ in 0..<total {
-                    try await far.send([UInt8](repeating: 120, count: 1 << 20))
-                    sent.update { $0 += 1 }
-                }
-            }
-            // Until nothing moves any more although both sides were asked again and again.
-            var (before, quietCount) = (-1, 0)
-            while quietCount < 500 {
-                try await proxy.settle()
-                quietCount = sent.value == before ? quietCount + 1 : 0
-                before = sent.value
-            }
-            #expect(before < 20, "\(before) MiB went into a tunnel that nobody reads")
+            let sender = FloodingSender(far)
+            let taken = try await sender.countAtRest(proxy)
+            #expect(taken < 20, "\(taken) MiB went into a tunnel that nobody reads")
             try await near.startReading()
-            try await sending.value
-            try await near.received.wait("all of it") { $0.totalCount >= 32 << 20 }
+            try await sender.finish()
+            try await near.received.wait("all of it") { $0.totalCount >= FloodingSender.mebibyteCount << 20 }
         }
     }
 

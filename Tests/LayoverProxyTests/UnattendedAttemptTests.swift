@@ -190,16 +190,22 @@ struct UnattendedAttemptTests {
 
 /// Those that share one `Idempotency-Key`.
 extension SimultaneousKeyTests {
+    /// The request that is sent for all, with its response begun or not.
+    private func leader(_ proxy: TestProxy, isBegun: Bool) async throws -> (client: RawClient, attempt: ScriptedAttempt) {
+        let first = try await client(proxy, .submission("/", Self.waits, Self.key))
+        let attempt = try await proxy.nextAttempt()
+        _ = try await attempt.wholeBody()
+        if isBegun {
+            attempt.sendHead(200, ["Content-Length: 4"])
+            #expect(try await first.text(12) == "HTTP/1.1 200")
+        }
+        return (first, attempt)
+    }
+
     @Test(arguments: [true, false])
     func responseIsReadOnForThoseThatJoined(isBegun: Bool) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            if isBegun {
-                attempt.sendHead(200, ["Content-Length: 4"])
-                #expect(try await first.text(12) == "HTTP/1.1 200")
-            }
+            let (first, attempt) = try await leader(proxy, isBegun: isBegun)
             let second = try await client(proxy, .submission("/", Self.waits, Self.key))
             try await first.reset()
             try await waitForConnections(1, proxy)
@@ -246,9 +252,7 @@ extension SimultaneousKeyTests {
 
     /// The attempt of a request whose client is gone before the response, and a client that waits for the same.
     private func leftToAnother(_ proxy: TestProxy) async throws -> (ScriptedAttempt, RawClient) {
-        let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-        let attempt = try await proxy.nextAttempt()
-        _ = try await attempt.wholeBody()
+        let (first, attempt) = try await leader(proxy, isBegun: false)
         let second = try await client(proxy, .submission("/", Self.waits, Self.key))
         try await proxy.settle()
         try await first.reset()
@@ -276,13 +280,7 @@ extension SimultaneousKeyTests {
     @Test(arguments: [true, false])
     func responseThatNoOtherSharesEndsWithItsClient(isBegun: Bool) async throws {
         try await withProxy(tickets: TestStore()) { proxy in
-            let first = try await client(proxy, .submission("/", Self.waits, Self.key))
-            let attempt = try await proxy.nextAttempt()
-            _ = try await attempt.wholeBody()
-            if isBegun {
-                attempt.sendHead(200, ["Content-Length: 4"])
-                #expect(try await first.text(12) == "HTTP/1.1 200")
-            }
+            let (first, attempt) = try await leader(proxy, isBegun: isBegun)
             try await first.reset()
             try await waitForConnections(0, proxy)
             if !isBegun { attempt.sendHead(200, ["Content-Length: 4"]) }

@@ -47,12 +47,12 @@ struct EarlyResponseTests {
         try await rig.stop()
     }
 
-    /// Its client may have been told of a success, which is false now.
-    @Test func successIsAFailureIfTheOriginStopsReading() async throws {
+    /// The outcome of an upload to an origin that answers its head, and resets the connection once the answer has come.
+    private func uploadToAResettingOrigin(_ text: String, status: String) async throws -> AttemptRecord.Facts {
         let isAnswered = Signal()
         let origin = try MisbehavingOrigin { connection in
             guard connection.readHead() != nil else { return }
-            connection.answer("ok")
+            connection.answer(text, status: status)
             isAnswered.block()
             connection.reset()
         }
@@ -64,31 +64,22 @@ struct EarlyResponseTests {
         isAnswered.fire()
         finish(body)
         let facts = await record.ended()
+        try await rig.stop()
+        return facts
+    }
+
+    /// Its client may have been told of a success, which is false now.
+    @Test func successIsAFailureIfTheOriginStopsReading() async throws {
+        let facts = try await uploadToAResettingOrigin("ok", status: "200 OK")
         #expect(facts.events == ["head", "body", "complete", "failed"])
         #expect(facts.failure?.evidence == .answered)
-        try await rig.stop()
     }
 
     /// After an error nothing is missing: the client has the response.
     @Test func errorIsDeliveredAlthoughTheOriginStopsReading() async throws {
-        let isAnswered = Signal()
-        let origin = try MisbehavingOrigin { connection in
-            guard connection.readHead() != nil else { return }
-            connection.answer("no", status: "403 Forbidden")
-            isAnswered.block()
-            connection.reset()
-        }
-        defer { origin.stop() }
-        let rig = try UpstreamRig()
-        let body = upload(rig, framing: .length(Self.byteCount))
-        let record = rig.start(rig.request("POST", port: origin.port, framing: .length(Self.byteCount), body: body))
-        _ = await record.waitFor { $0.events.contains("complete") }
-        isAnswered.fire()
-        finish(body)
-        let facts = await record.ended()
+        let facts = try await uploadToAResettingOrigin("no", status: "403 Forbidden")
         #expect(facts.events.filter { $0 != "bodyUnwanted" } == ["head", "body", "complete", "end"])
         #expect(facts.status == 403 && facts.bodyText == "no")
-        try await rig.stop()
     }
 
     /// The origin refuses and closes while the body is on its way. Before, the failed send ended the attempt as `maybeApplied`.

@@ -16,7 +16,7 @@ package struct RequestSummary: Sendable, Hashable {
 
     package var repeatability: Repeatability
     package var body: Body
-    /// Whether a field makes it conditional (`Precondition`). Only repetitions are asked; false elsewhere.
+    /// Whether a field makes it conditional (`PreconditionField`). Only repetitions are asked; false elsewhere.
     package var hasPrecondition: Bool
 
     package init(_ repeatability: Repeatability, body: Body = .none, hasPrecondition: Bool = false) {

@@ -27,7 +27,7 @@ extension Exchange {
 
     private var repeatedSummary: RequestSummary {
         var summary = self.summary
-        summary.hasPrecondition = request.fields.contains { Precondition.isOne($0.name, value: $0.text) }
+        summary.hasPrecondition = request.fields.contains { PreconditionField.isOne($0.name, value: $0.text) }
         return summary
     }
 

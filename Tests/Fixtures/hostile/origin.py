@@ -81,9 +81,10 @@ class Reader:
         return b"".join(parts)
 
 
-class Origin:
-    def __init__(self, ledger):
-        self.ledger = ledger
+class Listener:
+    """A server on a port of its own: `serve` has each connection, on a thread."""
+
+    def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -92,6 +93,12 @@ class Origin:
         while True:
             connection, _ = self.socket.accept()
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+
+class Origin(Listener):
+    def __init__(self, ledger):
+        self.ledger = ledger
+        super().__init__()
 
     def serve(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

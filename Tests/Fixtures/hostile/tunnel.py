@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 
-from origin import reset
+from origin import Listener, reset
 from plan import piece
 
 
@@ -64,20 +64,14 @@ def pump(connection, data, cut, received, limit):
     return "late"
 
 
-class TunnelOrigin:
+class TunnelOrigin(Listener):
     """The far ends. The first line of each tunnel names its plan."""
 
     def __init__(self, patience):
-        self.socket = socket.create_server(("127.0.0.1", 0), backlog=512)
-        self.port, self.patience = self.socket.getsockname()[1], patience
+        self.patience = patience
         # By identifier: the plan, and once it is over what came, how it ended, and an event for that.
         self.known = {}
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            connection, _ = self.socket.accept()
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__()
 
     def serve(self, connection):
         connection.settimeout(60)

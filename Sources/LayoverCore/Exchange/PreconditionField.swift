@@ -2,7 +2,7 @@
 ///
 /// RFC 9110 section 13.1, RFC 4918 sections 10.4 (`If`) and 10.6 (`Overwrite`), the fields of Google Cloud Storage and Amazon S3, and
 /// those of OASIS Repeatable Requests.
-package enum Precondition {
+package enum PreconditionField {
     /// - Parameter name: In any case.
     package static func isOne(_ name: String, value: String) -> Bool {
         let name = name.lowercased()

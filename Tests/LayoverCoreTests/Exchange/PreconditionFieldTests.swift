@@ -2,7 +2,7 @@ import Testing
 
 @testable import LayoverCore
 
-struct PreconditionTests {
+struct PreconditionFieldTests {
     @Test(arguments: [
         ("If-Match", "\"1\""), ("if-none-match", "*"), ("IF-UNMODIFIED-SINCE", "x"), ("If", "(<urn:1>)"), ("Overwrite", "F"),
         ("overwrite", "f"), ("If-Schedule-Tag-Match", "\"1\""), ("x-goog-if-generation-match", "0"),
@@ -10,7 +10,7 @@ struct PreconditionTests {
         ("Repeatability-First-Sent", "x"),
     ])
     func conditionalFieldIsAPrecondition(name: String, value: String) {
-        #expect(Precondition.isOne(name, value: value))
+        #expect(PreconditionField.isOne(name, value: value))
     }
 
     @Test(arguments: [
@@ -18,6 +18,6 @@ struct PreconditionTests {
         ("x-amz-meta-ifs", "1"), ("x-goog-meta-if-match", "1"), ("Prefer", "if-match"), ("", ""),
     ])
     func otherFieldIsNone(name: String, value: String) {
-        #expect(!Precondition.isOne(name, value: value))
+        #expect(!PreconditionField.isOne(name, value: value))
     }
 }
