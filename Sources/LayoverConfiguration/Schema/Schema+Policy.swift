@@ -33,7 +33,7 @@ extension Schema {
         policyKey(
             "async", \.async, .asyncRule,
             "Who honours `Prefer: respond-async`. whenAway: the origin gets it, and the client gets a ticket (`202`) if the origin "
-                + "cannot be reached. always: the client gets a ticket at once. never: only the origin."),
+                + "cannot be reached, with `wait=0` at once. always: the client gets a ticket at once. never: only the origin."),
         policyKey(
             "clientGone", \.clientGone, .word,
             "What happens to a waiting request when its client disconnects. adopt: it becomes a ticket."

@@ -60,8 +60,8 @@ extension Schema {
             "Maximum size of a message head; at most 512KiB, because libcurl sends no head over 1MiB."),
         key(
             "limits.unattended", \.limits.unattended, .integer(1...10_000_000),
-            "Maximum number of attempts that go on after their clients have disconnected, because they may have been processed. When "
-                + "there are more, the oldest ends."),
+            "Maximum number of attempts that go on after their clients have disconnected, because the server may have processed the "
+                + "requests. When there are more, the oldest ends."),
         key(
             "limits.cacheRefreshes", \.limits.cacheRefreshes, .integer(1...1_000_000),
             "Maximum number of cached responses refreshed at the same time."),
@@ -88,8 +88,8 @@ extension Schema {
             "Limit between two parts of a response. null: no limit."),
         key(
             "timeouts.deadPeer", \.timeouts.deadPeer, .timeout, effect: .atOnce,
-            "Limit on silence of a peer that has to answer: nothing came back, acknowledgements of probes included."
-                + " A peer that only does not read is alive."),
+            "Limit on the time in which nothing comes back from a peer that has to answer, not even acknowledgements of probes. A peer "
+                + "that only does not read is alive."),
         key("timeouts.requestHead", \.timeouts.requestHead, .timeout, "Limit on receiving the head of a client's request."),
         key(
             "timeouts.requestBody", \.timeouts.requestBody, .timeout,
@@ -106,8 +106,8 @@ extension Schema {
                 + "Layover's own machine the kernel says whether the client is still there, and there is no limit."),
         key(
             "timeouts.unattended", \.timeouts.unattended, .duration(from: .zero, to: .days(7)), effect: .atOnce,
-            "Limit on an attempt that goes on after its client has disconnected, because it may have been processed. 0s: it ends at "
-                + "once."),
+            "Limit on an attempt that goes on after its client has disconnected, because the server may have processed the request. "
+                + "0s: it ends at once."),
         key(
             "timeouts.tunnelIdle", \.timeouts.tunnelIdle, .timeout,
             "Limit on an idle tunnel (`CONNECT`)."),
