@@ -2,6 +2,7 @@ import LayoverCore
 import LayoverTestSupport
 import Testing
 
+@testable import LayoverDirect
 @testable import LayoverUpstream
 
 /// A server of this machine may serve one connection at a time: no connection stays open for a client that has left.
@@ -27,6 +28,26 @@ struct ClientLeftTests {
             #expect(ContinuousClock.now - start > .seconds(2.9))
             #expect(await rig.start(request, client: 3).ended().status == 200)
             #expect(origin.connections.count == 2)
+            try await rig.stop()
+        }
+    }
+
+    /// Before, each client that left cost a look at every connection: here 2 000 looks.
+    @Test func costOfClientsThatLeaveDoesNotGrowWithTheirNumber() async throws {
+        try await Path.$current.withValue(.direct) {
+            let ended = Watched(0)
+            let origin = try MisbehavingOrigin { connection in
+                while connection.readRequest() != nil { connection.answer() }
+                ended.update { $0 += 1 }
+            }
+            defer { origin.stop() }
+            let rig = try UpstreamRig()
+            let request = rig.request("GET", port: origin.port)
+            for client in 1...2 { #expect(await rig.start(request, needsFreshConnection: true, client: client).ended().status == 200) }
+            try await rig.eventLoop.submit { for client in 1...1_000 { rig.worker.clientLeft(client) } }.get()
+            try await ended.wait("the end of both connections") { $0 == 2 }
+            let worker = try #require(rig.worker as? DirectWorker)
+            #expect(try await rig.eventLoop.submit { worker.leftClientsLookCount }.get() == 2)
             try await rig.stop()
         }
     }

@@ -26,6 +26,11 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     private var connections: [ObjectIdentifier: DirectConnection] = [:]
     /// Those to servers of this machine.
     private var loopbackConnections: [ObjectIdentifier: DirectConnection] = [:]
+    /// Clients that have left since the last look at those.
+    private var leftClients: Set<Int> = []
+    private var leftClientsLook: Scheduled<Void>?
+    /// Connections that were looked at because clients had left.
+    private(set) var leftClientsLookCount = 0
     private var isShutDown = false
     /// The next look at whether peers are alive; nil while there are no connections.
     private var peerCheck: Scheduled<Void>?
@@ -147,11 +152,28 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
 
     func ended(_ dial: Dial) { dials[ObjectIdentifier(dial)] = nil }
 
+    /// How long clients that leave are gathered before the connections to this machine are looked at. An index by client would have to
+    /// change with each request. Default: 500 ms.
+    private static let leftClientsPause = TimeAmount.milliseconds(500)
+
+    /// One look serves all clients that leave within the pause: its cost does not grow with their number.
     func clientLeft(_ client: Int) {
-        for connection in loopbackConnections.values where connection.latestClient == client && !connection.hasClientLeft {
+        guard !loopbackConnections.isEmpty, !isShutDown else { return }
+        leftClients.insert(client)
+        guard leftClientsLook == nil else { return }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        leftClientsLook = eventLoop.scheduleTask(in: Self.leftClientsPause) { bound.value.lookForLeftClients() }
+    }
+
+    private func lookForLeftClients() {
+        leftClientsLook = nil
+        for connection in loopbackConnections.values where !connection.hasClientLeft {
+            leftClientsLookCount += 1
+            guard let client = connection.latestClient, leftClients.contains(client) else { continue }
             connection.hasClientLeft = true
             pool.clientLeft(of: connection)
         }
+        leftClients.removeAll()
     }
 
     private func checkDeadlines(now: NIODeadline) {
@@ -184,6 +206,8 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         deadlines.stop()
         peerCheck?.cancel()
         peerCheck = nil
+        leftClientsLook?.cancel()
+        leftClientsLook = nil
         for connection in Array(connections.values) { connection.shutDown() }
         for dial in Array(dials.values) { dial.cancel() }
         dialler.shutDown()
