@@ -2,6 +2,7 @@ import Glibc
 import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
+import NIOCore
 import Testing
 
 @testable import LayoverUpstream
@@ -26,7 +27,9 @@ struct LocalAddressTests {
         }
         #expect(result == 0)
         #expect(LocalAddress.isGone(from: descriptor) == isGone)
+        #expect(try LocalAddress.isGone(SocketAddress(ipAddress: text, port: 4711)) == isGone)
         #expect(!LocalAddress.isGone(from: -1))
+        #expect(try !LocalAddress.isGone(SocketAddress(unixDomainSocketPath: "/tmp/none")))
     }
 
     /// A real link between two namespaces. The origin hangs; the address goes; nothing but the change can end the attempt.

@@ -1,4 +1,5 @@
 import Glibc
+package import NIOCore
 
 /// The address of this machine that a connection uses.
 package enum LocalAddress {
@@ -8,18 +9,32 @@ package enum LocalAddress {
     package static func isGone(from descriptor: CInt) -> Bool {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = withUnsafeMutablePointer(to: &address) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+        }
+        return isKnown && isGone(&address, length)
+    }
+
+    /// The same for the local address of a channel.
+    package static func isGone(_ address: SocketAddress) -> Bool {
+        address.withSockAddr { bytes, count in
+            var storage = sockaddr_storage()
+            guard count <= MemoryLayout<sockaddr_storage>.size else { return false }
+            withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: count)) }
+            return isGone(&storage, socklen_t(count))
+        }
+    }
+
+    private static func isGone(_ address: inout sockaddr_storage, _ length: socklen_t) -> Bool {
+        let family = CInt(address.ss_family)
+        guard family == AF_INET || family == AF_INET6 else { return false }
+        let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { return false }
+        defer { close(probe) }
         return withUnsafeMutablePointer(to: &address) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                guard getsockname(descriptor, address, &length) == 0 else { return false }
-                let family = CInt(address.pointee.sa_family)
-                guard family == AF_INET || family == AF_INET6 else { return false }
-                // The port, of either family; 0: any.
-                UnsafeMutableRawPointer(storage).storeBytes(of: 0, toByteOffset: 2, as: UInt16.self)
-                let probe = socket(family, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
-                guard probe >= 0 else { return false }
-                defer { close(probe) }
-                return bind(probe, address, length) != 0 && errno == EADDRNOTAVAIL
-            }
+            // The port, of either family; 0: any.
+            UnsafeMutableRawPointer(storage).storeBytes(of: 0, toByteOffset: 2, as: UInt16.self)
+            return storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(probe, $0, length) != 0 && errno == EADDRNOTAVAIL }
         }
     }
 

@@ -28,6 +28,9 @@ protocol ConnectionExchange: AnyObject {
     func reroute()
     /// The network changed: an attempt that may hang on the old one is made anew.
     func abandonIfFresh()
+    /// The network changed: an upgrade that waits on a connection whose local address is gone ends. Workers know their own connections.
+    /// Default: there is none.
+    func endIfAddressIsGone()
     /// A person set the mode `offline`. Default: nothing of it concerns the network.
     ///
     /// - Parameter cuts: Whether an attempt under way is aborted, whatever it has sent.
@@ -46,6 +49,7 @@ extension ConnectionExchange {
     var isDelivered: Bool { false }
     func released() {}
     func describe(in record: AccessRecord) {}
+    func endIfAddressIsGone() {}
     func wentOffline(cuts: Bool) {}
     func drain() {}
     func cutOff() -> Bool { true }

@@ -261,6 +261,8 @@ extension ClientRecipient: ConnectionExchange {
         if let exchange, exchange.entry == nil { exchange.abandonIfConnecting() }
     }
 
+    func endIfAddressIsGone() { exchange?.run.handshake?.endIfAddressIsGone() }
+
     func wentOffline(cuts: Bool) { exchange?.wentOffline(cuts: cuts) }
 
     /// One that waits has left; during the first attempt its response is still delivered.

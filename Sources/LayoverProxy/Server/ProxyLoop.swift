@@ -57,6 +57,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     var askForPeerSocket: (ClientConnection) -> PeerSocket.State = { connection in
         PeerSocket.state(local: connection.context?.channel.localAddress, remote: connection.context?.channel.remoteAddress)
     }
+    /// Asks the kernel whether an address is no address of this machine any more. A test puts its own answer in place.
+    var isAddressGone: (SocketAddress) -> Bool = { LocalAddress.isGone($0) }
     /// The time of the last tick: deadlines of clients need no better, and reading the clock for each
     /// request would cost more than all else that is done for them.
     var coarseNow: NIODeadline
@@ -206,6 +208,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.workers.networkChanged()
             // Those in the pending set are the engine's to abandon.
             for connection in self.connections.inOrder { connection.exchange?.abandonIfFresh() }
+            for connection in self.connections.inOrder { connection.exchange?.endIfAddressIsGone() }
         }
     }
 

@@ -25,6 +25,9 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether the request has been handed to the kernel.
     private var isSent = false
     private var timeout: Scheduled<Void>?
+    private var peerSilence = PeerSilence()
+    /// The next look at whether the origin is dead.
+    private var peerCheck: Scheduled<Void>?
     /// Whether the connection's TLS ended without a close_notify: what ends with the connection may be cut off then.
     private var isCut = false
 
@@ -50,6 +53,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         isSent = true
         attempt.hasBegunSending.store(true, ordering: .releasing)
         startTimeout(attempt.request.timeouts.firstByte)
+        schedulePeerCheck()
         channel.writeAndFlush(requestHead, promise: nil)
         readMore()
     }
@@ -61,6 +65,33 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         guard let limit else { return }
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         timeout = loop.eventLoop.scheduleTask(in: TimeAmount(limit)) { bound.value.fail(.connectionReadTimeout) }
+    }
+
+    // MARK: The connection
+
+    private func schedulePeerCheck() {
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let interval = PeerSilence.interval(limit: attempt.request.timeouts.deadPeer)
+        peerCheck = loop.eventLoop.scheduleTask(in: TimeAmount(interval)) { bound.value.checkPeer() }
+    }
+
+    /// Asks the kernel whether the origin is dead: then no response comes, and no end of the connection either.
+    private func checkPeer() {
+        guard exchange != nil, let options = channel as? any SocketOptionProvider else { return }
+        let now = Duration.nanoseconds(Int64(clamping: loop.eventLoop.now.uptimeNanoseconds))
+        options.getTCPInfo().assumeIsolated().whenSuccess { info in
+            guard self.exchange != nil else { return }
+            if self.peerSilence.isDead(.init(info), now: now, limit: self.attempt.request.timeouts.deadPeer) {
+                return self.fail(.connectionReadTimeout, "The origin acknowledged nothing for too long.")
+            }
+            self.schedulePeerCheck()
+        }
+    }
+
+    /// The network has changed. Ends the attempt if the address of this machine that the connection uses is gone.
+    func endIfAddressIsGone() {
+        guard exchange != nil, let address = channel?.localAddress, loop.isAddressGone(address) else { return }
+        fail(isAnswered ? .httpResponseIncomplete : .connectionTerminated, LocalAddress.goneMessage)
     }
 
     private var requestHead: ByteBuffer {
@@ -99,7 +130,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         do throws(FramingError) {
             try decode(context)
         } catch {
-            fail(isAnswered ? .httpResponseTransferCoding : .httpProtocolError, error.reason)
+            fail(isAnswered ? .httpResponseTransferCoding : .httpProtocolError, "\(error.reason)")
         }
     }
 
@@ -177,6 +208,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func handOver(_ head: ResponseHead, _ context: ChannelHandlerContext) {
         guard let exchange else { return }
         self.exchange = nil
+        peerCheck?.cancel()
         let far = TunnelRelay(deadPeer: attempt.request.timeouts.deadPeer)
         do {
             try context.pipeline.syncOperations.addHandler(far)
@@ -194,14 +226,14 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     private func tell(_ event: UpstreamEvent) { exchange?.receive(event, of: attempt) }
 
-    /// - Parameter reason: What was wrong with the response. Nil: the connection broke.
-    private func fail(_ kind: FailureKind, _ reason: StaticString? = nil) {
+    /// - Parameter reason: What was wrong, as a sentence. Nil: the connection broke, or a time-out passed.
+    private func fail(_ kind: FailureKind, _ reason: String? = nil) {
         guard exchange != nil else { return }
         tell(.failed(failure(kind, reason)))
         end()
     }
 
-    private func failure(_ kind: FailureKind, _ reason: StaticString? = nil) -> Failure {
+    private func failure(_ kind: FailureKind, _ reason: String? = nil) -> Failure {
         var failure = Failure(
             phase: .awaitingResponse, kind: kind, evidence: isSent ? .maybeApplied : .neverSent,
             message: "The connection was closed before a response arrived.",
@@ -214,13 +246,14 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
             limit = "timeouts.idle"
         }
         if kind == .connectionReadTimeout { failure.message = "The origin sent nothing within \(limit)." }
-        if let reason { failure.message = "\(reason)" }
+        if let reason { failure.message = reason }
         return failure
     }
 
     /// Tells nothing more, and lets go of the connection.
     private func end() {
         startTimeout(nil)
+        peerCheck?.cancel()
         exchange?.client?.connection?.flushNow()
         if exchange?.run.handshake === self { exchange?.run.handshake = nil }
         exchange = nil
