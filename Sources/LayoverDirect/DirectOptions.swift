@@ -31,6 +31,12 @@ package struct DirectOptions: Sendable {
     /// How long an origin that has answered completely may take nothing of the rest of the request, where `timeouts.idle` does not say.
     /// Default: 5 minutes.
     package var restStallMax: Duration = .seconds(300)
+    /// How long an origin that has answered completely may take nothing of the rest of the request before the withheld end of a success
+    /// is passed on all the same: a client without a proxy would have it. Default: 30 s.
+    package var endWithheldMax: Duration = .seconds(30)
+    /// How long a client whose request has all been sent so far may pause before it gets the withheld end: it may wait for that.
+    /// Default: 250 ms.
+    package var requestPauseMax: Duration = .milliseconds(250)
     /// Limits on response heads and trailers.
     package var responseLimits = FramingLimits()
 

@@ -91,6 +91,30 @@ struct EarlyResponseTests {
         }
     }
 
+    /// The last piece of the response waits for the request. A client that has read enough of it does not cut its request either.
+    @Test(arguments: [false, true]) func clientThatLeavesBeforeTheWithheldEndDoesNotCutItsRequest(byReset: Bool) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 2)
+            attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .endWithheld])
+            try await client.received.wait("the head") { $0.totalCount > 0 }
+            if byReset {
+                try await client.reset()
+                try await ConnectionTests.waitForNoConnection(proxy)
+            } else {
+                client.close()
+                try await proxy.waitForClosedInput()
+            }
+            #expect(!attempt.seen.value.isCancelled)
+            attempt.readBody()
+            try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
+            #expect(attempt.seen.value.sent == Array("abcdef".utf8))
+            attempt.deliver([.body(ByteBuffer(string: "ok")), .end(trailers: nil)])
+            try await ConnectionTests.waitForNoConnection(proxy)
+        }
+    }
+
     /// Its client was told of the success, and nobody else has the rest of the request.
     @Test(arguments: [false, true])
     func stopOfTheProxyWaitsForTheRequestOfAClientThatLeftWithItsResponse(leavesDuringTheStop: Bool) async throws {

@@ -43,10 +43,14 @@ extension DirectConnection {
         receiving.isError = head.status >= 300
         // A success is not passed on for a request that the origin did not take.
         if let error = sending.brokenBy, !receiving.isError { return fail(.cut(status: head.status, error)) }
-        receiving.isAnswered = true
         if head.endsConnection || head.announcesImpossibleBody { receiving.endsConnection = true }
         mayBeAboutToClose = receiving.isError && attempt.request.body != nil
         if !sending.isComplete { answeredEarly(head, attempt) }
+        if !withholds(head) { passOn(head, of: attempt) }
+    }
+
+    func passOn(_ head: ResponseHead, of attempt: UpstreamAttempt) {
+        receiving.isAnswered = true
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         attempt.receiver.receive(.head(head, sendings: 1), of: attempt)
         noteDeadline()
@@ -69,6 +73,10 @@ extension DirectConnection {
     }
 
     private func received(_ bytes: ByteBuffer, of attempt: UpstreamAttempt) {
+        if !withholds(bytes) { passOn(bytes, of: attempt) }
+    }
+
+    func passOn(_ bytes: ByteBuffer, of attempt: UpstreamAttempt) {
         let count = attempt.bytesOutstanding.add(bytes.readableBytes, ordering: .relaxed).newValue
         // What the next read brings must not be over the limit. Set first: the recipient resumes when it takes bytes, maybe at once.
         let most = attempt.bytesOutstandingMax ?? max(0, worker.options.bytesOutstandingMax - worker.options.readByteCountMax)
@@ -97,17 +105,13 @@ extension DirectConnection {
         }
     }
 
-    /// The response is complete, and its request is still being sent. Nothing more is read: only the end of the connection matters.
-    private func completed(trailers: ByteBuffer?, of attempt: UpstreamAttempt) {
-        receiving.isOver = true
-        sending.lastAt = worker.eventLoop.now
-        attempt.receiver.receive(.complete(trailers: trailers), of: attempt)
-        if self.attempt === attempt { noteDeadline() }
-    }
-
     /// The response was complete before, and now the request is.
     func finishIfSent() {
-        if receiving.isOver, attempt != nil, sending.isComplete { finish(trailers: nil) }
+        guard receiving.isOver, let attempt, sending.isComplete else { return }
+        let withheld = receiving.withheld
+        if let withheld, !passOn(withheld, of: attempt) { return }
+        finish(trailers: withheld?.trailers)
+        if withheld != nil { worker.batchEnded() }
     }
 
     /// The response is complete. The connection is free before anybody hears of it, so that the next request finds it.
@@ -231,6 +235,7 @@ extension DirectConnection {
         guard let timeouts = attempt?.request.timeouts, sending.byteCount > 0 else { return nil }
         if let continueAt = sending.continueAt { return continueAt }
         if receiving.isOver {
+            if let withheldUntil { return withheldUntil }
             return sending.awaitsBody ? nil : sending.lastAt + TimeAmount(timeouts.idle ?? worker.options.restStallMax)
         }
         if receiving.isAnswered {
@@ -250,6 +255,8 @@ extension DirectConnection {
         guard deadline <= now else { return worker.deadlines.note(deadline) }
         if sending.continueAt != nil {
             stopAwaitingContinue()
+        } else if withheldUntil != nil {
+            passOnEnd()
         } else if receiving.isOver, receiving.isError {
             finish(trailers: nil)
         } else {

@@ -74,8 +74,15 @@ extension DirectConnection {
         return true
     }
 
-    /// The kernel refused the first byte: the connection is gone, and the origin has nothing of the request.
+    /// The kernel refused the first byte: the connection is gone, and the origin has nothing of the request. On a new connection the
+    /// reason may have arrived: an alert of TLS 1.3, or an error response. It is read first, and then the attempt is judged.
     private func brokeAtOnce(_ code: CInt, _ attempt: UpstreamAttempt) -> Bool {
+        if !isReused, isOpen, context?.channel.isActive == true, code == EPIPE || code == ECONNRESET {
+            sending.brokenBy = IOError(errnoCode: code, reason: "send")
+            stopSending()
+            readMore()
+            return true
+        }
         let wasReused = isReused
         _ = takeAttempt()
         close()
@@ -124,7 +131,10 @@ extension DirectConnection {
     func sendBody() {
         for _ in 0..<Self.piecesPerTurn {
             guard let attempt, maySendBody else { return finishIfSent() }
-            guard !sending.awaitsBody else { return wantBody(of: attempt) }
+            guard !sending.awaitsBody else {
+                if receiving.withheld != nil { noteDeadline() }
+                return wantBody(of: attempt)
+            }
             var out = worker.scratch
             worker.scratch = ByteBuffer()
             defer { worker.scratch = out }
@@ -144,8 +154,8 @@ extension DirectConnection {
         // Only these say that the peer has closed: then the channel reports the end of the input, too.
         guard isOpen, code == EPIPE || code == ECONNRESET else { return lost(error) }
         sending.brokenBy = error
-        // A success has been passed on whose request is cut.
-        if receiving.isAnswered, !receiving.isError { return fail(.lost(error)) }
+        // A success has come whose request is cut.
+        if receiving.isAnswered || receiving.withheld != nil, !receiving.isError { return fail(.lost(error)) }
         stopSending()
         if receiving.isError { attempt.receiver.receive(.bodyUnwanted, of: attempt) }
         if receiving.isOver { finish(trailers: nil) } else { readMore() }
@@ -206,7 +216,8 @@ extension DirectConnection {
         worker.secured = ByteBuffer()
         defer { worker.secured = out }
         out.clear()
-        guard encrypt(bytes, into: &out) else { return ECONNRESET }
+        // TLS is broken; the connection may be open.
+        guard encrypt(bytes, into: &out) else { return EPROTO }
         switch sendNow(out) {
         case .failure(let error): return error.errnoCode
         case .success(let taken) where taken == out.readableBytes:

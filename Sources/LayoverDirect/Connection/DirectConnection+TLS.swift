@@ -67,7 +67,7 @@ extension DirectConnection {
         sendOutgoing()
         guard attempt != nil else { return close() }
         // What was decrypted before still counts.
-        if sending.byteCount > 0 { receive() }
+        if sending.hasBegun { receive() }
         if attempt != nil { failOnceTaken(.notSecured(error)) }
     }
 
@@ -76,7 +76,7 @@ extension DirectConnection {
         if attempt == nil || sending.awaitsPermit && isReused {
             // No request is under way: these bytes are no response to the next one.
             if input.readableBytes > 0 || isInputClosed { close() }
-        } else if sending.byteCount > 0 {
+        } else if sending.hasBegun {
             if input.readableBytes > 0 { receive() } else if isInputClosed { inputEnded() }
         }
     }

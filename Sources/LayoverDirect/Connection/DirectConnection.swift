@@ -181,7 +181,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         // No request is under way: these bytes are no response to the next one.
         guard attempt != nil, !(sending.awaitsPermit && isReused) else { return close() }
         if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
-        if sending.byteCount > 0 { receive() }
+        if sending.hasBegun { receive() }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

@@ -4,12 +4,16 @@ import NIOCore
 struct ResponseReceiving {
     /// Whether some byte of a response came.
     var hasBegun = false
-    /// Whether the final head came.
+    /// Whether the final head came, and was passed on.
     var isAnswered = false
     /// Whether its status is not that of a success: 300 or more.
     var isError = false
     /// Whether all of the response came. Set only while its request is still being sent.
     var isOver = false
+    /// Bytes of the body that are still to come; of no meaning where there is no Content-Length.
+    var bodyBytesLeft = Int.max
+    /// Not nil while the end of a success waits for its request.
+    var withheld: WithheldEnd?
     /// Whether the connection is of no use behind the response.
     var endsConnection = false
     /// Whether `receive` is at work: the recipient may call from within.

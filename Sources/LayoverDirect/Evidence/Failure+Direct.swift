@@ -65,6 +65,7 @@ extension Failure {
             let kind: FailureKind = progress.isSent ? .connectionReadTimeout : .connectionWriteTimeout
             return (kind, "The origin acknowledged nothing for too long.")
         }
+        if progress.evidence == .neverSent { return (.connectionTerminated, "The connection was closed before anything was sent.") }
         if progress.isResponseOver {
             return (.connectionTerminated, "The origin answered, but closed the connection before it had received the whole request.")
         }

@@ -41,7 +41,7 @@ final class Dial: UpstreamReceiver {
         case .failed(let failure):
             self.dialled = nil
             end(with: failure)
-        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .complete, .end: break
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .endWithheld, .complete, .end: break
         }
     }
 

@@ -58,7 +58,7 @@ final class CutResponse: PlayedAttempt, UpstreamReceiver {
         switch event {
         case .head(let head, _): head.byteCount
         case .body(let bytes): bytes.readableBytes
-        case .bodyWanted, .bodyUnwanted, .interim, .complete, .end, .failed, .dialled: nil
+        case .bodyWanted, .bodyUnwanted, .interim, .endWithheld, .complete, .end, .failed, .dialled: nil
         }
     }
 

@@ -19,7 +19,7 @@ extension UpstreamEvent {
     var isLast: Bool {
         switch self {
         case .end, .failed, .dialled: true
-        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .complete: false
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .endWithheld, .complete: false
         }
     }
 }

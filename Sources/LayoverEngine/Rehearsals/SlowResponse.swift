@@ -85,7 +85,7 @@ final class SlowResponse: PlayedAttempt, UpstreamReceiver {
         switch event {
         case .head(let head, _): head.byteCount
         case .body(let bytes): bytes.readableBytes
-        case .bodyWanted, .bodyUnwanted, .interim, .complete, .end, .failed, .dialled: 0
+        case .bodyWanted, .bodyUnwanted, .interim, .endWithheld, .complete, .end, .failed, .dialled: 0
         }
     }
 

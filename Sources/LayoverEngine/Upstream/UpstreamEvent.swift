@@ -14,6 +14,10 @@ package enum UpstreamEvent: Sendable {
     /// The final head. `sendings`: how often the request was sent within this attempt, normally 1.
     case head(ResponseHead, sendings: Int)
     case body(ByteBuffer)
+    /// All of a success has come, and its request is still being sent. Its last piece is withheld: the client must not take an upload for
+    /// done that may still be cut. The piece follows once the request is sent, then `end`; or the piece and `complete`; or `failed`.
+    /// Not reported where the head itself is withheld.
+    case endWithheld
     /// The response is complete, and the request is still being sent. `end` follows once it is sent, `failed` if it cannot be, or
     /// `end` without it where the response is an error. `trailers`: as in `end`, which has none then.
     case complete(trailers: ByteBuffer?)

@@ -75,7 +75,7 @@ private final class ProbeCall: UpstreamReceiver {
             finish(.failed(failure.kind, message: failure.message))
         case .body(let bytes):
             attempt.bytesOutstanding.subtract(bytes.readableBytes, ordering: .relaxed)
-        case .bodyWanted, .bodyUnwanted, .interim, .complete, .end, .dialled:
+        case .bodyWanted, .bodyUnwanted, .interim, .endWithheld, .complete, .end, .dialled:
             break
         }
         if case .failed = event { cancel = nil }

@@ -147,7 +147,7 @@ final class AttemptRun {
             self.aborted = nil
             exchange.record(nil, failure: failure)
             loop.engine.post(.evidence(aborted.entry, failure, exchange.takeTally()))
-        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .complete, .end: break
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .body, .endWithheld, .complete, .end: break
         }
     }
 }

@@ -12,8 +12,9 @@ extension ClientRecipient {
         if goOnAlone(exchange) { return }
         // It is accepted all the same.
         if isBeingAccepted(exchange) { return }
-        // The client has its response and has sent its request: the rest of that goes to the origin, and a stop of the proxy waits for it.
-        if exchange.phase.isDelivering, response.isDelivered, !isReceivingRequest { return loop.opened(exchange) }
+        // The response is here and the client has sent its request: the rest of that goes to the origin, and a stop of the proxy waits for
+        // it.
+        if exchange.phase.isDelivering, response.onlyNeedsRequestSent, !isReceivingRequest { return loop.opened(exchange) }
         exchange.clientLeft(isComplete: !isReceivingRequest)
     }
 

@@ -22,6 +22,8 @@ final class ClientResponse {
     private var sharing: ResponseSharing?
     /// Whether all of the response was written while the request is still on its way to the origin.
     private var isComplete = false
+    /// Whether all of the response has come, and its last piece is withheld until the request is on its way to the origin.
+    private var isEndWithheld = false
     /// Whether the origin takes no more of the request.
     var isRequestUnwanted = false
     /// A response that does not come from the upstream.
@@ -40,6 +42,11 @@ final class ClientResponse {
 
     /// Whether the client has all of the response, however the request ends.
     var isDelivered: Bool { isComplete && framing != .close }
+
+    /// Whether nothing more is wanted of the origin than that it takes the rest of the request.
+    var onlyNeedsRequestSent: Bool { isDelivered || isEndWithheld }
+
+    func endIsWithheld() { isEndWithheld = true }
 
     func stop() { replay?.stop() }
 

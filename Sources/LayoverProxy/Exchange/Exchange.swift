@@ -154,7 +154,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         case .interim(let head): client?.passOn(interim: head, in: phase)
         case .head(let head, _) where phase.isPreflight: preflightAnswered(head)
         case .head(let head, let sendings): received(head, sendings: sendings)
-        case .body, .complete, .end, .failed:
+        case .body, .endWithheld, .complete, .end, .failed:
             if phase.isOffering { keepOffered(event) } else { receiveRest(event) }
         case .dialled(let socket):
             guard let client else { return socket.close() }
@@ -166,6 +166,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         switch event {
         case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
         case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
+        case .endWithheld: client?.response.endIsWithheld()
         case .complete where machine.resumable != nil: break
         case .complete(let trailers): recipient.complete(trailers: trailers, of: self)
         case .end where machine.resumable?.isComplete == false: attemptFailed(.partIsOver)

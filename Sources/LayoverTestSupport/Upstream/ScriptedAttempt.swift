@@ -184,7 +184,7 @@ package final class ScriptedAttempt: @unchecked Sendable {
             reader?.close()
             worker.ended(self)
             seen.update { $0.isOver = true }
-        case .bodyWanted, .bodyUnwanted, .interim, .head, .complete:
+        case .bodyWanted, .bodyUnwanted, .interim, .head, .endWithheld, .complete:
             break
         }
     }

@@ -26,6 +26,12 @@ package struct UpstreamOptions: Sendable {
     /// How long an origin that has answered completely may take nothing of the rest of the request, where `timeouts.idle` does not say.
     /// Default: 5 minutes.
     package var restStallMax: Duration = .seconds(300)
+    /// How long an origin that has answered completely may take nothing of the rest of the request before the withheld end of a success
+    /// is passed on all the same: a client without a proxy would have it. Default: 30 s.
+    package var endWithheldMax: Duration = .seconds(30)
+    /// How long a client whose request has all been sent so far may pause before it gets the withheld end: it may wait for that.
+    /// Default: 250 ms.
+    package var requestPauseMax: Duration = .milliseconds(250)
     /// Most easy handles that one worker keeps for later. Default: 256.
     package var spareTransferCountMax = 256
     /// Called with each SSL_CTX of libcurl before its handshake, on the worker's thread. Nil: it is as libcurl made it. Default: nil.

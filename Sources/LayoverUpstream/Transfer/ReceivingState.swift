@@ -10,6 +10,14 @@ struct ReceivingState {
     var isError = false
     /// Whether all of the response is here, and its request is still being sent.
     var isOver = false
+    /// Whether the last piece of a success is withheld until its request is sent.
+    var isWithheld = false
+    /// Not nil where that piece is the head, because there is no body.
+    var withheldHead: ResponseHead?
+    /// Finds the end of a chunked error response before libcurl reports it; nil where that is not needed or not possible.
+    var chunks: ResponseBodyDecoder?
+    /// Whether all chunks of an error response have come.
+    var hasAllChunks = false
     /// Of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0

@@ -101,6 +101,7 @@ extension Transfer {
         let bytes = UnsafeRawBufferPointer(start: text, count: count)
         switch kind {
         case CURLINFO_TEXT: transfer(context).receivedRemark(bytes)
+        case CURLINFO_DATA_IN: transfer(context).receivedRawBody(bytes)
         case CURLINFO_HEADER_OUT: transfer(context).sentHead(bytes)
         default: break
         }

@@ -10,11 +10,12 @@ extension Transfer {
     func conclude(_ code: CURLcode) -> UpstreamEvent {
         if isDial { return concludeDial(code) }
         if isComplete(code) {
-            releaseBody()
+            passOnWithheld()
             let trailers = trailerAssembler.bytes
             return .end(trailers: trailers.readableBytes > 0 ? trailers : nil)
         }
-        releaseBody()
+        // The last piece of a success whose request was cut is not passed on.
+        if receiving.isError || !isResponseComplete { releaseBody() }
         return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
     }
 
@@ -24,15 +25,12 @@ extension Transfer {
         if case .answeredAlready? = abortCause { return true }
         guard abortCause == nil else { return false }
         // A success is not told for a request that was cut.
-        let isCut = sending.reader?.isComplete == false && !sending.isStopped && !isHeadWithBody
-        if isCut, !receiving.isError { return false }
-        switch framing {
+        let isSent = code == CURLE_OK ? sending.reader?.isComplete != false : isRequestSent
+        if !isSent, !sending.isStopped, !isHeadWithBody, !receiving.isError { return false }
         // Complete with its head, whatever became of the connection then.
-        case .none: return true
+        if framing == .none || code == CURLE_OK { return true }
         // An origin that refuses a body may close while it is sent.
-        case .length where isCut: return code == CURLE_OK || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
-        case .length, .chunked, .untilClose: return code == CURLE_OK
-        }
+        return receiving.isError && isResponseComplete && (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
     }
 
     private func concludeDial(_ code: CURLcode) -> UpstreamEvent {
@@ -83,7 +81,7 @@ extension Transfer {
         progress.isSendingFresh = sending.turn == loop.turn
         progress.isBodyComplete = sending.reader?.isComplete != false
         progress.hasBegunResponse = receiving.hasBegun
-        progress.isAnswered = receiving.framing != nil
+        progress.isAnswered = receiving.framing != nil && receiving.withheldHead == nil
         progress.bytesSent = Int64(long(CURLINFO_REQUEST_SIZE)) + Int64(offset(CURLINFO_SIZE_UPLOAD_T))
         progress.osError = Int32(truncatingIfNeeded: long(CURLINFO_OS_ERRNO))
         progress.socketError = socketError

@@ -70,6 +70,7 @@ extension Transfer {
         case .chunked, .length(0): setVerbose(true)
         case .length, .untilClose: break
         }
+        if !isRequestSent, isEarly(head) { return }
         loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
         loop.noteDeadline(deadline)
     }
@@ -176,23 +177,14 @@ extension Transfer {
     func handOver() {
         isTouched = false
         guard attempt != nil else { return }
-        releaseBody()
         if isResponseComplete {
             // The body of the request is not wanted. And where a HEAD has a body, libcurl does not know that its response has none. With
             // the coding `identity` it ignores the length.
-            if sending.isStopped && sending.isPaused || receiving.isEndedByUs || isHeadWithBody { return loop.finishEarly(self) }
+            if sending.isStopped || receiving.isEndedByUs || isHeadWithBody { return loop.finishEarly(self) }
             tellComplete()
         }
+        if !receiving.isWithheld { releaseBody() }
         if sending.wantsResume { resumeSending() }
-    }
-
-    /// All of the response has come, and libcurl goes on sending. Where it decodes chunks, only its end says so.
-    private func tellComplete() {
-        guard let attempt, !receiving.isOver, !sending.isStopped, sending.reader?.isComplete == false else { return }
-        receiving.isOver = true
-        sending.lastAt = loop.now
-        loop.outbox.add(.complete(trailers: nil), of: attempt)
-        loop.noteDeadline(deadline)
     }
 
     var isHeadWithBody: Bool {
@@ -200,11 +192,13 @@ extension Transfer {
     }
 
     /// Whether all of the response is here. libcurl decodes chunks, so of chunked ones only it knows.
-    private var isResponseComplete: Bool {
+    /// Those of errors are decoded here, too.
+    var isResponseComplete: Bool {
         switch receiving.framing {
         case .some(.none): true
         case .length(let count)?: receiving.bodyByteCount == count
-        case nil, .chunked?, .untilClose?: false
+        case .chunked?: receiving.hasAllChunks
+        case nil, .untilClose?: false
         }
     }
 
@@ -245,6 +239,10 @@ extension Transfer {
             return true
         }
         guard let ownDeadline, ownDeadline <= loop.now else { return false }
+        if withheldUntil != nil {
+            passOnEnd()
+            return false
+        }
         guard resolving.endsAt == nil, sending.continueAt != nil else { return true }
         stopAwaitingContinue()
         return false
@@ -264,6 +262,7 @@ extension Transfer {
     private var silenceEndsAt: UInt64? {
         guard let timeouts = attempt?.request.timeouts, sending.count > 0 else { return nil }
         if receiving.isOver {
+            if let withheldUntil { return withheldUntil }
             return sending.isPaused ? nil : sending.lastAt + (timeouts.idle ?? loop.options.restStallMax).nanoseconds
         }
         if receiving.framing != nil {

@@ -74,6 +74,7 @@ extension Transfer {
 
     private func waitForBody() {
         sending.isPaused = true
+        if receiving.isWithheld { loop.noteDeadline(deadline) }
         guard let attempt, attempt.request.expectsContinue, !sending.hasWantedBody else { return }
         sending.hasWantedBody = true
         loop.outbox.add(.bodyWanted, of: attempt)

@@ -72,6 +72,7 @@ struct RehearsedUpstreamTests {
             switch event {
             case .bodyWanted: words.append("bodyWanted")
             case .bodyUnwanted: words.append("bodyUnwanted")
+            case .endWithheld: words.append("endWithheld")
             case .complete: words.append("complete")
             case .interim(let head): words.append("interim \(head.status)")
             case .head(let head, _):

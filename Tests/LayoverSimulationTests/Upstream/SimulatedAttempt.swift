@@ -349,7 +349,7 @@ final class SimulatedAttempt {
                 reader = nil
                 worker.ended(self)
                 simulation.referee.ended(self)
-            case .bodyWanted, .bodyUnwanted, .interim, .head, .complete: break
+            case .bodyWanted, .bodyUnwanted, .interim, .head, .endWithheld, .complete: break
             }
             if case .body = event {} else { simulation.trace { "\(self.name) \(event.word)" } }
             attempt.receiver.receive(event, of: attempt)

@@ -7,6 +7,7 @@ extension UpstreamEvent {
         switch self {
         case .bodyWanted: "wants the body"
         case .bodyUnwanted: "takes no more of the body"
+        case .endWithheld: "has all but the end, which waits for its request"
         case .complete: "is complete before its request"
         case .interim(let head): "says \(head.status)"
         case .head(let head, _): "answers \(head.status)"

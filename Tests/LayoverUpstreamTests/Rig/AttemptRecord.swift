@@ -125,6 +125,7 @@ final class AttemptRecord: UpstreamReceiver, Sendable {
         switch event {
         case .bodyWanted: facts.events.append("bodyWanted")
         case .bodyUnwanted: facts.events.append("bodyUnwanted")
+        case .endWithheld: facts.events.append("endWithheld")
         case .complete(let trailers):
             facts.events.append("complete")
             facts.trailers = trailers.map { String(buffer: $0) } ?? ""

@@ -25,6 +25,8 @@ enum Path: String, Sendable, CaseIterable {
         direct.idleConnectionCountMax = options.idleConnectionCountMax
         direct.bytesOutstandingMax = options.bytesOutstandingMax
         direct.continueWaitMax = options.continueWaitMax
+        direct.endWithheldMax = options.endWithheldMax
+        direct.requestPauseMax = options.requestPauseMax
         direct.responseLimits = options.responseLimits
         return DirectUpstream(dialler: libcurl, options: direct)
     }
