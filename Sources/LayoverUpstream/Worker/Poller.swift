@@ -75,11 +75,35 @@ final class Poller {
                 fired(socket, entry, happened)
                 continue
             }
-            // Errors and hang-ups are found out by the read or write that libcurl waits to make.
-            let isTrouble = happened & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
-            let useful = isTrouble ? entry.wanted : happened & entry.wanted
+            let useful = useful(happened, entry, at: socket)
             if useful != 0 { act(socket, useful, generation) }
         }
+    }
+
+    /// Reports in a row that may leave out that a connection can be written to. Default: 16.
+    private static let withheldWritesMax = 16
+
+    /// The events of which libcurl is told. It ends a transfer at a failed send and drops what it has not read by then, such as the
+    /// response of an origin that refuses a body and closes. So it reads first, unless an endless response would keep it from sending.
+    private func useful(_ happened: UInt32, _ entry: SocketTable.Entry, at socket: CInt) -> UInt32 {
+        let wantsBoth = entry.wanted == Self.readable | Self.writable
+        // Errors and hang-ups are found out by the read or write that libcurl waits to make.
+        if happened & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return wantsBoth ? Self.readable : entry.wanted }
+        let useful = happened & entry.wanted
+        guard wantsBoth, useful & Self.writable != 0, entry.isConnection else { return useful }
+        guard useful & Self.readable != 0 || hasInput(socket) else {
+            if entry.withheldWriteCount > 0 { sockets[socket].withheldWriteCount = 0 }
+            return useful
+        }
+        let isOver = entry.withheldWriteCount >= Self.withheldWritesMax
+        sockets[socket].withheldWriteCount = isOver ? 0 : entry.withheldWriteCount + 1
+        return isOver ? entry.wanted : Self.readable
+    }
+
+    /// Whether bytes have come since the wait.
+    private func hasInput(_ socket: CInt) -> Bool {
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
     }
 
     /// Something happened that libcurl does not wait for.

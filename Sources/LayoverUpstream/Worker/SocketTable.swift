@@ -15,6 +15,8 @@ struct SocketTable {
         /// Serial of the attempt that opened or uses the connection; 0 while it is kept for a later one.
         var user: UInt64 = 0
         var key: ConnectionKey?
+        /// Reports in a row that left out that it can be written to, because there was something to read.
+        var withheldWriteCount = 0
         /// Whether a response came on it as HTTP/2.
         var isHTTP2 = false
 
