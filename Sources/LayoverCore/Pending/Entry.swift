@@ -89,7 +89,7 @@ package struct Entry: StandingRequest, Sendable {
         case offered
     }
 
-    /// Only the history changes it: it cuts off a long URL.
+    /// Only the history changes it: it cuts off a long URL (`withURL(of:)` has it whole).
     package internal(set) var request: RequestDescription
     /// Its host and path for searches (`EntrySearch.foldedTarget`).
     @Boxed private(set) var foldedTarget: String? = nil
@@ -277,6 +277,8 @@ extension Entry {
 
     /// Makes it ready for searches.
     mutating func foldTarget() { foldedTarget = EntrySearch.foldedTarget(unlessPlain: origin, url) }
+
+    mutating func forgetFoldedTarget() { foldedTarget = nil }
 
     /// Takes over how often it was tried, and what came of it.
     mutating func count(_ tally: AttemptTally) {

@@ -29,6 +29,17 @@ struct EntryHistory: Sendable {
         entries.withUnsafeBufferPointer { for index in $0.indices { body($0[index]) } }
     }
 
+    /// The end of a ticket is on disk, with its URL.
+    mutating func urlIsStored(of id: EntryID) {
+        change(id) { entry in
+            guard entry.ticket != nil, !entry.request.isURLInStore else { return }
+            guard entry.cutURL(to: Self.ticketURLByteCountMax) else { return }
+            entry.request.isURLInStore = true
+            // The store is searched for it.
+            entry.forgetFoldedTarget()
+        }
+    }
+
     mutating func change(_ id: EntryID, _ work: (inout Entry) -> Void) {
         if let place = places[id] { work(&entries[Int(place)]) }
     }
@@ -36,16 +47,14 @@ struct EntryHistory: Sendable {
     /// Most bytes of the URL of a request without a ticket that is remembered; a longer one is cut. With those of the longest
     /// heads the entries would take hundreds of MiB. Default: 2 KiB.
     static let urlByteCountMax = 2 << 10
+    /// Most bytes of the URL of a ticket that is remembered. Its whole URL is in the store, where it is read for people. Default: 1 KiB.
+    static let ticketURLByteCountMax = 1 << 10
 
     mutating func remember(_ ended: Entry) {
         guard countMax > 0 else { return }
         var entry = ended
-        // That of a ticket is in the store too, and what its response names is found by it.
-        if entry.ticket == nil, entry.url.utf8.count > Self.urlByteCountMax {
-            let masked = MaskedTicketIDs.target(entry.url)
-            entry.request.url = String(decoding: masked.utf8.prefix(Self.urlByteCountMax), as: UTF8.self) + "…"
-            entry.foldTarget()
-        }
+        // That of a ticket is cut once its end is on disk (`urlIsStored`).
+        if entry.ticket == nil, entry.cutURL(to: Self.urlByteCountMax) { entry.foldTarget() }
         if let place = places[entry.id] {
             entries[Int(place)] = entry
         } else if entries.count < countMax {
@@ -58,5 +67,18 @@ struct EntryHistory: Sendable {
             entries[next] = entry
             next = (next + 1) % countMax
         }
+    }
+}
+
+extension Entry {
+    /// Cuts a URL that is longer than that, and marks the cut with an ellipsis.
+    ///
+    /// - Returns: Whether it was longer.
+    fileprivate mutating func cutURL(to byteCountMax: Int) -> Bool {
+        guard url.utf8.count > byteCountMax else { return false }
+        // Part of a ticket's id would not be found by the mask.
+        let masked = MaskedTicketIDs.target(url)
+        request.url = String(decoding: masked.utf8.prefix(byteCountMax), as: UTF8.self) + "…"
+        return true
     }
 }

@@ -77,6 +77,12 @@ extension PendingSet {
         if case .client = entries[id]?.holder { schedule.entries[id]?.holder = .client(.none) }
     }
 
+    /// The end of a ticket is on disk: its row has the URL, and memory needs only the beginning of it.
+    package mutating func urlIsStored(of id: EntryID) { schedule.history.urlIsStored(of: id) }
+
+    /// Whether `urlIsStored(of:)` cuts that URL.
+    package static func cutsURL(_ url: String) -> Bool { url.utf8.count > EntryHistory.ticketURLByteCountMax }
+
     // MARK: After a restart
 
     /// Sequences up to this one were used in an earlier run.

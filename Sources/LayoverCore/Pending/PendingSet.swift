@@ -120,7 +120,8 @@ package struct PendingSet: Sendable {
             }
         }
         if hasFinal {
-            schedule.history.forEach { if matcher.matches($0) { selection.add($0) } }
+            // The store lists those whose URL is cut here: by the whole URL they are found and sorted.
+            schedule.history.forEach { if !$0.request.isURLInStore, matcher.matches($0) { selection.add($0) } }
         }
         return selection.places()
     }

@@ -12,6 +12,9 @@ package struct RequestDescription: Sendable, Hashable {
     package var hasIdempotencyKey: Bool
     /// Whether it carries a body or credentials over plain http: a captive portal must not get it.
     package var isExposed: Bool
+    /// True if `url` is only the beginning of it. The whole URL is in the row of its ticket. Never set before the ticket has
+    /// ended and that is on disk.
+    package var isURLInStore = false
     /// What it expects of the present state of its target (RFC 9110 section 13.1, and the range of a partial PUT), as
     /// text that is equal for equal expectations; nil: nothing.
     package var preconditions: String?

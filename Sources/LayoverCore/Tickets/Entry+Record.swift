@@ -10,6 +10,14 @@ extension Entry {
         foldTarget()
     }
 
+    /// The same with the whole URL, which its record has.
+    package func withURL(of record: TicketRecord) -> Entry {
+        var entry = self
+        entry.request.url = record.url
+        entry.request.isURLInStore = false
+        return entry
+    }
+
     /// A ticket that ended so long ago, or in an earlier run, that only its record is left.
     ///
     /// - Parameter policy: The one that it would have now.

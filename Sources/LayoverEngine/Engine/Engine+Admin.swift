@@ -54,7 +54,7 @@ extension Engine {
             command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, settled: settled)
         let outcome = await outcome(result, of: id, command)
         if command == .abort, result == .done { await untilAttemptEnded(id) }
-        return (outcome, entry(id))
+        return (outcome, await wholeEntry(id))
     }
 
     /// Longest wait for the end of an attempt that is aborted. Default: 2 s.

@@ -73,9 +73,13 @@ extension Engine {
         saves.finished(changes)
         switch result {
         case .success(let results):
-            for (index, (id, change)) in changes.enumerated() where results[index] == .stale {
-                // The insertion of this ticket has failed, so there is no row.
-                logger.debug("no row for the change", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
+            for (index, (id, change)) in changes.enumerated() {
+                if results[index] == .stale {
+                    // The insertion of this ticket has failed, so there is no row.
+                    logger.debug("no row for the change", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
+                } else if change.hasLongURLOfEnded, saves.isSaved(id) {
+                    pending.urlIsStored(of: id)
+                }
             }
             if saves.refused.isEmpty {
                 saves.failure = nil

@@ -8,12 +8,18 @@ extension Engine {
 
     /// A ticket as it stands now; nil if there is none. Its times are those of this boot.
     package func ticket(_ id: EntryID) async throws(StoreFailure) -> TicketStanding? {
-        if let standing = rememberedTicket(id) { return standing }
+        if var standing = rememberedTicket(id) {
+            // Addresses in its response are relative to the whole URL.
+            if standing.record.request.isURLInStore, let stored = try await store?.record(of: id) {
+                standing.record.request = stored.shifted(by: -ticketClock).request
+            }
+            return standing
+        }
         guard let record = try await store?.record(of: id) else { return nil }
         return TicketStanding(record: record.shifted(by: -ticketClock))
     }
 
-    /// A ticket that is live, or one of the newest that ended.
+    /// A ticket that is live, or one of the newest that ended; of a long URL only its beginning (`isURLInStore`).
     func rememberedTicket(_ id: EntryID) -> TicketStanding? {
         guard let entry = pending.entry(id, now: clock.now()), let record = pending.record(of: id) else { return nil }
         return TicketStanding(record: record, waitingFor: entry.waitingFor, nextAttemptAt: entry.nextAttemptAt)

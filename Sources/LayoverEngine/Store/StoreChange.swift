@@ -8,7 +8,8 @@ package enum StoreChange: Sendable {
     /// A ticket has changed. Applied only if the row's revision is lower and its state is not final: rows may have
     /// missed steps, so every live state can become any other. Only `started` sets `attempting`: an update to that
     /// state leaves an `attempting` row as it is, and makes any other one `waiting`.
-    /// A final record removes the request and its body.
+    /// A final record removes the request and its body. The URL of the row stays as it was inserted: that of the record may
+    /// be cut.
     case update(TicketRecord)
     /// The start record: the connection of an attempt is open, and its first byte is about to leave. The row becomes `attempting`.
     /// Applied only if the row is `waiting` or `attempting` and its revision is not higher; otherwise `stale`, and
@@ -29,6 +30,15 @@ package enum StoreChange: Sendable {
 }
 
 extension StoreChange {
+    /// Whether it is the end of a ticket, or follows it, and memory need not keep the whole URL once it is on disk.
+    var hasLongURLOfEnded: Bool {
+        switch self {
+        case .update(let record), .delivered(let record, _), .lateEvidence(let record):
+            record.state.isFinal && PendingSet.cutsURL(record.url)
+        case .insert, .started, .dropResponse, .forgetKey, .seen: false
+        }
+    }
+
     /// Name for logs.
     var name: String {
         switch self {

@@ -4,7 +4,7 @@ import LayoverCore
 enum TicketRow {
     /// Those that never change.
     static let fixedColumns = ["sequence", "id"]
-    /// Those that an update sets, in the order in which they are bound and read.
+    /// Those that an update sets, but for the URL, in the order in which they are bound and read.
     static let columns = [
         "revision", "state", "why", "method", "url", "scheme", "host", "port", "route", "wishName", "wishMode",
         "policy", "priority", "lane", "parents", "clientAddress", "clientConnected", "clientAgent", "attemptCount",
@@ -17,6 +17,8 @@ enum TicketRow {
     /// What follows from the others: it is set with them, and never read into a record.
     private static let derivedColumns = ["foldedText"]
     private static let setColumns = columns + derivedColumns
+    /// A record in memory may have only the beginning of the URL (`RequestDescription.isURLInStore`).
+    private static let updatedColumns = setColumns.filter { $0 != "url" }
 
     static let insertion = """
         INSERT INTO ticket (\((fixedColumns + setColumns + ["keyDigest", "payloadDigest"]).joined(separator: ", ")))
@@ -27,7 +29,7 @@ enum TicketRow {
     /// Guarded by the revision and by being live. A record that is `attempting` leaves a row so, and makes any
     /// other one `waiting`: `attempting` on disk means that bytes may have left, and only `started` sets it.
     static let update = """
-        UPDATE ticket SET \(setColumns.map { $0 == "state" ? updatedState : "\($0) = ?" }.joined(separator: ", "))
+        UPDATE ticket SET \(updatedColumns.map { $0 == "state" ? updatedState : "\($0) = ?" }.joined(separator: ", "))
         WHERE id = ? AND revision < ? AND endedAt IS NULL
         """
 
@@ -49,12 +51,13 @@ enum TicketRow {
         "SELECT \((fixedColumns + columns).joined(separator: ", ")) FROM ticket \(condition)"
     }
 
-    static func bind(_ record: TicketRecord, to binder: inout StatementBinder) {
+    /// - Parameter isNew: True for `insertion`, false for `update`.
+    static func bind(_ record: TicketRecord, isNew: Bool, to binder: inout StatementBinder) {
         binder.bind(record.revision)
         binder.bind(record.state)
         binder.bind(record.why?.rawValue)
         binder.bind(record.method)
-        binder.bind(record.url)
+        if isNew { binder.bind(record.url) }
         binder.bind(record.origin)
         binder.bind(record.route)
         binder.bind(record.ticket.wish.name)

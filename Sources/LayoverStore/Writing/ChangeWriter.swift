@@ -19,6 +19,7 @@ final class ChangeWriter {
     private let ticketOfKey: Statement
     private let forgetTicketKey: Statement
     private let endedTicket: Statement
+    private let urlOfTicket: Statement
     private let noteTime: Statement
     private let rowOfFile: Statement
     private let knownTicket: Statement
@@ -50,6 +51,7 @@ final class ChangeWriter {
         ticketOfKey = try db.makeStatement(sql: SQLiteStore.ticketOfKey)
         forgetTicketKey = try db.makeStatement(sql: "UPDATE ticket SET keyDigest = NULL, payloadDigest = NULL WHERE id = ?")
         endedTicket = try db.makeStatement(sql: "SELECT 1 FROM ticket WHERE id = ? AND endedAt IS NOT NULL")
+        urlOfTicket = try db.makeStatement(sql: "SELECT url FROM ticket WHERE id = ?")
         noteTime = try db.makeStatement(sql: "UPDATE facts SET seenAt = ?")
         rowOfFile = try db.makeStatement(
             sql: """
@@ -90,7 +92,7 @@ final class ChangeWriter {
         var ticket = StatementBinder(insertTicket)
         ticket.bind(record.sequence)
         ticket.bind(record.id)
-        TicketRow.bind(record, to: &ticket)
+        TicketRow.bind(record, isNew: true, to: &ticket)
         if let mark {
             ticket.bind(mark.key)
             ticket.bind(mark.payload)
@@ -121,8 +123,9 @@ final class ChangeWriter {
     }
 
     private func update(_ record: TicketRecord) throws(StoreError) -> StoreResult {
+        let record = try withWholeURL(record)
         var row = StatementBinder(updateTicket)
-        TicketRow.bind(record, to: &row)
+        TicketRow.bind(record, isNew: false, to: &row)
         row.bind(record.id)
         row.bind(record.revision)
         guard try row.run() == 1 else { return .stale }
@@ -144,12 +147,26 @@ final class ChangeWriter {
     }
 
     private func addLateEvidence(_ record: TicketRecord) throws(StoreError) -> StoreResult {
+        let record = try withWholeURL(record)
         var row = StatementBinder(updateEvidence)
         TicketRow.bindLateEvidence(record, to: &row)
         row.bind(record.id)
         row.bind(record.state)
         row.bind(record.revision)
         return try row.run() == 1 ? .done : .stale
+    }
+
+    /// The record with the URL of its row: the text for searches is made of it.
+    private func withWholeURL(_ record: TicketRecord) throws(StoreError) -> TicketRecord {
+        guard record.request.isURLInStore else { return record }
+        var whole = record
+        var query = StatementBinder(urlOfTicket)
+        query.bind(record.id)
+        try query.run { row in
+            var row = row
+            whole.request.url = row.text()
+        }
+        return whole
     }
 
     private func deliver(_ record: TicketRecord, _ response: StoredResponse) throws(StoreError) -> StoreResult {

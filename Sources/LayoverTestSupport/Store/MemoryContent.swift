@@ -103,6 +103,8 @@ struct MemoryContent: Sendable {
         }
         var new = record
         if new.state == .attempting, row.record.state != .attempting { new.state = .waiting }
+        new.request.url = row.record.url
+        new.request.isURLInStore = false
         try check(new)
         row.record = new
         let body = row.request?.body

@@ -30,10 +30,44 @@ struct EntryHistoryTests {
             long.request.url = "http://o.test/" + String(repeating: "a", count: 60_000)
             history.remember(long)
             #expect(history[entry.id]?.url == long.url.prefix(EntryHistory.urlByteCountMax) + "…")
-            long.ticket = TicketFacts(wish: PolicyWish())
-            history.remember(long)
-            #expect(history[entry.id]?.url == long.url, "the store has it by this one")
         }
+    }
+
+    @Test func longURLOfATicketIsCutOnceItsEndIsOnDisk() throws {
+        var history = EntryHistory(countMax: 2)
+        var ended = entries(2)
+        for index in ended.indices { ended[index].ticket = TicketFacts(wish: PolicyWish()) }
+        ended[0].request.url = "http://o.test/" + String(repeating: "a", count: 6 << 10)
+        for entry in ended { history.remember(entry) }
+        let (long, short) = (ended[0], ended[1])
+        #expect(history[long.id]?.url == long.url, "its end is written with it")
+        #expect(history[long.id]?.request.isURLInStore == false)
+        for _ in 1...2 {
+            for entry in ended { history.urlIsStored(of: entry.id) }
+            let cut = try #require(history[long.id])
+            #expect(cut.url == long.url.prefix(EntryHistory.ticketURLByteCountMax) + "…")
+            #expect(cut.request.isURLInStore)
+            #expect(cut.memoryByteCount <= long.memoryByteCount - (6 << 10) + EntryHistory.ticketURLByteCountMax)
+        }
+        #expect(history[short.id]?.request == short.request)
+        #expect(PendingSet.cutsURL(long.url) && !PendingSet.cutsURL(short.url))
+    }
+
+    /// The texts of 10 000 tickets with the longest heads would take 640 MB.
+    @Test func urlsOfRememberedTicketsAreBounded() {
+        let count = 100
+        var history = EntryHistory(countMax: count)
+        for entry in entries(count) {
+            var long = entry
+            long.ticket = TicketFacts(wish: PolicyWish())
+            // Beyond ASCII a second text is kept, for searches.
+            long.request.url = "http://o.test/" + String(repeating: "%C3%A9", count: 10_000)
+            long.foldTarget()
+            history.remember(long)
+            history.urlIsStored(of: long.id)
+        }
+        let byteCount = history.all.reduce(0) { $0 + $1.memoryByteCount - MemoryLayout<Entry>.size }
+        #expect(byteCount < count * 4 << 10, "\(byteCount / count) bytes of texts per ticket")
     }
 
     @Test func truncatedTextShowsNoPartOfATicketID() {

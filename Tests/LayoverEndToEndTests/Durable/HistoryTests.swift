@@ -67,5 +67,35 @@ extension EndToEnd {
             #expect(origin.records.count == 3)
             #expect(await again.layover.stop().status == 0)
         }
+
+        /// Memory keeps only the beginning of a long URL of a ticket that has ended.
+        @Test func longURLIsWholeBeforeAndAfterARestart() async throws {
+            let scene = try await Scene(RunningLayover.noTimedRetries)
+            let origin = try await scene.startOrigin()
+            let tail = String(repeating: "abcdefgh", count: 768) + "/Tail"
+            let ticket = try await scene.submit("/made/\(tail)")
+            try await scene.networkAppears()
+            #expect(try await scene.layover.ticket(ticket, wait: 20).state == "delivered")
+            let id = try await scene.layover.entry(of: ticket)
+            try await expect(tail, id, in: scene)
+            #expect(await scene.layover.stop().status == 0)
+
+            let read = "import sqlite3,sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT url FROM ticket').fetchone())"
+            let file = scene.layover.folder.file("layover.sqlite").path
+            let urls = try await Command("/usr/bin/python3", ["-c", read, file]).succeed().output
+            #expect(urls.trimmingCharacters(in: .whitespacesAndNewlines).hasSuffix("/made/\(tail)"))
+            let again = try await scene.restarted()
+            try await expect(tail, id, in: again)
+            #expect(origin.records.count == 1)
+            #expect(await again.layover.stop().status == 0)
+        }
+
+        private func expect(_ tail: String, _ id: String, in scene: Scene) async throws {
+            #expect(try await scene.layover.call("GET", "/v1/pending/\(id)").text.contains("/made/\(tail)\""))
+            let found = try await list(scene, "q=tail&sort=url").data
+            #expect(found.map(\.id) == [id])
+            #expect(found.first?.url.hasSuffix("/made/\(tail)") == true)
+            #expect(try await scene.layover.command("show", id).run().output.contains("/made/\(tail)"))
+        }
     }
 }

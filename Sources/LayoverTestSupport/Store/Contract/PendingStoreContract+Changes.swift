@@ -103,6 +103,34 @@ extension PendingStoreContract {
                 try require(try store.live(), is: [])
             }
         },
+        Check(name: "a URL that is cut in memory stays whole on disk, and is found by all of it") { room in
+            var record = TicketRecord.fixture(1)
+            record.request.url += "/" + String(repeating: "a", count: 6 << 10) + "/Tail"
+            let url = record.url
+            var query = PendingQuery()
+            query.filter.states = [.failed]
+            query.filter.text = "tail"
+            try await room.withStore { store in
+                _ = try await store.apply(.insert(record, .fixture(), nil))
+                record.request.url = String(url.prefix(1 << 10)) + "…"
+                record.request.isURLInStore = true
+                (record.state, record.revision, record.endedAt) = (.failed, 2, record.createdAt)
+                try require(try await store.apply(.update(record)), is: .done)
+                try require(try await store.record(of: record.id)?.url, is: url)
+                try require(try await store.ended(query, naming: .plain).map(\.id), is: [record.id])
+                record.revision = 3
+                record.lastFailure = .fixture
+                record.lastFailureAt = record.createdAt
+                try require(try await store.apply(.lateEvidence(record)), is: .done)
+            }
+            try await room.withStore { store in
+                let stored = try await store.record(of: record.id)
+                try require(stored?.url, is: url)
+                try require(stored?.request.isURLInStore, is: false)
+                try require(stored?.lastFailure, is: .fixture)
+                try require(try await store.ended(query, naming: .plain).map(\.id), is: [record.id])
+            }
+        },
         Check(name: "an attempt starts only from waiting or attempting, and not when the row is newer") { room in
             try await room.withStore { store in
                 let counts = AttemptCounts(all: 3, automatic: 2, mayHaveBeenApplied: true)
