@@ -9,20 +9,20 @@ extension UpstreamRequest {
     package var isAcceptable: Bool {
         Self.isHost(origin.host) && (1...65535).contains(origin.port)
             && Self.isVisible(method) && Self.isVisible(target)
-            && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            && host.allBytes { $0 > 0x20 && $0 != 0x7F }
             && (framing == .none) == (body == nil)
     }
 
     private static func isVisible(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+        !text.isEmpty && text.allBytes { $0 > 0x20 && $0 != 0x7F }
     }
 
     /// A name, an IPv4 address or an IPv6 literal without a zone. All ASCII: libcurl would turn anything else
     /// into a name that our resolver was not asked for (RFC 5891).
     private static func isHost(_ host: String) -> Bool {
         guard !host.isEmpty, host.utf8.count <= 255 else { return false }
-        if host.utf8.contains(UInt8(ascii: ":")) {
-            return host.utf8.allSatisfy {
+        if !host.allBytes({ $0 != UInt8(ascii: ":") }) {
+            return host.allBytes {
                 Hexadecimal.value(of: $0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
             }
         }

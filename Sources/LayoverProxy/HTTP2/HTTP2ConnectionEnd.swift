@@ -29,7 +29,8 @@ final class HTTP2ConnectionEnd: ChannelOutboundHandler {
         var frame = unwrapOutboundIn(data)
         let start = frame.readerIndex
         switch frame.getInteger(at: start + 3, as: UInt8.self) {
-        case 0: isPayloadNext = frame.readableBytes == Self.headByteCount && frame.getBytes(at: start, length: 3) != [0, 0, 0]
+        // The first three bytes are the length of the payload.
+        case 0: isPayloadNext = frame.readableBytes == Self.headByteCount && frame.getInteger(at: start, as: UInt32.self) ?? 0 >= 1 << 8
         // Behind the head: the last stream, and the code.
         case 7 where frame.getInteger(at: start + Self.headByteCount + 4, as: UInt32.self) != 0:
             isSaid = true

@@ -1,4 +1,5 @@
 import LayoverHTTP
+import LayoverText
 import NIOCore
 import NIOHPACK
 
@@ -115,7 +116,7 @@ struct HTTP2RequestHead {
 
     private static func word(_ value: String?, _ name: String) throws(Malformed) -> String {
         guard let value, !value.isEmpty else { throw Malformed("\(name) is missing") }
-        guard value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw Malformed("\(name) has a space or a control character") }
+        guard value.allBytes({ $0 > 0x20 && $0 != 0x7F }) else { throw Malformed("\(name) has a space or a control character") }
         return value
     }
 
@@ -163,11 +164,11 @@ enum HTTP2Fields {
 
     /// - Throws: Where the field would not be one line of HTTP/1.1, or is not allowed.
     static func check(_ name: String, _ value: String) throws(HTTP2RequestHead.Malformed) {
-        let isName = !name.isEmpty && name.utf8.allSatisfy { isTokenInLowerCase($0) }
+        let isName = !name.isEmpty && name.allBytes(isTokenInLowerCase)
         guard isName else { throw HTTP2RequestHead.Malformed("a field name has other characters than a token in lower case") }
         guard isIntact(value) else { throw HTTP2RequestHead.Malformed("\(name) has bytes that are not UTF-8") }
         guard !ofConnections.contains(name) else { throw HTTP2RequestHead.Malformed("\(name) belongs to HTTP/1.1") }
-        guard value.utf8.allSatisfy({ byte in byte != 0 && byte != 0x0A && byte != 0x0D }) else {
+        guard value.allBytes({ byte in byte != 0 && byte != 0x0A && byte != 0x0D }) else {
             throw HTTP2RequestHead.Malformed("\(name) has a line break or NUL")
         }
         let spaces: [UInt8?] = [0x20, 0x09]
@@ -177,15 +178,24 @@ enum HTTP2Fields {
 
     /// False where bytes of a value may have been replaced: NIOHPACK puts U+FFFD in the place of bytes that are not UTF-8.
     static func isIntact(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 < 0x80 } || !value.unicodeScalars.contains("\u{FFFD}")
+        value.allBytes { $0 < 0x80 } || !value.unicodeScalars.contains("\u{FFFD}")
     }
 
     /// The first field of a response whose value NIOHPACK would alter, because it is not UTF-8. Nil: there is none.
     static func unsendable(in head: ResponseHead) -> String? {
-        guard !head.bytes.readableBytesView.allSatisfy({ $0 < 0x80 }) else { return nil }
+        guard !isASCII(head) else { return nil }
         let block = head.fields()
         let range = block.ranges.first { !isUnchanged(block.string($0.value), from: block.slice($0.value).readableBytesView) }
         return range.map { block.string($0.name).lowercased() }
+    }
+
+    /// Without a jump in its loop, so that it takes many bytes at a time.
+    static func isASCII(_ head: ResponseHead) -> Bool {
+        head.bytes.withUnsafeReadableBytes { bytes in
+            var all: UInt8 = 0
+            for byte in bytes { all |= byte }
+            return all < 0x80
+        }
     }
 
     /// Whether a string has the bytes that it was made of: those that are not UTF-8 are replaced in it.

@@ -226,6 +226,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         let block = head.fields()
         var length: Int?
         if case .length(let count) = head.framing { length = count }
+        let isASCII = HTTP2Fields.isASCII(head)
         for range in block.ranges {
             if let count = length, let place = head.framingPlace, range.name.lowerBound >= place {
                 fields.add(name: "content-length", value: String(count))
@@ -235,7 +236,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
             guard !HTTP2Fields.ofConnections.contains(name) else { continue }
             let value = block.string(range.value)
             // An origin's final response gets a 502 before it comes here; this is for all others.
-            guard HTTP2Fields.isUnchanged(value, from: block.slice(range.value).readableBytesView) else {
+            guard isASCII || HTTP2Fields.isUnchanged(value, from: block.slice(range.value).readableBytesView) else {
                 unsendable(name)
                 return reset(.internalError)
             }
