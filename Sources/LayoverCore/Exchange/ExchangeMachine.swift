@@ -281,7 +281,7 @@ package struct ExchangeMachine: Sendable {
     /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
     /// status.
     package func retries(status: Int) -> Bool {
-        recipient != .cache && rules.policy.retryOn.contains { $0.matches(status: status) }
+        recipient != .cache && rules.policy.retryOn.match(status: status)
     }
 
     /// Decides what follows a response whose status is retried. The timeline is told what a response that is delivered came to

@@ -81,15 +81,11 @@ package struct Policy: Sendable, Hashable {
     package var retryOn: [RetryCondition] = [.connectivity]
 
     /// Whether a response may be asked for again.
-    package var retriesStatuses: Bool {
-        retryOn.contains {
-            if case .status = $0 { true } else { false }
-        }
-    }
+    package var retriesStatuses: Bool { retryOn.hasStatus }
     /// Whether a response that says when to come back holds up all its requests to that origin until then.
     package var pausesOrigins: Bool { mode != .pass && budget?.whenSpent != .deliver }
     /// Whether a request is sent again that a limiter has refused, whatever its method. So its body is kept.
-    package var retriesRefused: Bool { retryOn.contains { $0.matches(status: 429) } }
+    package var retriesRefused: Bool { retryOn.match(status: 429) }
 
     /// The wait between attempts. Default: exponential from 250 ms, doubling, at most 30 s, full jitter.
     package var delay = DelaySchedule.standard

@@ -65,6 +65,8 @@ package enum RetryCondition: Sendable, Hashable {
     /// Whether a response with this status is worth another attempt.
     package func matches(status: Int) -> Bool { self == .status(status) }
 
+    fileprivate var isStatus: Bool { if case .status = self { true } else { false } }
+
     private static let connectKinds: Set<FailureKind> = [
         .connectionRefused, .connectionTimeout, .destinationUnavailable, .destinationIPUnroutable, .parentProxyUnreachable,
     ]
@@ -73,4 +75,12 @@ package enum RetryCondition: Sendable, Hashable {
         .httpResponseTimeout,
     ]
     private static let resetKinds: Set<FailureKind> = [.connectionTerminated, .httpResponseIncomplete]
+}
+
+extension [RetryCondition] {
+    /// Whether one of them is a status.
+    package var hasStatus: Bool { contains { $0.isStatus } }
+
+    /// Whether a response with this status is worth another attempt.
+    package func match(status: Int) -> Bool { contains { $0.matches(status: status) } }
 }

@@ -7,6 +7,11 @@ extension UpstreamRequest {
     ///
     /// - Parameter isWanted: Is shown each line of `fields` without its end.
     package func writeFields(into out: inout ByteBuffer, where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }) {
+        // Most requests have Host first and nothing else that is written here.
+        if places.host == 0, framing == .none, !expectsContinue {
+            writeHost(into: &out)
+            return fields.writeLines(into: &out, where: isWanted)
+        }
         var (hasHost, hasFraming, hasExpect) = (false, false, false)
         fields.writeLines(
             into: &out,

@@ -72,29 +72,56 @@ package struct RequestFields: Sendable, Hashable {
 
     /// Appends them in the same way, those for which `isWanted` holds: it is shown each line without its end. Allocates nothing but
     /// room.
+    package func writeLines(into out: inout ByteBuffer, where isWanted: (UnsafeRawBufferPointer) -> Bool) {
+        lines.withUnsafeReadableBytes { bytes in
+            var start = 0
+            while let line = Self.nextLine(in: bytes, from: &start) {
+                if line.colon > 0, isWanted(line.bytes) { Self.write(line, into: &out) }
+            }
+        }
+    }
+
+    /// The same with others between them.
     ///
     /// - Parameter before: Called before the field with that number, and at the end with the number of fields: it may write others.
     package func writeLines(
-        into out: inout ByteBuffer, before: (_ number: Int, inout ByteBuffer) -> Void = { _, _ in },
-        where isWanted: (UnsafeRawBufferPointer) -> Bool
+        into out: inout ByteBuffer, before: (_ number: Int, inout ByteBuffer) -> Void, where isWanted: (UnsafeRawBufferPointer) -> Bool
     ) {
         var number = 0
         lines.withUnsafeReadableBytes { bytes in
             var start = 0
-            while start < bytes.count {
-                let end = ByteScan.first(0, in: bytes, start..<bytes.count) ?? bytes.count
-                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-                start = end + 1
-                // A line without a colon behind a name is no field, and is never sent.
-                guard let colon = ByteScan.first(ASCII.colon, in: line, 0..<line.count), colon > 0, isWanted(line) else { continue }
+            while let line = Self.nextLine(in: bytes, from: &start) {
+                guard line.colon > 0, isWanted(line.bytes) else { continue }
                 before(number, &out)
                 number += 1
-                let value = ByteScan.trimmed(colon + 1..<line.count, in: line)
-                out.writeBytes(value.isEmpty ? UnsafeRawBufferPointer(rebasing: line[...colon]) : line)
-                out.writeStaticString("\r\n")
+                Self.write(line, into: &out)
             }
         }
         before(number, &out)
+    }
+
+    /// `colon`: Where the name ends. 0: a line without a colon behind a name is no field, and is never sent.
+    private typealias Line = (bytes: UnsafeRawBufferPointer, colon: Int)
+
+    @inline(__always)
+    private static func nextLine(in bytes: UnsafeRawBufferPointer, from start: inout Int) -> Line? {
+        guard start < bytes.count else { return nil }
+        let end = ByteScan.first(0, in: bytes, start..<bytes.count) ?? bytes.count
+        let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        start = end + 1
+        return (line, ByteScan.first(ASCII.colon, in: line, 0..<line.count) ?? 0)
+    }
+
+    @inline(__always)
+    private static func write(_ line: Line, into out: inout ByteBuffer) {
+        let value = ByteScan.trimmed(line.colon + 1..<line.bytes.count, in: line.bytes)
+        let count = value.isEmpty ? line.colon + 1 : line.bytes.count
+        out.writeWithUnsafeMutableBytes(minimumWritableBytes: count + 2) { memory in
+            memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: line.bytes[..<count]))
+            memory[count] = ASCII.carriageReturn
+            memory[count + 1] = ASCII.lineFeed
+            return count + 2
+        }
     }
 }
 

@@ -5,11 +5,9 @@ extension KnownField {
     /// `Trailer` is not among them: we forward trailers, so its announcement stays true.
     /// `Proxy-Authenticate` and `Proxy-Authentication-Info` speak for the next proxy (RFC 9110
     /// section 11.7), and that is us.
-    static var hopByHop: KnownFieldSet {
-        KnownFieldSet(
-            .connection, .keepAlive, .proxyConnection, .te, .upgrade, .http2Settings,
-            .transferEncoding, .proxyAuthorization, .proxyAuthenticate, .proxyAuthenticationInfo)
-    }
+    static let hopByHop = KnownFieldSet(
+        .connection, .keepAlive, .proxyConnection, .te, .upgrade, .http2Settings,
+        .transferEncoding, .proxyAuthorization, .proxyAuthenticate, .proxyAuthenticationInfo)
 
     /// Fields that no honest client nominates: a request whose `Connection` does is refused.
     static var refusedInNomination: KnownFieldSet {

@@ -54,10 +54,8 @@ extension RequestHead {
         return Self.neverForwarded.contains(known)
     }
 
-    private static var neverForwarded: KnownFieldSet {
-        KnownField.hopByHop.union(
-            KnownFieldSet(.host, .contentLength, .expect, .layover, .via))
-    }
+    private static let neverForwarded = KnownField.hopByHop.union(
+        KnownFieldSet(.host, .contentLength, .expect, .layover, .via))
 
     /// RFC 9110 section 7.6.2. A request with 0 is not forwarded at all; should it be, 0 stays 0.
     private func writeMaxForwards(into out: inout RequestFields) {

@@ -12,6 +12,10 @@ extension ResponseHeadAssembler {
         out.reserveCapacity(1024)
         // We speak for ourselves on the next connection (RFC 9110 section 6.2).
         out.writeStaticString("HTTP/1.1")
+        if endsWithCRLF, statusLine.hasReason {
+            out.writeBytes(UnsafeRawBufferPointer(rebasing: line[8...]))
+            return
+        }
         out.writeBytes(UnsafeRawBufferPointer(rebasing: line[8..<content.upperBound]))
         // RFC 9112 section 4: the space is sent also where there is no reason.
         if !statusLine.hasReason { out.writeInteger(ASCII.space) }

@@ -41,7 +41,7 @@ final class CacheUse {
     func serveOnlyIfCached(for exchange: Exchange) -> Bool {
         guard isReadable, exchange.request.isOnlyIfCached else { return false }
         // Where no other request would be sent either, it gets what the others get.
-        let isAway = exchange.loop.network.notice(for: exchange.request) == .shut
+        let isAway = exchange.notice == .shut
         look(isAway ? .unreachable : .onlyIfCached, for: exchange) {
             exchange.fail(
                 Problem(

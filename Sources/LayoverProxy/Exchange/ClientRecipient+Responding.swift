@@ -32,7 +32,7 @@ extension ClientRecipient {
     ///
     /// - Returns: Whether it has ended.
     func refuses(_ head: ResponseHead, of exchange: Exchange) -> Bool {
-        guard connection?.stream != nil, let field = HTTP2Fields.unsendable(in: head) else { return false }
+        guard response.isStream, connection != nil, let field = HTTP2Fields.unsendable(in: head) else { return false }
         exchange.offered = nil
         exchange.run.cancel()
         fail(.unsendable(field, status: head.status), exchange)

@@ -33,7 +33,7 @@ final class ClientRecipient {
                 for: .client, AttemptRules(policy: plan.policy),
                 phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt)),
             for: .client(self), route: plan.route, wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
-        exchange.cacheUse = CacheUse(loop.cache, plan.request, plan.policy)
+        if let cache = loop.cache { exchange.cacheUse = CacheUse(cache, plan.request, plan.policy) }
         if let wish = plan.ticket {
             exchange.conversion = TicketConversion(
                 of: exchange, wish, base: connection.ownBase(for: head), plan.digest, isAtOnce: plan.isAcceptedAtOnce)
@@ -92,7 +92,7 @@ final class ClientRecipient {
         if loop.rules.keepsLanesWaiting, !isPassed, exchange.order.lane != nil {
             return exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
         }
-        switch loop.network.notice(for: exchange.request) {
+        switch exchange.notice {
         case let notice? where !isPassed && notice.parks(exchange.machine.rules.policy, isInLane: exchange.order.lane != nil):
             // Behind a shut gate, in a pause, or maybe behind others of its lane: the engine says when it goes.
             exchange.serveStale {

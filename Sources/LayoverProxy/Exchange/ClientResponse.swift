@@ -8,6 +8,8 @@ final class ClientResponse {
     let loop: ProxyLoop
     private(set) weak var connection: ClientConnection?
     let facts: ClientFacts
+    /// Whether the client gets it by HTTP/2.
+    let isStream: Bool
     /// Whether bytes of the request are still to come.
     var isReceivingRequest = true
     /// How the response is framed.
@@ -33,6 +35,7 @@ final class ClientResponse {
         self.connection = connection
         self.loop = loop
         self.facts = facts
+        isStream = connection.stream != nil
     }
 
     /// Whether another request may follow on the connection.

@@ -34,6 +34,7 @@ extension Exchange {
 
     /// All of the request has come, or no more of it can be kept: decides what follows the failure before.
     func judgeCollected() {
+        guard phase == .collecting(for: .verdict) else { return }
         let step = machine.collected(
             in: .init(request: summary, network: loop.network.condition, now: loop.engine.clock.now()), using: &loop.generator)
         guard let step else { return }
@@ -113,7 +114,7 @@ extension Exchange {
         post(failure, parking)
         rest()
         client?.sendContinue(in: phase)
-        if failure != nil, parking.hadNoResponse || loop.network.notice(for: request) == .shut { conversion?.originIsAway() }
+        if failure != nil, parking.hadNoResponse || notice == .shut { conversion?.originIsAway() }
     }
 
     /// Asks to join the set, or to wait on in it.
@@ -176,7 +177,9 @@ extension Exchange {
 
     /// Whether the response is not to be passed on, or not yet.
     private func retries(_ head: ResponseHead) -> Bool {
-        guard machine.retries(status: head.status), request.purpose == .transfer else { return false }
+        // The list first: a call of the machine copies it.
+        guard machine.rules.policy.retryOn.match(status: head.status), machine.retries(status: head.status), request.purpose == .transfer
+        else { return false }
         if let client, client.connection?.isInputClosed != false { return false }
         let response = ResponseSummary(
             status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
@@ -220,7 +223,7 @@ extension Exchange {
 
     /// Evidence for other requests, where they wait for the origin or for the network.
     func tellOriginAnswered() {
-        if loop.network.notice(for: request) != nil {
+        if notice != nil {
             loop.engine.post(.originAnswered(request.origin))
             if let hop = request.parent?.hop { loop.engine.post(.originAnswered(hop)) }
         } else if loop.network.condition.isDoubted, !request.origin.isLoopback {

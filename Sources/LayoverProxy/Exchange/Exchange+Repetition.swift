@@ -10,7 +10,10 @@ extension Exchange {
 
     /// - Returns: Whether the response must not be delivered.
     func leavesOutcomeUnknown(_ head: ResponseHead) -> Bool {
-        guard request.purpose == .transfer, phase.isAttempting || phase.isUnattended else { return false }
+        // First what a first attempt decides without a copy of the machine.
+        guard machine.rules.counts.mayHaveBeenApplied, request.purpose == .transfer, phase.isAttempting || phase.isUnattended else {
+            return false
+        }
         switch machine.meaning(ofStatus: head.status, to: repeatedSummary) {
         case .answer: return false
         case _ where phase.isUnattended: outcomeIsUnknownWithoutClient(head)

@@ -37,9 +37,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Nil where the cache has nothing to do with it.
     var cacheUse: CacheUse?
     /// Of a ticket: the parent proxy that the engine named, by its gate.
-    @Boxed var toldHop: Origin? = nil
+    @Boxed var toldHop: Origin?
     /// Not nil if a reload came during the first attempt: the parent proxy by which it goes.
-    @Boxed var firstHop: Origin?? = nil
+    @Boxed var firstHop: Origin??
     /// Whether a person aborted the attempt that was about to begin.
     var isAbortedBeforeStart = false
     /// Whether no preflight is sent, whatever the policy says.
@@ -71,6 +71,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     }
     var lastFailure: Failure? { machine.lastFailure }
     var attempt: UpstreamAttempt? { run.attempt }
+    /// What the loop knows of its origin and its parent proxy. Asked first whether there is anything: passing the request copies it.
+    var notice: OriginNotice? { loop.network.isQuiet ? nil : loop.network.notice(for: request) }
     var client: ClientRecipient? { if case .client(let client) = recipient { client } else { nil } }
     var store: StoreRecipient? { if case .store(let store) = recipient { store } else { nil } }
 
@@ -106,7 +108,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         let isFirst = machine.rules.attemptCount == 0 && entry == nil
         let startedAt = isFirst ? createdAt : loop.engine.clock.now()
         let number = counted ?? machine.startAttempt(trigger, at: startedAt)
-        if loop.accessLog != nil { client?.connection?.access?.attemptedAt = startedAt }
+        let connection = client?.connection
+        if loop.accessLog != nil { connection?.access?.attemptedAt = startedAt }
         let stored = store?.isStored == true ? entry : nil
         // mutant: unmarked
         let permit = run.recordStart(of: stored, machine.rules.counts, by: self)
@@ -120,9 +123,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         loop.metrics.attemptCount.increment()
         let attempt = UpstreamAttempt(
             request: machine.resumable.map(request.forTheRest(of:)) ?? request, number: number, needsFreshConnection: onNewConnection,
-            wantsConnectionFacts: entry != nil || machine.rules.policy.retriesStatuses,
-            permit: permit ?? connected, client: client?.connection?.number, receiver: self)
-        if client?.connection?.stream != nil { attempt.bytesOutstandingMax = 0 }
+            wantsConnectionFacts: entry != nil || machine.rules.policy.retryOn.hasStatus,
+            permit: permit ?? connected, client: connection?.number, receiver: self)
+        if client?.response.isStream == true, connection != nil { attempt.bytesOutstandingMax = 0 }
         // A client that does not take the part before slows the rest down, whichever attempt brought it.
         if machine.resumable != nil, let response = client?.response {
             attempt.bytesOutstanding.add(response.untakenByteCount, ordering: .relaxed)

@@ -33,8 +33,12 @@ extension RequestPlanner {
         var out = RequestFields()
         out.reserveCapacity(head.bytes.readableBytes + viaToken.count + 12)
         var options = ForwardingOptions()
-        let key = route?.addsIdempotencyKey == true ? clientKey(of: head) : .none
+        var key = ClientKey.none
+        // Each look at a route copies it.
+        var (setFields, addFields): ([Route.Field], [Route.Field]) = ([], [])
         if let route {
+            (setFields, addFields) = (route.setFields, route.addFields)
+            if route.addsIdempotencyKey { key = clientKey(of: head) }
             var names = route.removeFields + route.setFields.map(\.name)
             // An empty key would stand beside the route's.
             if key == .empty { names.append("Idempotency-Key") }
@@ -49,8 +53,8 @@ extension RequestPlanner {
         if honoursPrefer, let others = head.preferences?.others, !others.isEmpty {
             out.append("Prefer", others.joined(separator: ", "))
         }
-        for field in route?.setFields ?? [] { out.append(field.name, Self.filledIn(field)) }
-        for field in route?.addFields ?? [] {
+        for field in setFields { out.append(field.name, Self.filledIn(field)) }
+        for field in addFields {
             // A key that the client chose is the better one.
             if field.isIdempotencyKey, key == .one || key == .several { continue }
             out.append(field.name, Self.filledIn(field))

@@ -10,11 +10,8 @@ extension RequestPlanner {
         of head: RequestHead, _ policy: Policy, _ route: Route?
     ) throws(Refusal) -> TicketWish? {
         guard policy.mode != .pass, rules.offersTickets else { return nil }
-        let rule = route?.async ?? policy.async
-        let preferences = rule == .never ? nil : head.preferences
-        guard let preferences, preferences.respondsAsync else {
-            return policy.mode == .defer ? try atOnce(applied: "") : nil
-        }
+        guard let preferences = head.preferences, preferences.respondsAsync, case let rule = route?.async ?? policy.async, rule != .never
+        else { return policy.mode == .defer ? try atOnce(applied: "") : nil }
         let applied = "respond-async" + (preferences.wait.map { ", wait=\($0)" } ?? "")
         let isWhenAway = rule == .whenAway && policy.mode != .defer
         switch preferences.wait {

@@ -46,11 +46,15 @@ final class RequestPlanner {
         if let address = inside ?? cache.address(of: head) {
             let target = Self.target(of: head)
             let route = matchingRoute(head, address, target)
-            if let route { try checkKey(of: route, in: head, isInPath: false) }
+            var isRouted = false
+            if let route {
+                isRouted = true
+                try checkKey(of: route, in: head, isInPath: false)
+            }
             let plan = try planForward(
-                head, to: address, target: target, by: route, isCleared: cache.isCleared && route == nil)
+                head, to: address, target: target, by: route, isCleared: cache.isCleared && !isRouted)
             // Not if it was refused just now: then it is looked at, and refused, again.
-            cache.isCleared = route == nil
+            cache.isCleared = !isRouted
             return plan
         }
         return try planForOurselves(head, isSecure: isSecure, reachedAt: reachedAt())
@@ -62,17 +66,24 @@ final class RequestPlanner {
         isCleared: Bool = false
     ) throws(Refusal) -> RequestPlan {
         var (address, target) = (address, target)
-        if let upstream = route?.upstream {
+        // Each look at a route copies it.
+        var (name, allowAddresses, offersHTTP2): (String?, [String], Bool) = (nil, [], false)
+        var upstream: Route.Upstream?
+        if let route {
+            (name, allowAddresses, offersHTTP2) = (route.name, route.allowAddresses, route.offersHTTP2)
+            upstream = route.upstream
+        }
+        if let upstream {
             address = RequestAddress(origin: upstream.origin, host: upstream.origin.hostField)
             target = target == "*" && !upstream.basePath.isEmpty ? upstream.basePath : upstream.basePath + target
         }
-        if !isCleared { try refuseOwn(address.origin, allow: route?.allowAddresses ?? []) }
+        if !isCleared { try refuseOwn(address.origin, allow: allowAddresses) }
         let wish = try wish(of: head)
         let policy = try policy(wish, route: route)
         let isUpgrade = Self.isRelayed(upgradeOf: head)
         // A tunnel cannot be collected later.
         let ticket = isUpgrade ? nil : try ticketWish(of: head, policy, route)
-        let hasKey = hasIdempotencyKey(head, route)
+        let hasKey = (name != nil || head.fields.contains(.idempotencyKey)) && hasIdempotencyKey(head, route)
         let repeatability = Repeatability(
             isUpgrade ? .upgrade : .transfer, method: head.methodString, hasIdempotencyKey: hasKey, isDeclared: policy.repeatable)
         let (fields, places) = fields(
@@ -82,20 +93,19 @@ final class RequestPlanner {
             host: address.host, fields: fields,
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: route?.allowAddresses ?? [], offersHTTP2: route?.offersHTTP2 ?? false,
-            parent: parent(for: address.origin, by: route))
+            allowAddresses: allowAddresses, offersHTTP2: offersHTTP2, parent: parent(for: address.origin, by: name))
         request.places = places
-        let plan = ForwardPlan(
-            request: request, policy: policy, route: route?.name, hasIdempotencyKey: hasKey, wish: wish)
-        plan.order = try order(of: head, policy, request)
+        let order = try order(of: head, policy, request)
+        let plan = ForwardPlan(request: request, policy: policy, route: name, hasIdempotencyKey: hasKey, wish: wish)
+        plan.order = order
         guard var ticket else {
             guard plan.order.after.isEmpty else { throw badField("Layover-After is allowed for tickets only.") }
             return .forward(plan)
         }
         try checkIdempotencyKey(of: head)
-        if head.fields.contains(.idempotencyKey) { plan.digest = try digest(of: head, request, route) }
+        if head.fields.contains(.idempotencyKey) { plan.digest = try digest(of: head, plan.request, route) }
         // What waits for another ticket is not tried first.
-        let waitsForTickets = !plan.order.after.isEmpty || TicketTokens.areInHead(of: request)
+        let waitsForTickets = !plan.order.after.isEmpty || TicketTokens.areInHead(of: plan.request)
         if ticket.isWhenAway, waitsForTickets || plan.order.lane != nil {
             ticket = try always(ticket)
             (plan.request.fields, plan.request.places) = self.fields(of: head, route: route, honoursPrefer: true)
@@ -131,7 +141,7 @@ final class RequestPlanner {
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method,
             target: address.origin.authority, host: address.host, fields: [:],
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: route?.allowAddresses ?? [], parent: parent(for: address.origin, by: route))
+            allowAddresses: route?.allowAddresses ?? [], parent: parent(for: address.origin, by: route?.name))
         let wish = try wish(of: head)
         let plan = ForwardPlan(
             request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
@@ -140,8 +150,8 @@ final class RequestPlanner {
         return isIntercepted ? .intercept(plan) : .forward(plan)
     }
 
-    private func parent(for origin: Origin, by route: Route?) -> ParentProxy? {
-        rules.routes.hasParents ? rules.routes.parent(for: origin, route: route?.name) : nil
+    private func parent(for origin: Origin, by route: String?) -> ParentProxy? {
+        rules.routes.hasParents ? rules.routes.parent(for: origin, route: route) : nil
     }
 
     private func matchingRoute(

@@ -11,6 +11,9 @@ struct NetworkView {
 
     mutating func announce(_ origin: Origin, _ notice: OriginNotice) { notices[origin] = notice == .forgotten ? nil : notice }
 
+    /// Whether nothing is known of any origin that a request would have to look at.
+    var isQuiet: Bool { !isOffline && notices.isEmpty }
+
     /// Nil on the fast path: nothing waits for the origin and its gate is open.
     func notice(for origin: Origin) -> OriginNotice? {
         if isOffline { return .shut }
