@@ -60,7 +60,7 @@ import Testing
         ("log", ["level", "format", "access"]),
         ("store", ["path", "url", "passwordFile", "keyFile", "spool", "encryptFields", "history"]),
         ("limits", ["heldClients", "entries", "bodyInMemory", "bodyMax", "spoolTotal", "headerBytes", "cacheRefreshes",
-            "unattended", "connections", "perOriginAttempts"]),
+            "unattended", "connections", "unsentTotal", "perOriginAttempts"]),
         ("timeouts", ["connect", "firstByte", "idle", "deadPeer", "requestHead", "requestBody", "clientIdle", "drain", "clientStall",
             "tunnelIdle", "halfClosed", "unattended"]),
         ("reachability", ["mode", "probe.url", "probe.expectStatus", "probe.interval", "debounce"]),
