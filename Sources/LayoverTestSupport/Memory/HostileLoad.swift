@@ -22,6 +22,8 @@ package struct HostileLoad: Sendable {
     package var clientCount = 16
     /// How long an exchange may take.
     package var patience: Duration = .seconds(30)
+    /// Entries that come to their end before all else.
+    package var endedEntryCount = 0
 
     package init(seconds: Int, seed: UInt64) { (self.seconds, self.seed) = (seconds, seed) }
 
@@ -31,9 +33,9 @@ package struct HostileLoad: Sendable {
             [
                 "-B", Fixtures.path("hostile"), "--proxy", String(layover.proxyPort), "--admin", String(layover.admin.port),
                 "--seconds", String(seconds), "--seed", String(seed), "--clients", String(clientCount),
-                "--patience", String(patience.components.seconds),
+                "--patience", String(patience.components.seconds), "--ended", String(endedEntryCount),
             ]
-        ).run(within: Duration.seconds(seconds) + patience * 4)
+        ).run(within: Duration.seconds(seconds) + patience * 6)
         guard let line = result.output.split(separator: "\n").last,
             let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8))
         else { throw ProcessError("The hostile load \(result)") }

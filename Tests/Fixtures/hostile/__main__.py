@@ -20,6 +20,7 @@ The last line on standard output is the report, as JSON. It ends with 1 where a 
 import argparse
 import collections
 import json
+import socket
 import sys
 import threading
 import time
@@ -123,6 +124,17 @@ class Load:
     def goes_on(self):
         return time.monotonic() < self.ends_at and len(self.ledger.breaches) < BREACHES_MAX
 
+    def fill_history(self, count):
+        """Has that many entries end. As long as fewer have ended than are remembered, memory grows by design."""
+        for first in range(0, count, 200):
+            clients = [socket.create_connection(("127.0.0.1", self.proxy), timeout=10) for _ in range(first, min(first + 200, count))]
+            for number, each in enumerate(clients):
+                # Nobody listens on port 1, so it waits until its client leaves.
+                each.sendall(b"GET http://127.0.0.1:1/%d HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n" % (first + number))
+            time.sleep(0.3)
+            for each in clients:
+                each.close()
+
     def change_mode(self):
         """Sets the mode `offline` from time to time: open tunnels are frozen, and requests wait."""
         while self.goes_on():
@@ -155,6 +167,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--patience", type=float, default=30, help="seconds that an exchange may take at most")
     parser.add_argument("--admin", type=int, help="port of the admin API; without it the mode stays")
+    parser.add_argument("--ended", type=int, default=0, help="entries that come to their end before all else")
     parser.add_argument("--only", help="the one exchange to play, as client-number")
     options = parser.parse_args()
     load = Load(options)
@@ -165,6 +178,8 @@ def main():
         time.sleep(5)
         load.ledger.settle(4)
     else:
+        load.fill_history(options.ended)
+        load.ends_at = time.monotonic() + options.seconds
         load.run(options.clients)
     ledger = load.ledger
     print(json.dumps({
