@@ -7,17 +7,18 @@ import Testing
 
 /// A server of this machine may serve one connection at a time: no connection stays open for a client that has left.
 struct ClientLeftTests {
-    @Test(arguments: [1, nil] as [Int?]) func idleConnectionIsClosedSoonAfterItsClientHasLeft(client: Int?) async throws {
+    @Test(arguments: [(1, false), (nil, false), (1, true)] as [(Int?, Bool)])
+    func idleConnectionIsClosedSoonAfterItsClientHasLeft(client: Int?, usingIPv6: Bool) async throws {
         try await Path.$current.withValue(.direct) {
             let ended = Watched<[Int]>([])
-            let origin = try MisbehavingOrigin { connection in
+            let origin = try MisbehavingOrigin(usingIPv6: usingIPv6) { connection in
                 while connection.readRequest() != nil { connection.answer() }
                 ended.update { $0.append(connection.number) }
             }
             defer { origin.stop() }
             let rig = try UpstreamRig()
             let start = ContinuousClock.now
-            let request = rig.request("GET", port: origin.port)
+            let request = rig.request("GET", port: origin.port, host: usingIPv6 ? "::1" : "127.0.0.1")
             #expect(await rig.start(request, client: client).ended().status == 200)
             // That of another client, which stays.
             #expect(await rig.start(request, needsFreshConnection: true, client: 2).ended().status == 200)
