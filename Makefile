@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 600
 HOSTILE_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-direct sim crash test-memory soak mutants bench bench-lists check format setup release deb tarball test-package
+.PHONY: help run test test-direct sim crash test-memory soak mutants bench bench-lists bench-reload check format setup release deb tarball test-package
 .PHONY: test-browser test-reach container container-trial clean
 
 help: ## List these commands
@@ -67,6 +67,11 @@ bench-lists: ## Park 100 000 requests and time the lists, searches and orders of
 	@scripts/setup.sh build
 	scripts/build-release.sh
 	/usr/bin/python3 -B Benchmarks/lists.py --layover .build/release/layover
+
+bench-reload: ## Time requests while a reload changes the policy of 400 000 tickets (four minutes)
+	@scripts/setup.sh build
+	scripts/build-release.sh
+	/usr/bin/python3 -B Benchmarks/reload.py --layover .build/release/layover
 
 check: ## Check the house rules: imports, sizes, names, force unwraps, links in the docs
 	scripts/check.py

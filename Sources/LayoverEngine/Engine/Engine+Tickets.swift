@@ -136,32 +136,36 @@ extension Engine {
         generator = jitter.base
     }
 
-    /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms.
-    private static let reroutePortion = 200
+    /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
+    package static let reroutePortion = 200
 
     /// Looks up the routes of tickets after a reload: those of the first portion before this returns, the others later.
     package func adopt(_ routes: RouteTable) {
         self.routes = routes
         isReloaded = true
-        let wasRerouting = pending.isRerouting
         pending.reloaded { record in
             let (route, policy) = routes.standing(of: record)
             return TicketRoute(route: route, policy: policy, hop: routes.parent(for: record.origin, route: route)?.hop)
         }
-        // One chain of portions is enough, whatever reload it is for.
-        if wasRerouting { rerouteSomeNow() } else { rerouteSome() }
+        rerouteSome()
     }
 
     private func rerouteSome() {
-        rerouteSomeNow()
-        guard pending.isRerouting else { return }
-        // What has come meanwhile goes first.
-        eventLoop.execute { [weak self] in self?.assumeIsolated { $0.rerouteSome() } }
-    }
-
-    private func rerouteSomeNow() {
-        perform(pending.rerouteSome(Self.reroutePortion, now: clock.now()))
+        perform(pending.rerouteSome(reroutePortion, now: clock.now()))
         finishFact()
+        // One chain of portions is enough, whatever reload it is for.
+        guard pending.isRerouting, !isNextPortionDue else { return }
+        isNextPortionDue = true
+        let next: @Sendable () -> Void = { [weak self] in
+            self?.assumeIsolated {
+                $0.isNextPortionDue = false
+                $0.rerouteSome()
+            }
+        }
+        // Facts that have come meanwhile are worked on first, and the store has committed this portion: behind the changes of
+        // all tickets a new ticket would wait for seconds.
+        guard let store else { return eventLoop.execute(next) }
+        store.commit([]) { [eventLoop] _ in eventLoop.execute(next) }
     }
 
     private func reroute(_ id: EntryID) {

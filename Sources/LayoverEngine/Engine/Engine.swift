@@ -48,6 +48,9 @@ package actor Engine {
     var routes = RouteTable()
     /// Whether the routes were changed since the start.
     var isReloaded = false
+    let reroutePortion: Int
+    /// Whether the next portion of a reload has been asked for.
+    var isNextPortionDue = false
     /// How long ended tickets are kept; nil until it is set.
     var history: Duration?
     var keys: KeyReservations
@@ -79,13 +82,15 @@ package actor Engine {
     ///   - eventLoop: The engine's own; nothing else should run there.
     ///   - naming: By what ids entries are shown. Default: their own, which is for tests only.
     ///   - generator: Source of jitter. Tests pass a seeded one.
+    ///   - reroutePortion: Tickets that find their routes at once after a reload.
     package init(
         eventLoop: any EventLoop, clock: any EngineClock = SystemClock(),
         limits: PendingLimits = .init(), reachability: Reachability, store: (any PendingStore)? = nil,
         naming: EntryNaming = .plain,
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        logger: Logger
+        reroutePortion: Int = Engine.reroutePortion, logger: Logger
     ) {
+        self.reroutePortion = reroutePortion
         self.eventLoop = eventLoop
         self.clock = clock
         var generator = generator

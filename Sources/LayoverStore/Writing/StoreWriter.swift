@@ -119,7 +119,8 @@ final class StoreWriter: Sendable {
         guard let group else { return calls.forEach { $0.done(.failure(StoreHealth.closed)) } }
         let begun = ContinuousClock.now
         let outcome = pool.writeWithoutTransaction { group.commit(calls, $0) }
-        commitTimes.add(.now - begun)
+        // A call without changes only waits for those before it.
+        if calls.contains(where: { !$0.changes.isEmpty }) { commitTimes.add(.now - begun) }
         health.note(outcome.results)
         for (call, result) in zip(calls, outcome.results) { call.done(result) }
         spool.remove(outcome.released)

@@ -17,7 +17,7 @@ final class EngineBench: Sendable {
     init(
         limits: PendingLimits = .init(), mode: ReachabilityMode = .auto, hasProbe: Bool = false,
         debounce: Duration = .milliseconds(500), store: (any PendingStore)? = nil,
-        idSeed: UInt64 = 7, clock: ManualClock = ManualClock(),
+        idSeed: UInt64 = 7, clock: ManualClock = ManualClock(), reroutePortion: Int = Engine.reroutePortion,
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) async {
         self.clock = clock
@@ -26,7 +26,7 @@ final class EngineBench: Sendable {
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
             reachability: Reachability(
                 mode: mode, debounce: debounce, hasProbe: hasProbe, now: clock.now()), store: store,
-            generator: SeededGenerator(seed: 1), logger: logger)
+            generator: SeededGenerator(seed: 1), reroutePortion: reroutePortion, logger: logger)
         await engine.register(loop)
     }
 
