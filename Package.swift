@@ -133,7 +133,7 @@ let package = Package(
             swiftSettings: strict + (hasMimalloc ? [.define("FAST_ALLOCATOR")] : [])),
         .target(
             name: "LayoverTestSupport",
-            dependencies: ["LayoverEngine", "LayoverCore", "LayoverHTTP", nioCore, nioPosix],
+            dependencies: ["LayoverEngine", "LayoverCore", "LayoverHTTP", "COpenSSL", nioCore, nioPosix],
             swiftSettings: strict),
         .testTarget(name: "RetryTests", dependencies: ["Retry", "LayoverTestSupport"]),
         .testTarget(name: "LayoverTextTests", dependencies: ["LayoverText", "LayoverTestSupport"]),

@@ -18,14 +18,20 @@ package final class MisbehavingOrigin: Sendable {
     package let port: Int
     private let listener: CInt
     private let script: Script
+    private let tls: TLSSettings?
     private let state = Mutex(State())
 
     /// Listens on a free port of 127.0.0.1, or of ::1, or of all addresses of IPv4.
-    package init(usingIPv6: Bool = false, onAllAddresses: Bool = false, script: @escaping Script) throws {
+    ///
+    /// - Parameter tls: With it the scripts begin behind the handshake; `received` is decrypted.
+    package init(
+        usingIPv6: Bool = false, onAllAddresses: Bool = false, tls: TLSSettings? = nil, script: @escaping Script
+    ) throws {
         let (listener, port) = try ListeningSocket.make(usingIPv6: usingIPv6, onAllAddresses: onAllAddresses)
         self.listener = listener
         self.port = port
         self.script = script
+        self.tls = tls
         OriginThreads.start { [self] in acceptAll() }
     }
 
@@ -71,8 +77,8 @@ package final class MisbehavingOrigin: Sendable {
                 close(descriptor)
                 break
             }
-            OriginThreads.start { [script] in
-                script(connection)
+            OriginThreads.start { [script, tls] in
+                if tls.map(connection.secure) ?? true { script(connection) }
                 connection.close()
             }
         }

@@ -8,6 +8,7 @@ package final class OriginConnection: Sendable {
         /// Bytes of `received` that the script has taken.
         var takenCount = 0
         var isClosed = false
+        var tls: TLSStream?
     }
 
     /// From 1, in the order in which connections were accepted.
@@ -28,6 +29,19 @@ package final class OriginConnection: Sendable {
         setsockopt(
             descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
     }
+
+    /// Makes TLS with the client. From then on everything is read and written through it.
+    ///
+    /// - Returns: Whether the handshake succeeded.
+    func secure(by settings: TLSSettings) -> Bool {
+        var limit = timeval(tv_sec: 2 * Self.patience, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard let stream = try? TLSStream(settings, on: descriptor), stream.handshake() else { return false }
+        state.withLock { $0.tls = stream }
+        return true
+    }
+
+    private var tls: TLSStream? { state.withLock { $0.tls } }
 
     // MARK: What came
 
@@ -95,7 +109,8 @@ package final class OriginConnection: Sendable {
     /// Writes all bytes; false when the client has gone.
     @discardableResult
     package func write(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { source in
+        if let tls { return bytes.withUnsafeBytes { tls.write($0) } }
+        return bytes.withUnsafeBytes { source in
             var done = 0
             while done < source.count {
                 let count = send(
@@ -131,7 +146,14 @@ package final class OriginConnection: Sendable {
     /// Ends our direction only.
     package func finishWriting() { shutdown(descriptor, CInt(SHUT_WR)) }
 
-    package func close() { end(resets: false) }
+    /// With TLS close_notify is sent before.
+    package func close() {
+        if state.withLock({ !$0.isClosed }) { tls?.sendCloseNotify() }
+        end(resets: false)
+    }
+
+    /// Closes without close_notify, as many servers do (RFC 8446 section 6.1).
+    package func closeSilently() { end(resets: false) }
 
     /// Closes so that the client gets a reset.
     package func reset() { end(resets: true) }
@@ -181,6 +203,11 @@ package final class OriginConnection: Sendable {
     }
 
     private func receiveMore() -> Bool {
+        if let tls {
+            guard case .bytes(let bytes) = tls.read() else { return false }
+            state.withLock { $0.received.append(contentsOf: bytes) }
+            return true
+        }
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)

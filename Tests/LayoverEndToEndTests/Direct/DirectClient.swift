@@ -8,21 +8,30 @@ final class DirectClient {
         case bytes, end, reset, nothing
     }
 
-    private let originPort: Int
+    /// Host and port of the origin.
+    private let origin: String
     private let log: DirectLog
     private let descriptor: CInt
+    private var tls: TLSStream?
     /// What stands before a path in the target of a request.
     private let prefix: String
     private var input = Data()
     private var isEnded = false
     private var isReset = false
 
-    /// - Parameter proxyPort: Nil: the origin itself is asked.
-    init(originPort: Int, proxyPort: Int?, log: DirectLog) throws {
-        self.originPort = originPort
-        self.log = log
-        let port = proxyPort ?? originPort
-        prefix = proxyPort == nil ? "" : "http://127.0.0.1:\(originPort)"
+    /// - Parameters:
+    ///   - passage: Nil: the origin itself is asked.
+    ///   - directTLS: Used without a passage; nil: the origin has no TLS.
+    init(originPort: Int, passage: DirectPassage?, directTLS: TLSSettings?, log: DirectLog) throws {
+        let origin = "\(passage?.way.host ?? "127.0.0.1"):\(originPort)"
+        (self.origin, self.log) = (origin, log)
+        let port = passage?.proxyPort ?? originPort
+        prefix =
+            switch passage?.way {
+            case .plain: "http://\(origin)"
+            case .secureTarget: "https://\(origin)"
+            case .tunnel, .interception, nil: ""
+            }
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = LoopbackAddress.make(port: port)
         let connected = withUnsafePointer(to: &address) { pointer in
@@ -32,16 +41,27 @@ final class DirectClient {
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard let settings = passage == nil ? directTLS : passage?.tls else { return }
+        if passage != nil {
+            send("CONNECT \(origin) HTTP/1.1\r\nHost: \(origin)\r\n\r\n")
+            guard let head = receiveHead(), head.hasPrefix("HTTP/1.1 200") else { throw ProcessError("CONNECT was refused") }
+        }
+        let stream = try TLSStream(settings, on: descriptor, serverName: passage?.way == .interception ? "localhost" : nil)
+        guard stream.handshake() else { throw ProcessError("The TLS handshake failed.") }
+        tls = stream
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        tls?.sendCloseNotify()
+        close(descriptor)
+    }
 
     func note(_ line: String) { log.note(.client, line) }
 
     // MARK: Sending
 
     func head(_ method: String, _ fields: [String] = [], version: String = "1.1") -> String {
-        (["\(method) \(prefix)/x HTTP/\(version)", "Host: 127.0.0.1:\(originPort)"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
+        (["\(method) \(prefix)/x HTTP/\(version)", "Host: \(origin)"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
     }
 
     @discardableResult
@@ -50,7 +70,8 @@ final class DirectClient {
     /// - Returns: Whether all of it was taken.
     @discardableResult
     func send(_ bytes: Data) -> Bool {
-        bytes.withUnsafeBytes { bytes in
+        if let tls { return bytes.withUnsafeBytes { tls.write($0) } }
+        return bytes.withUnsafeBytes { bytes in
             var sent = 0
             while sent < bytes.count {
                 let count = Glibc.send(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, CInt(MSG_NOSIGNAL))
@@ -70,7 +91,10 @@ final class DirectClient {
         note("sent all")
     }
 
-    func finishSending() { shutdown(descriptor, CInt(SHUT_WR)) }
+    func finishSending() {
+        tls?.sendCloseNotify()
+        shutdown(descriptor, CInt(SHUT_WR))
+    }
 
     func pause(_ seconds: Double) { DirectScene.pause(seconds) }
 
@@ -125,13 +149,21 @@ final class DirectClient {
 
     private func receiveChunks() -> (Data, isWhole: Bool) {
         var body = Data()
-        while let chunk = receiveChunk() {
-            body += chunk
-            guard chunk.isEmpty else { continue }
-            // The line behind the last chunk was taken as its end, unless there are trailers.
-            return (body, true)
+        while let line = receiveLine(), let size = Int(line, radix: 16) {
+            if size == 0 { return (body, receiveTrailers()) }
+            guard let chunk = receive(size + 2) else { break }
+            body += chunk.dropLast(2)
         }
         return (body, false)
+    }
+
+    /// - Returns: Whether their end came.
+    private func receiveTrailers() -> Bool {
+        while let line = receiveLine() {
+            if line.isEmpty { return true }
+            note("trailer \(line)")
+        }
+        return false
     }
 
     private func receiveLine() -> String? {
@@ -150,6 +182,7 @@ final class DirectClient {
     private func take(_ count: Int) -> String? { receive(count).map { String(decoding: $0, as: UTF8.self) } }
 
     private func receiveMore() -> Piece {
+        if let tls { return receiveMore(by: tls) }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count > 0 {
@@ -162,5 +195,22 @@ final class DirectClient {
         }
         isReset = errno == ECONNRESET
         return isReset ? .reset : .nothing
+    }
+
+    private func receiveMore(by tls: TLSStream) -> Piece {
+        switch tls.read() {
+        case .bytes(let bytes):
+            input += bytes
+            return .bytes
+        case .closeNotify:
+            isEnded = true
+            return .end
+        // Without close_notify a response without a length may have been cut off.
+        case .cutOff: return .end
+        case .reset:
+            isReset = true
+            return .reset
+        case .nothing: return .nothing
+        }
     }
 }

@@ -25,7 +25,7 @@ final class DirectLog: Sendable {
         let lines = head.split(separator: "\r\n").map(String.init)
         let fields = lines.dropFirst().filter { line in
             !ofConnections.contains(line.prefix { $0 != ":" }.lowercased())
-        }.map { $0.hasPrefix("Host: 127.0.0.1:") ? "Host: HOST" : $0 }
+        }.map { $0.hasPrefix("Host: 127.0.0.1:") || $0.hasPrefix("Host: localhost:") ? "Host: HOST" : $0 }
         return ([lines.first ?? ""] + fields).joined(separator: " | ")
     }
 

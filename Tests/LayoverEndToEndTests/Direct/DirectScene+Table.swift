@@ -5,11 +5,11 @@ import LayoverTestSupport
 // to be on its way.
 
 extension DirectScene {
-    static let all = plain + uploads + earlyResponses + refusals + brokenResponses
+    static let all = plain + uploads + earlyResponses + refusals + brokenResponses + secure
 
-    private static let long = 3 << 20
+    static let long = 3 << 20
     private static let length = "Content-Length: \(long)"
-    private static let chunked = "Transfer-Encoding: chunked"
+    static let chunked = "Transfer-Encoding: chunked"
 
     /// Reads each request to its end and answers it.
     private static func answering(
@@ -311,7 +311,7 @@ extension DirectScene {
         DirectScene(
             name: "http.client gets the 413", program: python,
             origin: refusing("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"),
-            count: 3),
+            count: 3, ways: [.plain]),
     ]
 
     /// Sends all and reads then. Where it cannot send any more it reads nevertheless, as its users do.

@@ -23,6 +23,8 @@ struct DirectScene: Sendable, CustomStringConvertible {
     var count = 1
     /// On which paths it is played.
     var paths = DirectPath.allCases
+    /// By which ways it is played.
+    var ways = DirectWay.allCases
 
     var description: String { name }
 
@@ -30,7 +32,7 @@ struct DirectScene: Sendable, CustomStringConvertible {
     static func pause(_ seconds: Double) { _ = poll(nil, 0, Int32(seconds * 1000)) }
 }
 
-/// How a client reaches its origin.
+/// By which transfers Layover reaches the origin (`proxy.upstream`).
 enum DirectPath: String, Sendable, CaseIterable {
     case layover, libcurl
 }
