@@ -18,8 +18,6 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     let peer: Origin
     /// The parent proxy through which it goes. Others, or the same with other credentials, must not use it.
     private let parent: ParentProxy?
-    /// Whether the parent proxy is the peer.
-    let isToParent: Bool
     let remoteAddress: String?
     /// The exceptions under which it was opened: its address may be one that a request without them must not reach.
     private let allowAddresses: [String]
@@ -29,17 +27,20 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     var peerSilence = PeerSilence()
     /// The channel's; of use only while the channel is active.
     let descriptor: CInt
+    /// Whether the parent proxy is the peer.
+    let isToParent: Bool
     private(set) var context: ChannelHandlerContext?
-    private(set) var isOpen = true
-    var isInputClosed = false
     /// Writes that the channel has not handed to the kernel yet: nothing may overtake them.
     private(set) var channelWriteCount = 0
-    private var isReading = false
 
     /// Nil where bytes go as they are.
     var tls: TLSClientSession?
     /// When the TLS handshake must be complete; nil when it is.
     var securedBy: NIODeadline?
+    // Flags are beside fields that leave them room.
+    private(set) var isOpen = true
+    var isInputClosed = false
+    private var isReading = false
     /// When what has come of the handshake is worked on.
     private(set) lazy var handshakeTurn = TLSHandshakeTurn(worker.handshakeTurns)
 

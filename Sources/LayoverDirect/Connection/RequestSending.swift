@@ -3,14 +3,14 @@ import NIOCore
 
 /// How far the request of one attempt has got.
 struct RequestSending {
-    /// Whether the permit to send has been asked for and is not there yet.
-    var awaitsPermit = false
     /// Bytes of the request, head and body, that the kernel has taken.
     var byteCount: Int64 = 0
     /// Bytes that wait in the channel because the kernel took no more.
     var waitingByteCount = 0
     /// Nil where there is no body.
     var reader: FramedBodyReader?
+    /// Whether the permit to send has been asked for and is not there yet.
+    var awaitsPermit = false
     /// Whether the body must not begin before a 100, the final head, or `continueAt`.
     var awaitsContinue = false
     /// When the body begins without a 100; nil before it could.

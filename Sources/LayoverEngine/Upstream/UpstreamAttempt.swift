@@ -49,12 +49,12 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// The worker adds and pauses the transfer when it is too much; the loop takes away and then calls
     /// `resumeReceiving`.
     package let bytesOutstanding = Atomic<Int>(0)
-    /// Whether a response without a length ended with a TLS connection that was closed without close_notify: it may have been cut off.
-    /// Written before the failure is reported, on the loop.
-    package var isEndUnclosed = false
     /// Bytes that may be outstanding before the worker pauses the transfer. Nil: as many as the worker allows by itself. Not changed after
     /// the worker has been given the attempt. A client by HTTP/2 may have thousands of transfers that it takes nothing of.
     package var bytesOutstandingMax: Int?
+    /// Whether a response without a length ended with a TLS connection that was closed without close_notify: it may have been cut off.
+    /// Written before the failure is reported, on the loop.
+    package var isEndUnclosed = false
     /// Whether the worker paused the transfer because of `bytesOutstanding`.
     package let isReceivingPaused = Atomic<Bool>(false)
 

@@ -51,12 +51,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var halfClosed: HalfClosedClient?
     /// Whether the client has closed its sending side.
     var isInputClosed: Bool { halfClosed != nil }
+    /// When the client is to have done something; nil while it is our turn.
+    var deadline: NIODeadline?
+    // Flags are behind optional times, where they take no room: a held client costs little memory.
     /// Whether a read is under way.
     private var isReading = false
     /// Whether the exchange wants no more body bytes for now.
     var isBodyPaused = false
-    /// When the client is to have done something; nil while it is our turn.
-    var deadline: NIODeadline?
     /// Until when the client may go on sending while the connection lingers.
     var lingerEndsAt = NIODeadline.uptimeNanoseconds(0)
     /// All bytes that were written on the connection.
@@ -71,13 +72,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var isProcessing = false
     /// Whether the time of the head that is being read is running.
     var isHeadTimed = false
-    /// What the access log is to say of the exchange under way; nil: nothing.
-    var access: AccessRecord?
     private(set) var isLoopback = false
-    private(set) var clientAddress = "unknown"
     private var isCounted = false
     /// Whether it is a stream over `limits.connections`, whose request is refused.
     private(set) var isOverLimit = false
+    /// What the access log is to say of the exchange under way; nil: nothing.
+    var access: AccessRecord?
+    private(set) var clientAddress = "unknown"
     /// What is known of the client's connection to an origin that is intercepted and ends here. Nil: the client takes us for a proxy.
     var intercepted: InterceptedConnection?
     /// What makes a connection of a stream of HTTP/2; nil: it is no stream.

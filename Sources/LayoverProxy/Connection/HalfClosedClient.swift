@@ -7,7 +7,9 @@ import NIOCore
 ///   that grow with the time since the FIN.
 /// - Any other client counts as gone `timeouts.halfClosed` after its FIN, or after the last bytes of its response that left: a closed
 ///   socket answers bytes with a reset, so a client is there as long as it takes them.
-struct HalfClosedClient {
+///
+/// A class: most connections never have one.
+final class HalfClosedClient {
     private let closedAt: NIODeadline
     private var movedAt: NIODeadline
     private var takenByteCount: Int
@@ -26,7 +28,7 @@ struct HalfClosedClient {
     ///   - takenByteCount: Bytes that were written to the client and have left.
     ///   - limit: `timeouts.halfClosed`.
     ///   - ask: Asks the kernel for the client's socket.
-    mutating func isGone(
+    func isGone(
         at now: NIODeadline, takenByteCount: Int, limit: TimeAmount, ask: () -> PeerSocket.State
     ) -> Bool {
         if takenByteCount != self.takenByteCount { (self.takenByteCount, movedAt) = (takenByteCount, now) }

@@ -7,11 +7,15 @@ import NIOCore
 ///
 /// What comes after the head waits here too. The worker pauses by itself when it is too much, because none
 /// of it counts as taken.
-struct OfferedResponse {
+///
+/// A class: most exchanges never have one, and as a part of them it would make each 100 bytes larger.
+final class OfferedResponse {
     let head: ResponseHead
     var rest: [UpstreamEvent] = []
     /// Whether the body is read for the code of a conflict. The engine does not know of the response yet, and it is never delivered.
-    var readsCode = false
+    let readsCode: Bool
+
+    init(head: ResponseHead, readsCode: Bool = false) { (self.head, self.readsCode) = (head, readsCode) }
 
     /// Whether nothing more will come of the attempt.
     var isOver: Bool {
