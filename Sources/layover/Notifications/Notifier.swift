@@ -157,7 +157,7 @@ extension NotificationQueue {
 }
 
 /// Takes note of what became of a notification's ticket.
-private final class WebhookReceipt: AcceptingExchange {
+final class WebhookReceipt: AcceptingExchange {
     private let spool: BodySpool
     private let byteCount: Int
     private let logger: Logger

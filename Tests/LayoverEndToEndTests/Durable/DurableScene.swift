@@ -16,10 +16,12 @@ struct DurableScene {
     let port: ReservedPort
     let layover: RunningLayover
 
-    init(storeIn store: String? = nil, under prefix: [String] = [], environment: [String: String] = [:]) async throws {
+    init(
+        storeIn store: String? = nil, under prefix: [String] = [], environment: [String: String] = [:], configuration: String = Self.configuration
+    ) async throws {
         folder = try TemporaryFolder()
         port = try ReservedPort()
-        try folder.write(Self.configuration, to: "config.json")
+        try folder.write(configuration, to: "config.json")
         layover = try await Self.start(in: folder, storeIn: store, under: prefix, environment: environment)
     }
 

@@ -14,7 +14,7 @@ extension EndToEnd {
         private func files(of scene: DurableScene) throws -> [String: Data] {
             var files: [String: Data] = [:]
             let folder = scene.folder.url
-            for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name != "config.json" {
                 files[name] = try? Data(contentsOf: folder.appendingPathComponent(name))
             }
             return files
@@ -48,6 +48,21 @@ extension EndToEnd {
             try expectNothingInClear(again, "once it is delivered")
             #expect(await again.layover.stop().status == 0)
             try expectNothingInClear(again, "in the end")
+        }
+
+        /// Whatever their names: the operator calls them what the origin wants.
+        @Test func fieldsOfARouteAreNotStoredInPlainText() async throws {
+            let route = #""routes": {"own": {"host": "127.0.0.1", "setFields": {"X-Odd": "plain-7f1c-set"}, "addFields": {"X-Odder": "plain-7f1c-add"}}}"#
+            let configuration = DurableScene.configuration.replacingOccurrences(of: #""proxy":"#, with: route + #", "proxy":"#)
+            let scene = try await DurableScene(configuration: configuration)
+            let ticket = try await scene.accept("routed")
+            try expectNothingInClear(scene, "while it waits")
+            await scene.layover.kill()
+            let again = try await scene.restarted()
+            let origin = try await again.startOrigin()
+            try await again.expectDelivery(of: [ticket])
+            #expect(try origin.arrivals(of: "routed") == 1)
+            try expectNothingInClear(again, "once it is delivered")
         }
 
         @Test func filesOfTheStoreAreAccessibleOnlyToTheirOwner() async throws {
