@@ -31,13 +31,19 @@ package final class MemoryDisk: Sendable {
     }
 
     /// Applies calls one after another, each all or none.
+    ///
+    /// - Parameters:
+    ///   - refusals: What each call fails with by itself.
+    ///   - failure: What all of them fail with.
     func commit(
-        _ calls: [[StoreChange]], failure: StoreFailure?
+        _ calls: [[StoreChange]], refusals: [StoreFailure?], failure: StoreFailure?
     ) -> [Result<[StoreResult], StoreFailure>] {
         let (results, released) = state.withLock { state -> ([Result<[StoreResult], StoreFailure>], [MemoryContent.Released]) in
             var draft = state.content
             var released: [MemoryContent.Released] = []
-            let results = calls.map { draft.apply(call: $0, released: &released) }
+            let results = zip(calls, refusals).map { call, refusal -> Result<[StoreResult], StoreFailure> in
+                if let refusal { .failure(refusal) } else { draft.apply(call: call, released: &released) }
+            }
             if let failure {
                 if failure.mayBeKept { state.ghost = draft }
                 return (calls.map { _ in .failure(failure) }, [])

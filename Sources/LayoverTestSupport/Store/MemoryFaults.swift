@@ -7,6 +7,9 @@ package struct MemoryFaults: Sendable {
     package var failures: [Int: StoreFailure]
     /// What every commit fails with for the time being; asked at each. Default: nothing.
     package var trouble: @Sendable () -> StoreFailure?
+    /// What a call with such changes fails with, as one that meets a damaged page does, whatever becomes of the others of its
+    /// commit; asked for each call. Default: nothing.
+    package var refusal: @Sendable ([StoreChange]) -> StoreFailure? = { _ in nil }
     /// What every reading of a request fails with; asked at each. Default: nothing.
     package var unreadable: @Sendable () -> StoreFailure? = { nil }
     /// What every search for a key fails with; asked at each. Default: nothing.

@@ -83,7 +83,8 @@ package final class MemoryStore: PendingStore {
             return (calls, state.commitCount)
         }
         guard !calls.isEmpty, !passesCrashPoint() else { return }
-        let results = disk.commit(calls.map(\.changes), failure: faults.failure(ofCommit: number))
+        let results = disk.commit(
+            calls.map(\.changes), refusals: calls.map { faults.refusal($0.changes) }, failure: faults.failure(ofCommit: number))
         state.withLock { state in
             state.failure = results.lazy.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }.last
         }

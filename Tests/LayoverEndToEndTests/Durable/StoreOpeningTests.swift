@@ -63,6 +63,48 @@ extension EndToEnd {
             #expect(try origin.arrivals(of: "one") == 1)
         }
 
+        @Test func copiedStateFolderSaysWhatToDo() async throws {
+            let first = try await DurableScene()
+            let ticket = try await first.accept("one", bodyByteCount: 200_000)
+            #expect(await first.layover.stop().status == 0)
+            let copy = try TemporaryFolder()
+            for name in try FileManager.default.contentsOfDirectory(atPath: first.folder.url.path) {
+                try FileManager.default.copyItem(at: first.folder.file(name), to: copy.file(name))
+            }
+            let result = try await start(in: copy)
+            #expect(result.status == 1, "\(result)")
+            let owner = copy.file("spool/owner").resolvingSymlinksInPath().path
+            let original = first.folder.file("layover.sqlite").resolvingSymlinksInPath().path
+            #expect(result.errors.contains("belongs to the store \(original)"), "\(result)")
+            #expect(result.errors.contains("remove the file \(owner) and start again"), "\(result)")
+            #expect(result.errors.contains("tickets that both have are then sent by both"), "\(result)")
+
+            // As it says.
+            try FileManager.default.removeItem(atPath: owner)
+            let origin = try await first.startOrigin()
+            let layover = try await RunningLayover.start(in: copy)
+            let view = try await layover.ticket(ticket, wait: 20)
+            #expect(view.state == "delivered")
+            #expect(try origin.arrivals(of: "one") == 1)
+            #expect(await layover.stop().status == 0)
+        }
+
+        /// A folder that was moved has no other owner, and starts.
+        @Test func movedStateFolderStarts() async throws {
+            let first = try await DurableScene()
+            let ticket = try await first.accept("one", bodyByteCount: 200_000)
+            #expect(await first.layover.stop().status == 0)
+            let moved = try TemporaryFolder()
+            for name in try FileManager.default.contentsOfDirectory(atPath: first.folder.url.path) {
+                try FileManager.default.moveItem(at: first.folder.file(name), to: moved.file(name))
+            }
+            let origin = try await first.startOrigin()
+            let layover = try await RunningLayover.start(in: moved)
+            #expect(try await layover.ticket(ticket, wait: 20).state == "delivered")
+            #expect(try origin.arrivals(of: "one") == 1)
+            #expect(await layover.stop().status == 0)
+        }
+
         /// The lock ends with the process, however it ends.
         @Test func aKilledProcessLeavesNoLock() async throws {
             let first = try await DurableScene()

@@ -71,6 +71,63 @@ extension EndToEnd {
             #expect(receiver.records.count == 1)
         }
 
+        /// Bytes of bodies that count for `limits.spoolTotal`.
+        private func spoolUse(_ layover: RunningLayover) async throws -> Int {
+            struct Status: Decodable {
+                struct Limit: Decodable { var used: Int? }
+                var limits: [String: Limit]
+            }
+            let status = try JSONDecoder().decode(Status.self, from: try await layover.call("GET", "/v1/status").body)
+            return try #require(status.limits["spoolTotal"]?.used)
+        }
+
+        /// Bodies are removed by another thread, after the commit.
+        private func expectNoSpoolUse(_ layover: RunningLayover) async throws {
+            let deadline = ContinuousClock.now + .seconds(20)
+            var used = try await spoolUse(layover)
+            while used > 0, ContinuousClock.now < deadline { used = try await spoolUse(layover) }
+            #expect(used == 0)
+        }
+
+        @Test func bodiesOfNotificationsAreCountedOnceAndGivenBack() async throws {
+            let port = try ReservedPort()
+            let layover = try await RunningLayover.start(Self.configuration(port: port.number))
+            #expect(try await spoolUse(layover) == 0)
+            let closed = try ReservedPort()
+            let waits = try layover.curl("http://127.0.0.1:\(closed.number)/").start()
+            let waiting = try await layover.waitForPending("the notification was tried") {
+                $0.data.contains { $0.method == "POST" && $0.attempts > 0 && $0.state == "waiting" }
+            }
+            let entry = try #require(waiting.data.first { $0.method == "POST" })
+            let shown = try await layover.call("GET", "/v1/pending/\(entry.id)")
+            struct Size: Decodable { var requestBytes: Int }
+            let byteCount = try JSONDecoder().decode(Size.self, from: shown.body).requestBytes
+            #expect(byteCount > 0)
+            #expect(try await spoolUse(layover) == byteCount)
+            try await layover.command("retry", entry.id).succeed()
+            try await layover.waitForPending("it was tried again") { $0.data.contains { $0.id == entry.id && $0.attempts > entry.attempts } }
+            #expect(try await spoolUse(layover) == byteCount, "an attempt counts nothing")
+            await layover.kill()
+            _ = await waits.result()
+
+            let again = try await RunningLayover.start(in: layover.folder)
+            #expect(try await spoolUse(again) == byteCount, "counted at the start")
+            let receiver = try await RunningReceiver.start(port: port)
+            _ = try await again.command("retry", "--all").run()
+            let first = try await receiver.waitForEvent("it arrives") { $0.type == "incident.opened" }.body.incident?.id
+            try await again.waitForPending("nothing is left") { $0.data.isEmpty }
+            try await expectNoSpoolUse(again)
+
+            // Made and sent by one process: an opened and a closed incident.
+            let later = try again.curl("http://127.0.0.1:\(closed.number)/").start()
+            _ = try await receiver.waitForEvent("the second outage is told") { $0.type == "incident.opened" && $0.incident?.id != first }
+            try await again.command("cancel", "--all").succeed()
+            _ = await later.result()
+            _ = try await receiver.waitForEvent("its end is told") { $0.type == "incident.closed" }
+            try await again.waitForPending("nothing is left") { $0.data.isEmpty }
+            try await expectNoSpoolUse(again)
+        }
+
         /// A request whose fate is unknown asks, and its order waits.
         @Test func decisionIsTold() async throws {
             let receiver = try await RunningReceiver.start()

@@ -2,6 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
 import Logging
+import NIOCore
 import NIOPosix
 import Retry
 
@@ -14,16 +15,18 @@ final class EngineBench: Sendable {
     let engine: Engine
     private let ids: Watched<SeededGenerator>
 
+    /// - Parameter eventLoop: That of the engine. Default: one of NIO's, whose timers run by the real clock.
     init(
         limits: PendingLimits = .init(), mode: ReachabilityMode = .auto, hasProbe: Bool = false,
         debounce: Duration = .milliseconds(500), store: (any PendingStore)? = nil,
         idSeed: UInt64 = 7, clock: ManualClock = ManualClock(), reroutePortion: Int = Engine.reroutePortion,
+        eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) async {
         self.clock = clock
         ids = Watched(SeededGenerator(seed: idSeed))
         engine = Engine(
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), clock: clock, limits: limits,
+            eventLoop: eventLoop, clock: clock, limits: limits,
             reachability: Reachability(
                 mode: mode, debounce: debounce, hasProbe: hasProbe, now: clock.now()), store: store,
             generator: SeededGenerator(seed: 1), reroutePortion: reroutePortion, logger: logger)
