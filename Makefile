@@ -36,7 +36,7 @@ crash: ## Kill the proxy 300 times under load and see that nothing accepted is l
 	swift build --build-tests
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.sh --filter CrashTests
 
-test-direct: ## Clients and origins with and without Layover between them: both ends must see the same (half a minute)
+test-direct: ## Clients and origins with and without Layover between them: both ends must see the same (a minute and a half)
 	@scripts/setup.sh build test
 	swift build --build-tests
 	@scripts/test.sh --filter 'EndToEnd/Direct/'

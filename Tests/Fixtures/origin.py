@@ -109,7 +109,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             length += len(chunk)
             if keep is not None:
                 keep.append(chunk)
-        self.record("request", length=length, sha256=digest.hexdigest())
+        self.record("request", length=length, sha256=digest.hexdigest(), fields=[[name, value] for name, value in self.headers.items()])
         return length, digest.hexdigest()
 
     def record(self, event, **facts):

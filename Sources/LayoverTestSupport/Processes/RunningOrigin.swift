@@ -11,6 +11,9 @@ package final class RunningOrigin: Sendable {
         /// Seconds of CLOCK_MONOTONIC at which the request's head had arrived.
         package var at: Double
         package var length: Int?
+        package var sha256: String?
+        /// Names and values of the request.
+        package var fields: [[String]]?
     }
 
     package let port: Int
