@@ -152,8 +152,17 @@ struct OriginState: Sendable {
 
     mutating func popAllPausedByStore() -> [EntryPlace] { pausedByStore.popAll() }
 
+    /// Places of each kind that are looked at for each new one. Default: 8.
+    private static let looksPerPlace = 8
+
     /// Behind a gate that stays shut, places of entries that are gone would pile up.
     mutating func dropStalePlaces(isCurrent: (EntryPlace) -> Bool) {
+        guard placeCount > 100 + entryCount + entryCount / 2 else { return }
+        // A few for each new place, so that all of them need hardly ever be looked at in one step.
+        waiting.removeSome(Self.looksPerPlace) { !isCurrent($1) }
+        eligible.removeSome(Self.looksPerPlace) { !isCurrent($1) }
+        bigEligible.removeSome(Self.looksPerPlace) { !isCurrent($1) }
+        pausedByStore.removeSome(Self.looksPerPlace) { !isCurrent($1) }
         guard placeCount > 100 + 2 * entryCount else { return }
         waiting.removeAll { !isCurrent($1) }
         eligible.removeAll { !isCurrent($1) }

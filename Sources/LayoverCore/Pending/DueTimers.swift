@@ -20,13 +20,28 @@ enum PendingTimer: Sendable {
 
 /// All that is to happen at a time, in its order.
 struct DueTimers: Sendable {
+    /// Timers that are looked at for each that may have become stale: enough to find all of them before there are too many.
+    private static let looksPerChange = 8
+    /// Most timers that are looked at after one fact. Default: 32 768, which takes a few milliseconds.
+    private static let looksMax = 1 << 15
+
     private var heap = PendingHeap<Timestamp, PendingTimer>()
+    /// Timers that are to be looked at, because others have become stale.
+    private var lookCount = 0
+    /// How often all timers were looked at in one step.
+    private(set) var completeLookCount = 0
 
     var count: Int { heap.count }
     /// When the next one is due.
     var nextAt: Timestamp? { heap.first?.key }
 
-    mutating func add(_ timer: PendingTimer, at time: Timestamp) { heap.push(timer, key: time) }
+    mutating func add(_ timer: PendingTimer, at time: Timestamp) {
+        heap.push(timer, key: time)
+        lookCount += Self.looksPerChange
+    }
+
+    /// An entry has ended. Its timers are stale.
+    mutating func entryEnded() { lookCount += 4 * Self.looksPerChange }
 
     /// Takes out the next one that is due.
     mutating func popDue(at now: Timestamp) -> (at: Timestamp, timer: PendingTimer)? {
@@ -34,15 +49,16 @@ struct DueTimers: Sendable {
         return (at, timer)
     }
 
-    /// Timers of entries that are gone come up in their time; this keeps them from piling up until then.
+    /// Timers of entries that are gone come up in their time; this keeps them from piling up until then. It looks at a few after each
+    /// fact, and at all of them only if that was not enough.
     mutating func dropStale(_ entries: EntryTable, _ origins: Origins, _ pauses: Pauses, _ incidents: Incidents) {
-        guard count > 1000 + 4 * (entries.count + origins.states.count) else { return }
-        // Deadlines are moved by reloads and by people; one timer for each is enough.
-        var hasExpiry: Set<EntryID> = []
-        heap.removeAll { at, timer in
+        let liveCount = entries.count + origins.states.count
+        // An entry has up to three.
+        guard count > 1000 + 3 * liveCount else { return lookCount = 0 }
+        func isStale(_ at: Timestamp, _ timer: PendingTimer) -> Bool {
             switch timer {
             case .due(let place): !entries.isCurrent(place)
-            case .expiry(let id): entries[id].map { at < $0.expiresAt || !hasExpiry.insert(id).inserted } ?? true
+            case .expiry(let id): entries[id].map { at < $0.expiresAt } ?? true
             case .credentials(let id): entries[id] == nil
             case .canary(let origin): origins.canaryAt(origin) != at
             case .pause(let origin): !origins.pauseEnds(origin, at: at)
@@ -50,6 +66,18 @@ struct DueTimers: Sendable {
             case .incident(let id): incidents[id] == nil
             case .strays: false
             }
+        }
+        let looks = min(lookCount, Self.looksMax)
+        lookCount -= looks
+        heap.removeSome(looks, where: isStale)
+        guard count > 1000 + 4 * liveCount else { return }
+        completeLookCount += 1
+        // Deadlines are moved by reloads and by people; one timer for each is enough.
+        var hasExpiry: Set<EntryID> = []
+        heap.removeAll { at, timer in
+            if isStale(at, timer) { return true }
+            if case .expiry(let id) = timer { return !hasExpiry.insert(id).inserted }
+            return false
         }
     }
 }

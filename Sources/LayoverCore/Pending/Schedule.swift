@@ -58,6 +58,7 @@ struct Schedule: Sendable {
             PausedEntries(now: now).probeStore(&self)
         } while !toDispatch.isEmpty || !toAnnounce.isEmpty
         IncidentMembership.joinStrays(&self, now: now)
+        timers.dropStale(entries, origins, pauses, incidents)
         // Its members stand now as they will be seen.
         for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
         defer { actions.removeAll(keepingCapacity: true) }
@@ -196,7 +197,7 @@ struct Schedule: Sendable {
         var ended = entry
         ended.end(as: state, at: now)
         history.remember(ended)
-        timers.dropStale(entries, origins, pauses, incidents)
+        timers.entryEnded()
         actions.append(.report(.ended, id))
         originChanged(entry.origin)
         puts.remove(entry)

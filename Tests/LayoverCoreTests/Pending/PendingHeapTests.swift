@@ -15,6 +15,32 @@ struct PendingHeapTests {
     }
 
     @Test(arguments: 1...20)
+    func removingAFewAtATimeKeepsTheOrder(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var heap = PendingHeap<Int, Int>()
+        for value in 0..<1000 { heap.push(value, key: Int.random(in: 0..<50, using: &generator)) }
+        var all = heap
+        all.removeAll { $1.isMultiple(of: 3) }
+        var (looks, calls) = (0, 0)
+        // A value that a removal moves to a place behind may be passed over once.
+        while heap.count > all.count, calls < 1000 {
+            heap.removeSome(7) { _, value in
+                looks += 1
+                return value.isMultiple(of: 3)
+            }
+            calls += 1
+            #expect(looks <= 7 * calls)
+        }
+        #expect(looks < 3 * 1000, "\(looks) looks for 1 000 values")
+        var (one, other): ([Int], [Int]) = ([], [])
+        while let (_, value) = heap.popFirst() { one.append(value) }
+        while let (_, value) = all.popFirst() { other.append(value) }
+        #expect(one == other)
+        heap.removeSome(7) { _, _ in true }
+        #expect(heap.count == 0)
+    }
+
+    @Test(arguments: 1...20)
     func heapReturnsItsElementsInOrder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var heap = PendingHeap<Int, Int>()
