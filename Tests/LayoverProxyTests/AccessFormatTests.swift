@@ -64,6 +64,13 @@ struct AccessFormatTests {
         #expect(!line.contains("hush") && line.contains("/~***/a"), "\(line)")
     }
 
+    /// Links of mails have them in their paths.
+    @Test func tokenInThePathOfARefererIsMasked() throws {
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+        let line = try line("GET /a HTTP/1.1\r\nHost: l\r\nReferer: https://b.example/confirm/\(token)/now", .json)
+        #expect(!line.contains("eyJzdWIiOiIxIn0") && line.contains("https://b.example/confirm/***/now"), "\(line)")
+    }
+
     @Test func combinedLineIsApachesAndMoreBehindIt() throws {
         let line = try line("GET http://a.example/x?token=secret HTTP/1.1\r\nHost: a.example\r\nReferer: http://b/\r\nUser-Agent: c\"u\\rl", .combined) {
             $0.status = 200

@@ -97,6 +97,22 @@ extension EndToEnd {
             try scene.expectNothingLeft()
         }
 
+        /// A proxy of its own serves other shells, too: it says what it does not trust.
+        @Test func runWarnsOfCertificatesThatItDoesNotTrust() async throws {
+            let root = try TemporaryFolder()
+            let authority = try await TestAuthority(in: root)
+            let environment = ["CURL_CA_BUNDLE": authority.certificate]
+            let intercepts = #"{"tls": {"folder": "\#(root.file("own").path)"}, "routes": {"seen": {"host": "localhost", "intercept": true}}}"#
+            let warns = try await RunningLayover.start(intercepts, environment: environment).stop()
+            #expect(warns.errors.contains("CURL_CA_BUNDLE: the proxy does not trust the certificates that are named there."), "\(warns)")
+            // It verifies no origin, or trusts them.
+            let knows = #"{"tls": {"caFile": "\#(authority.certificate)", "# + intercepts.dropFirst(#"{"tls": {"#.count)
+            for configuration in [RunningLayover.quickRetries, knows] {
+                let silent = try await RunningLayover.start(configuration, environment: environment).stop()
+                #expect(silent.status == 0 && !silent.errors.contains("CURL_CA_BUNDLE"), "\(silent)")
+            }
+        }
+
         /// A proxy that runs with this user's configuration.
         @Test func runningProxyThatInterceptsIsTrusted() async throws {
             let test = try await InterceptionScene()
