@@ -198,8 +198,14 @@ extension Entry {
     var isWokenByOrigin: Bool { policy.wakeOnReachable && waitEnd == .origin }
 
     /// When even an attempt under way is ended. Only waiting is limited by `holdMax`, and by a deadline that a person has brought
-    /// forward.
-    var lifetimeEnd: Timestamp { max(expiresAt, parkedAt + policy.lifetime) }
+    /// forward. A client that is gone needs no response, so its attempt has no more time where it could not become a ticket.
+    var lifetimeEnd: Timestamp {
+        if isHeldByNoClient { return expiresAt }
+        return max(expiresAt, parkedAt + policy.lifetime)
+    }
+
+    /// Whether its client is gone, and the store did not take it as a ticket.
+    var isHeldByNoClient: Bool { if case .client = holder { !client.isConnected } else { false } }
 
     /// Whether it is still wanted at a time, by its client or as a ticket.
     func canWait(until time: Timestamp) -> Bool {

@@ -177,6 +177,21 @@ struct UnattendedTests {
         #expect(bench.set.originViews.isEmpty)
     }
 
+    /// The server may hang, and no ticket limits the attempt.
+    @Test(arguments: [false, true])
+    mutating func itEndsInItsTimeThoughTheDiskRefusesTheTicket(isAnswered: Bool) throws {
+        let (id, _) = joined()
+        #expect(bench.willStore(id) != nil)
+        _ = bench.kept(bench.set.notStored(id, now: bench.now))
+        if isAnswered { _ = bench.answer(id) }
+        #expect(bench.wait(Self.limit - .seconds(1)) == [])
+        // The time is watched twice, and an attempt is aborted once, however often that is asked for.
+        let actions = bench.wait(.seconds(1))
+        let end = isAnswered ? PendingAction.abortAttempt(id, isCommanded: false) : .end(id, .expired)
+        #expect(!actions.isEmpty && actions.allSatisfy { $0 == end })
+        #expect(bench.state(id) == (isAnswered ? .attempting : .expired))
+    }
+
     /// Nobody waits for one without a client; somebody does once it is to become a ticket.
     @Test mutating func canaryGoesSoonerOnceItBecomesATicket() throws {
         let patient = bench.parked()

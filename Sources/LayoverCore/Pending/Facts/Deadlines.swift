@@ -33,7 +33,7 @@ struct Deadlines {
         // mutant: endless-attempt
         guard entry.lifetimeEnd <= now else { return schedule.timers.add(.expiry(id), at: entry.lifetimeEnd) }
         // Its work is done, and its client reads: it may take as long as the client likes.
-        if attempt.isAnswered, entry.isHeldByClient { return }
+        if attempt.isAnswered, entry.isHeldByClient, !entry.isHeldByNoClient { return }
         // What has come of the response counts.
         if attempt.isAnswered { return schedule.actions.append(.abortAttempt(id, isCommanded: false)) }
         schedule.end(id, as: .expired, .expired, now: now)
