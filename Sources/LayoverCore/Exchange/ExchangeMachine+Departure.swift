@@ -42,6 +42,7 @@ extension ExchangeMachine {
             // mutant: safe-without-a-client
             guard mayHaveAnEffect(departure), resumable == nil, limit > .zero else { return .end }
             enter(.unattended)
+            // mutant: unattended-too-long
             return .unattended(limit)
         case .delivering:
             // mutant: read-for-nobody
@@ -55,7 +56,9 @@ extension ExchangeMachine {
 
     /// Whether the attempt under way may have an effect at the origin that is not known yet.
     private func mayHaveAnEffect(_ departure: Departure) -> Bool {
-        departure.purpose == .transfer && departure.isComplete && departure.hasBegunSending && !RequestMethod.isSafe(departure.method)
+        // mutant: incomplete-without-a-client, unsent-without-a-client
+        guard departure.isComplete, departure.hasBegunSending else { return false }
+        return departure.purpose == .transfer && !RequestMethod.isSafe(departure.method)
     }
 
     /// The attempt has failed that went on without its client. No other attempt follows.

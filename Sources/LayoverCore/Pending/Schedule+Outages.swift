@@ -3,6 +3,7 @@ extension Schedule {
     /// Whether an entry waits because something is away.
     func waitsForWhatIsAway(_ entry: Entry) -> Bool {
         guard entry.state == .waiting else { return false }
+        // mutant: offline-outside
         return mode == .offline || shutGate(before: entry) != nil || strays.isAfterRestart && hasOutage(entry.origin)
     }
 
@@ -18,6 +19,7 @@ extension Schedule {
     /// Tickets of an earlier run are there. Those that were never tried wait in the outage in which others have failed.
     mutating func restarted() {
         guard !incidents.states.isEmpty else { return }
+        // mutant: untried-after-restart
         strays.isAfterRestart = true
         lookForStrays()
     }

@@ -182,6 +182,7 @@ package struct KeyReservations: Sendable {
     package mutating func clientLeft(_ claim: Claim) -> [Action] {
         guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim else { return [] }
         reservations[key]?.isForOthers = true
+        // mutant: shared-with-nobody
         return reservation.joined.isEmpty ? [.unshared(claim)] : []
     }
 

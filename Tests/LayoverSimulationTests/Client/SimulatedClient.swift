@@ -25,6 +25,8 @@ final class SimulatedClient {
     private(set) var answeredCount = 0
     private(set) var hasLeft = false
     private(set) var hasClosedOutput = false
+    /// Whether it had closed its sending side before its socket.
+    private var wasHalfClosed = false
     /// When its process closed its socket, where the proxy got a FIN and no reset. Nil: it has not. By the clock of the loops: while the
     /// machine sleeps nobody notices anything.
     private(set) var socketClosedAt: NIODeadline?
@@ -70,6 +72,9 @@ final class SimulatedClient {
 
     /// Those that were answered before it.
     var answered: ArraySlice<RequestTruth> { requests.prefix(answeredCount) }
+
+    /// Those that it has begun to send and that are not answered.
+    var unanswered: ArraySlice<RequestTruth> { requests[answeredCount..<max(answeredCount, sentRequestCount)] }
 
     /// Whether nothing of a response waits for the client to take it.
     var isTakingAll: Bool { socket.isTaking }
@@ -250,8 +255,9 @@ final class SimulatedClient {
     var peerSocket: PeerSocket.State { isElsewhere ? .unknown : socketClosedAt == nil ? .open : .closed }
 
     /// Longest time until the proxy has to have noticed that its socket is closed: the next tick; elsewhere `timeouts.halfClosed` and
-    /// two ticks. A connection that lingers takes five seconds more.
-    var noticedWithin: TimeAmount { isElsewhere ? .seconds(40) : .seconds(9) }
+    /// two ticks. A connection that lingers takes five seconds more, and of a socket that was half closed before the kernel is asked
+    /// every ten seconds only.
+    var noticedWithin: TimeAmount { (isElsewhere ? .seconds(40) : .seconds(9)) + (wasHalfClosed ? .seconds(10) : .zero) }
 
     /// As close(2) does: the proxy gets a FIN. The kernel answers what comes afterwards with a reset.
     func closeSocket() {
@@ -259,10 +265,10 @@ final class SimulatedClient {
         (hasLeft, socketClosedAt) = (true, simulation.time.deadline)
         simulation.count("closed sockets")
         simulation.trace { "c\(self.number) closes its socket" }
-        let wasClosed = hasClosedOutput
+        wasHalfClosed = hasClosedOutput
         hasClosedOutput = true
         if !socket.isTaking { socket.takeAgain() }
-        if !wasClosed { channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
+        if !wasHalfClosed { channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
         receive()
     }
 

@@ -21,17 +21,22 @@ extension Referee {
 
     /// An attempt goes on without its client only where it may have been applied, and where an entry limits its time; or where others
     /// with its key wait for the response.
+    ///
+    /// Its time is counted from the first look after the client left, so the entry is not asked for it.
     func attemptsWithoutAClientHaveAnOwner(_ pending: PendingSet) {
         for lane in simulation.lanes {
             for attempt in lane.worker.inOrder where !attempt.isCancelled {
                 guard let exchange = attempt.attempt.receiver as? Exchange, let client = exchange.client, client.isGone else { continue }
                 let truth = attempt.truth
                 if client.response.isSharing {
-                    simulation.count("responses read for others")
+                    sharedResponsesHaveReaders(attempt)
                     continue
                 }
-                if ["GET", "HEAD", "CONNECT"].contains(truth.method) || !isWhole(truth) {
+                if ["GET", "HEAD", "CONNECT"].contains(truth.method) || !attempt.askers.contains(where: \.isWhole) {
                     breach("attemptsEndWithTheirClients", "\(attempt.name) \(truth.method) goes on")
+                }
+                if !attempt.attempt.hasBegunSending.load(ordering: .relaxed) {
+                    breach("attemptsEndWithTheirClients", "\(attempt.name) goes on, and nothing of it was sent")
                 }
                 if attempt.hasHead { breach("unattendedAttemptsEndWithTheHead", attempt.name) }
                 guard let entry = exchange.entry.flatMap({ pending.entries[$0] }) else {
@@ -39,16 +44,27 @@ extension Referee {
                     continue
                 }
                 // One that is on its way to the disk has the time of a ticket.
-                if entry.isUnattended, entry.expiresAt < simulation.time.now() {
-                    breach("unattendedEntriesAreLimited", "\(name(entry)) goes on after its end")
+                guard entry.isUnattended else { continue }
+                let now = simulation.time.now()
+                let since = attempt.unattendedSince ?? now
+                attempt.unattendedSince = since
+                if now > since + truth.unattendedMax || now > entry.expiresAt {
+                    breach("unattendedEntriesAreLimited", "\(name(entry)) goes on for \(now - since)")
                 }
             }
         }
     }
 
-    /// Whether its last byte is on its way, or that of the same request once more: their attempts look alike.
-    private func isWhole(_ truth: RequestTruth) -> Bool {
-        truth.isWhole || simulation.requests.values.contains { $0.original === truth && $0.isWhole }
+    /// A response is read for others only while one of them waits for it.
+    private func sharedResponsesHaveReaders(_ attempt: SimulatedAttempt) {
+        simulation.count("responses read for others")
+        let isAwaited = simulation.clients.contains { client in
+            !client.isClosed
+                && client.unanswered.contains { other in
+                    (other === attempt.truth || other.original === attempt.truth) && !attempt.askers.contains { $0 === other }
+                }
+        }
+        if !isAwaited { breach("sharedResponsesHaveReaders", "\(attempt.name) is read for nobody") }
     }
 
     /// A FIN of close(2) is told from one of shutdown(2), in time.

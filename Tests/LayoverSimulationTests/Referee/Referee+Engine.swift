@@ -281,9 +281,7 @@ extension Referee {
             } else if entry.state == .undecided {
                 breach("incidentsMatchTheirEntries", "\(name(entry)) asks a person, in no incident")
             }
-            if entry.incident == nil, pending.schedule.waitsForWhatIsAway(entry) {
-                breach("whatWaitsForAnOriginIsInItsIncident", name(entry))
-            }
+            whatWaitsForAnOriginIsInItsIncident(entry, pending)
         }
         for line in pending.schedule.incidents.states.values
         where line.members.isEmpty || line.members != members[line.id]
@@ -297,6 +295,16 @@ extension Referee {
                 "incidentsMatchTheirEntries",
                 "\(pending.schedule.incidents.states.count) incidents, really \(members.count)")
         }
+    }
+
+    /// Whether it was tried or not, and in the incident of no other origin.
+    private func whatWaitsForAnOriginIsInItsIncident(_ entry: Entry, _ pending: PendingSet) {
+        if case .origin(let origin)? = entry.incident.flatMap({ pending.schedule.incidents[$0]?.scope }), origin != entry.origin {
+            breach("whatWaitsForAnOriginIsInItsIncident", "\(name(entry)) is in that of \(origin)")
+        }
+        guard entry.incident == nil, entry.state == .waiting else { return }
+        let isAway = [entry.hop, entry.origin].compactMap(\.self).contains { pending.schedule.origins.isShut($0) }
+        if pending.mode == .offline || isAway { breach("whatWaitsForAnOriginIsInItsIncident", name(entry)) }
     }
 
     /// What an incident shows is counted, and must be what a look at each member would show.
@@ -317,11 +325,15 @@ extension Referee {
     }
 
     /// Whether it goes on by another parent proxy than the one that it could not reach.
-    /// So has one whose attempt the proxy itself cut off, once a reload has named another way than that of the attempt.
+    /// So has one whose attempt through a parent proxy Layover itself cut off, once a reload has named another way. Such an attempt says
+    /// nothing about the new way, so the entry is in no incident, held by a person or not, until that way is known to be shut
+    /// (`whatWaitsForAnOriginIsInItsIncident`).
     private func hasAnotherWay(_ entry: Entry) -> Bool {
-        guard entry.eligibleBy == .reachability, let kind = entry.lastFailure?.kind else { return false }
-        if kind == .parentProxyUnreachable { return true }
-        return kind == .proxyInternalResponse && seen[entry.id].map { $0.triedHop != entry.hop } == true
+        switch entry.lastFailure?.kind {
+        case .parentProxyUnreachable: entry.eligibleBy == .reachability
+        case .proxyInternalResponse: seen[entry.id]?.triedHop.map { $0 != entry.hop } == true
+        default: false
+        }
     }
 
     /// Whether a person ended its last attempt, or the one that was about to begin: that is no outage.

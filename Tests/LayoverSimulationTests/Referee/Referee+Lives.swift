@@ -21,7 +21,17 @@ extension Referee {
         for truth in simulation.told { nothingAcceptedIsLost(truth, pending) }
         for row in before.values where row.record.state == .attempting { interruptedTicketsAreRestoredCorrectly(row.record, pending) }
         for row in before.values where !row.record.state.isFinal { ticketsAreRestoredUnchanged(row.record, pending) }
+        untriedTicketsAreInTheOutage(pending)
         checkEngine()
+    }
+
+    /// After a restart every gate is open. The outage of an origin is known by the tickets that failed, and the others wait in it too.
+    private func untriedTicketsAreInTheOutage(_ pending: PendingSet) {
+        let outages = pending.schedule.incidents.states.values.filter { $0.kind == .outage }
+        for entry in pending.entries.values where entry.state == .waiting && entry.incident == nil {
+            guard outages.contains(where: { $0.scope == .origin(entry.origin) }) else { continue }
+            breach("untriedTicketsAreInTheOutage", name(entry))
+        }
     }
 
     private func takeOver(_ truth: RequestTruth, _ pending: PendingSet) {

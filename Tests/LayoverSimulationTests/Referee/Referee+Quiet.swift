@@ -39,7 +39,9 @@ extension Referee {
     /// No attempt hangs for longer than its entry may live, unless its response has begun.
     private func lifetimeIsKept(_ entry: Entry) {
         guard let attempt = entry.attempt, !attempt.isAnswered else { return }
-        let end = max(entry.expiresAt, entry.parkedAt + entry.policy.lifetime)
+        // A client that is gone waits for nothing.
+        let isForNobody = entry.ticket == nil && entry.isHeldByClient && !entry.client.isConnected
+        let end = isForNobody ? entry.expiresAt : max(entry.expiresAt, entry.parkedAt + entry.policy.lifetime)
         if simulation.time.now() > end { breach("lifetimeIsKept", "\(name(entry)) is attempted \(simulation.time.now() - end) after its end") }
     }
 
@@ -62,7 +64,11 @@ extension Referee {
         }
         let agrees =
             switch entry.state {
-            case .attempting: exchange.phase == .collecting(for: .verdict) || exchange.attempt != nil && exchange.phase != .parked
+            // Where the attempt of a repeatable request broke and its client still sends, the rest of the body is collected.
+            case .attempting where exchange.phase == .collecting(for: .verdict):
+                exchange.attempt == nil && exchange.client?.isReceivingRequest == true
+                    && simulation.truth(of: entry).map { $0.isRepeatableByNature || $0.hasBeenVouched } == true
+            case .attempting: exchange.attempt != nil && exchange.phase != .parked
             case .waiting, .held, .undecided: exchange.attempt == nil && exchange.phase == .parked
             case .delivered, .cancelled, .expired, .failed: false
             }

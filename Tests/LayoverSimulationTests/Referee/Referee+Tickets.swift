@@ -128,10 +128,12 @@ extension Referee {
 
     /// At any time.
     func nothingAcceptedIsLost(_ truth: RequestTruth, _ pending: PendingSet) {
-        guard let id = truth.ticket, !simulation.isStoreClosed else { return }
+        guard let id = truth.ticket else { return }
         guard let row = simulation.rows[id] else {
             return breach("nothingAcceptedIsLost", "r\(truth.number) has no row")
         }
+        // The engine does not know of it yet.
+        if simulation.isStoreClosed { return }
         if !row.record.state.isFinal, !pending.isLive(id), pending.schedule.history[id] == nil {
             breach("nothingAcceptedIsLost", "r\(truth.number), \(row.record.state.rawValue) on disk, is forgotten")
         }
@@ -194,6 +196,20 @@ extension Referee {
             if other.state == .undecided, other.policy.undecidedInLane == .skip { continue }
             breach("lanesKeepOrder", "\(name(entry)) goes before \(name(other)) in \(lane)")
         }
+    }
+
+    /// While the store is not open it is unknown which request of a lane comes first, whichever it is.
+    func lanesWaitForTheStore(_ attempt: SimulatedAttempt) {
+        guard simulation.isStoreClosed, let lane = attempt.truth.order.lane else { return }
+        breach("lanesWaitForTheStore", "\(attempt.name) of lane \(lane) starts, and the store is not open")
+    }
+
+    /// A request whose key has a ticket is not sent: its client gets that ticket, or is told that the store cannot be searched.
+    func keysOfTicketsAreFound(_ attempt: SimulatedAttempt) {
+        guard attempt.truth.hasKey, let ticket = attempt.truth.ticket, let exchange = attempt.attempt.receiver as? Exchange,
+            exchange.entry != ticket
+        else { return }
+        breach("keysOfTicketsAreFound", "\(attempt.name) is sent beside its ticket")
     }
 
     func childrenFollowTheirParents(_ attempt: SimulatedAttempt) {

@@ -13,6 +13,8 @@ extension Referee {
         truth.runningCount += 1
         if let exchange = attempt.attempt.receiver as? Exchange { note(exchange, truth) }
         childrenFollowTheirParents(attempt)
+        lanesWaitForTheStore(attempt)
+        keysOfTicketsAreFound(attempt)
         oneAttemptAtATime(attempt)
         nothingSettledStartsAgain(attempt)
         automaticAttemptsAreLimited(attempt)

@@ -131,7 +131,9 @@ final class Referee {
 
     func note(_ policy: Policy, _ truth: RequestTruth) {
         if policy.automaticAttemptsMax != nil { truth.hasBeenLimited = true }
+        if policy.repeatable { truth.hasBeenVouched = true }
         truth.holdMax = max(truth.holdMax, policy.holdMax)
+        truth.unattendedMax = max(truth.unattendedMax, policy.unattendedMax)
         truth.holdMin = min(truth.holdMin ?? policy.holdMax, policy.holdMax)
         truth.lifetimeMin = min(truth.lifetimeMin ?? policy.lifetime, policy.lifetime)
         if let limit = policy.automaticAttemptsMax { truth.automaticMin = min(truth.automaticMin ?? limit, limit) }

@@ -10,6 +10,10 @@ import NIOCore
 final class SimulatedAttempt {
     let attempt: UpstreamAttempt
     let truth: RequestTruth
+    /// The requests of its client that it may be the attempt of: those with the same key look alike.
+    let askers: [RequestTruth]
+    /// When it was first seen to go on without its client.
+    var unattendedSince: Timestamp?
     let worker: SimulatedWorker
     let serial: Int
     let trigger: AttemptTrigger
@@ -52,6 +56,9 @@ final class SimulatedAttempt {
         serial = worker.simulation.nextSerial()
         startedAt = worker.simulation.time.now()
         let exchange = attempt.receiver as? Exchange
+        let connection = exchange?.client?.connection
+        let client = connection.flatMap { connection in worker.simulation.clients.first { $0.connection === connection } }
+        askers = client?.requests.filter { $0 === truth || $0.original === truth } ?? []
         isOfTicket = exchange?.store != nil
         trigger = exchange?.machine.timeline.begun?.trigger ?? .arrival
         if attempt.permit != nil, let exchange, let mark = exchange.run.startRecord {
@@ -135,6 +142,7 @@ final class SimulatedAttempt {
         if reply.sendsInterim { deliver([head("HTTP/1.1 103 Early Hints", ["Link: </x>"])]) }
         if reply.isEarly {
             beginSending()
+            simulation.requestTakenInPart(by: self)
             // It answers and closes: no more of the body is taken.
             later(reply.after) { me in
                 if me.attempt.request.body != nil, !me.hasTakenAll { me.deliver([.bodyUnwanted]) }
@@ -220,7 +228,10 @@ final class SimulatedAttempt {
         var memory = [UInt8](repeating: 0, count: 1000)
         while true {
             let size = min(takenCountMax - takenCount, memory.count)
-            if size == 0 { return taken() }
+            if size == 0 {
+                simulation.requestTakenInPart(by: self)
+                return taken()
+            }
             let result = memory.withUnsafeMutableBytes {
                 reader.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<size]))
             }

@@ -75,6 +75,8 @@ final class RequestTruth {
     var madeCount = 0
     /// Whether any rule that was ever in force for it limited its attempts.
     var hasBeenLimited = false
+    /// Whether any rule that was ever in force for it said that it may be sent twice.
+    var hasBeenVouched = false
     /// Attempts under way that nobody has cancelled.
     var runningCount = 0
     /// Whether a person retried it or forced it, and no attempt came of that yet.
@@ -90,6 +92,8 @@ final class RequestTruth {
     var holdMax = Duration.zero
     /// The shortest that any rule in force for it let it wait.
     var holdMin: Duration?
+    /// The longest that any rule in force for it let an attempt of it go on without its client.
+    var unattendedMax = Duration.zero
     /// The shortest that any rule in force for it let it live.
     var lifetimeMin: Duration?
     /// When its entry was first seen in the set; nil: it never was.

@@ -101,7 +101,11 @@ extension Simulation {
         }
         faults.trouble = { refusal.value() }
         let isUnsearchable = Unchecked { [unowned self] () -> StoreFailure? in
-            guard isUnlucky(15) else { return nil }
+            if time.nanoseconds >= unsearchableUntil {
+                guard isUnlucky(15) else { return nil }
+                let pause = Duration.milliseconds([0, 0, 1500, 12_000].randomElement(using: &misfortune) ?? 0)
+                unsearchableUntil = time.nanoseconds + pause.nanosecondsSaturating
+            }
             count("failed searches")
             return StoreFailure(.io, "The simulation says so.")
         }

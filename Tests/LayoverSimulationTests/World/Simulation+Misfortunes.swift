@@ -47,6 +47,7 @@ extension Simulation {
     func requestTaken(by attempt: SimulatedAttempt) {
         let request = attempt.truth
         if isUnlucky(8) { loseClient(of: request, "clients lost before the head") }
+        if isUnlucky(8) { loseCrowd() }
         guard keepsTickets, !isRecovering, !isDraining, request.policyName == "adopting",
             request.bodyByteCount ?? 0 > rules.body.byteCountMax, isUnlucky(70),
             let client = clients.first(where: { $0.current === request })
@@ -61,6 +62,22 @@ extension Simulation {
     func responseBegan(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
         guard answer.requestNumber != nil, isUnlucky(8), let request = client.current else { return }
         loseClient(of: request, "clients lost after the head")
+    }
+
+    /// The upstream takes no more of a request, of which its client may have sent no more.
+    func requestTakenInPart(by attempt: SimulatedAttempt) {
+        guard attempt.truth.bodyByteCount != nil, !attempt.truth.isWhole, isUnlucky(40) else { return }
+        loseClient(of: attempt.truth, "clients lost within the body")
+    }
+
+    /// All clients give up at almost the same time, as those of a server that hangs do.
+    private func loseCrowd() {
+        guard !isRecovering, !isDraining else { return }
+        count("crowds lost")
+        later(.milliseconds([0, 200, 1000].randomElement(using: &misfortune) ?? 0)) { [unowned self] in
+            guard !isRecovering, !isDraining else { return }
+            for client in clients where client.current?.isSent == true { client.leave() }
+        }
     }
 
     private func loseClient(of request: RequestTruth, _ what: String) {
@@ -87,7 +104,7 @@ extension Simulation {
     /// Another client asks for the same at almost the same time.
     func maySendTwins(of requests: [RequestTruth]) {
         guard let first = requests.first, first.hasKey, first.original == nil, first.order.isTicketLater, isUnlucky(70) else { return }
-        later(.milliseconds([1, 3, 20].randomElement(using: &misfortune) ?? 1)) { [unowned self] in
+        later(.milliseconds([1, 3, 20, 7000].randomElement(using: &misfortune) ?? 1)) { [unowned self] in
             guard !isRecovering, !isDraining else { return }
             try? addClient(with: [makeTwin(of: first)])
         }

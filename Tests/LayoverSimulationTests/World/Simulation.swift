@@ -77,6 +77,8 @@ final class Simulation {
     var isStoreClosed = false
     var life = 0
     var storeBusyUntil: Int64 = 0
+    /// Until when no key can be searched for.
+    var unsearchableUntil: Int64 = 0
     /// Commits that the disk refuses from now on.
     var refusedCommitCount = 0
     /// Whether the process has come to a point at which it dies.
@@ -102,7 +104,7 @@ final class Simulation {
         limits.heldClientCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 4 : 40
         limits.perOriginAttemptCountMax = Int.random(in: 1...5, using: &generator)
         limits.rememberedCountMax = 30
-        limits.unattendedCountMax = Int.random(in: 0..<3, using: &generator) == 0 ? 1 : 40
+        limits.unattendedCountMax = [1, 1, 2, 40].randomElement(using: &generator) ?? 40
         self.limits = limits
         hasProbe = Bool.random(using: &generator)
         keepsTickets = Int.random(in: 0..<4, using: &generator) > 0 || crashPoint != nil
