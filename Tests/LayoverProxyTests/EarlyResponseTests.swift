@@ -1,3 +1,4 @@
+import LayoverCore
 import LayoverEngine
 import LayoverTestSupport
 import NIOCore
@@ -88,6 +89,48 @@ struct EarlyResponseTests {
             #expect(attempt.seen.value.sent == Array("abcdef".utf8))
             attempt.finish()
             try await ConnectionTests.waitForNoConnection(proxy)
+        }
+    }
+
+    /// What goes on without its client is where people look for it, and a person can end it.
+    @Test(arguments: [nil, EntryCommand.abort, .cancel])
+    func restOfARequestWithoutAClientIsAnEntry(command: EntryCommand?) async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 2)
+            attempt.deliver([attempt.head(201, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
+            #expect(try await client.answer().body == "ok")
+            try await client.reset()
+            let entry = try await proxy.entry(.attempting)
+            #expect(entry.isUnattended && entry.actions == [.cancel, .abort] && !entry.client.isConnected)
+            #expect(await proxy.engine.status().unattendedCount == 1)
+            guard let command else {
+                attempt.readBody()
+                try await attempt.seen.wait("the whole body") { $0.sendingEnd == .end }
+                attempt.finish()
+                let ended = try await proxy.entry(.delivered)
+                #expect(ended.attempts.records.map(\.status) == [201])
+                return
+            }
+            #expect(await proxy.engine.command(command, entry.id).0 == .done)
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            _ = try await proxy.entry(.cancelled)
+        }
+    }
+
+    @Test func restOfARequestWithoutAClientEndsAfterItsTime() async throws {
+        try await withProxy { proxy in
+            let client = try await proxy.client(sending: .post("/", length: 6, body: "abcdef"))
+            let attempt = try await proxy.nextAttempt()
+            attempt.readBody(atMost: 2)
+            attempt.deliver([attempt.head(200, ["Content-Length: 2"]), .body(ByteBuffer(string: "ok")), .complete(trailers: nil)])
+            #expect(try await client.answer().body == "ok")
+            try await client.reset()
+            _ = try await proxy.entry(.attempting)
+            try await proxy.advance(by: .seconds(301))
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            _ = try await proxy.entry(.cancelled)
         }
     }
 

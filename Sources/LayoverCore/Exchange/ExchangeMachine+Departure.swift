@@ -54,6 +54,16 @@ extension ExchangeMachine {
         }
     }
 
+    /// The client is gone. The response has come, and only the rest of the request is still to be sent.
+    ///
+    /// - Returns: The time within which the rest must be sent. `timeouts.unattended` of 0 is for work that nobody wants any more. A success
+    ///   may have been reported for this request, so the default applies then.
+    package mutating func clientLeftWithItsResponse() -> Duration {
+        enter(.unattended)
+        let limit = rules.policy.unattendedMax
+        return limit > .zero ? limit : Policy.standard.unattendedMax
+    }
+
     /// Whether the attempt under way may have an effect at the origin that is not known yet.
     private func mayHaveAnEffect(_ departure: Departure) -> Bool {
         // mutant: incomplete-without-a-client, unsent-without-a-client

@@ -16,7 +16,7 @@ package enum ExchangePhase: Sendable, Hashable {
     case parked
     /// The response is on its way to its recipient.
     case delivering
-    /// Its client is gone. Its attempt goes on, so that its outcome is known or others get its response.
+    /// Its client is gone. Its attempt goes on, so that its outcome is known, others get its response, or the rest of its request is sent.
     case unattended
     /// Nothing more is done for its recipient.
     case ended

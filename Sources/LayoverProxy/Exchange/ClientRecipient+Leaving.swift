@@ -12,9 +12,8 @@ extension ClientRecipient {
         if goOnAlone(exchange) { return }
         // It is accepted all the same.
         if isBeingAccepted(exchange) { return }
-        // The response is here and the client has sent its request: the rest of that goes to the origin, and a stop of the proxy waits for
-        // it.
-        if exchange.phase.isDelivering, response.onlyNeedsRequestSent, !isReceivingRequest { return loop.opened(exchange) }
+        // The response is here and the client has sent its request: the rest of that goes to the origin.
+        if exchange.phase.isDelivering, response.onlyNeedsRequestSent, !isReceivingRequest { return exchange.sendRestUnattended() }
         exchange.clientLeft(isComplete: !isReceivingRequest)
     }
 

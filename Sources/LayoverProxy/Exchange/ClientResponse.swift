@@ -12,6 +12,8 @@ final class ClientResponse {
     let isStream: Bool
     /// Whether bytes of the request are still to come.
     var isReceivingRequest = true
+    /// Status of the origin's response; 0 before its head.
+    private(set) var status = 0
     /// How the response is framed.
     private var framing = ClientFraming.none
     /// Whether the head announced the close (RFC 9112 section 9.6: then it must come).
@@ -57,6 +59,7 @@ final class ClientResponse {
         share(head, of: exchange)
         guard let connection else { return }
         connection.responds(head.status, from: .origin)
+        status = head.status
         framing = Self.framing(of: head, for: facts, mirrorsEnd: connection.mirrorsEnd)
         if framing == .length { begun = ResponsePart(head) }
         // A client may stop sending at `Connection: close` (RFC 9112 section 9.6), so it is not said while the request goes on.

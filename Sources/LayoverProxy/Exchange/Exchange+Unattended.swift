@@ -38,6 +38,15 @@ extension Exchange {
         loop.engine.post(.joined(new, self))
     }
 
+    /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
+    func sendRestUnattended() {
+        let wasFresh = entry == nil
+        // Of a response whose end is withheld the cache does not get the rest.
+        if client?.response.isDelivered != true { cacheUse?.discard() }
+        goOnUnattended(for: machine.clientLeftWithItsResponse())
+        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    }
+
     /// Those that wait for the response own it from now on. They take it as fast as it comes.
     private func shareUnattended() {
         loop.opened(self)

@@ -23,7 +23,7 @@ struct DepartureTests {
         #expect(machine.clientLeft(departure()) == .none, "it is told twice")
     }
 
-    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE"])
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
     func safeRequestEndsAtOnce(method: String) {
         var machine = machine(.attempting)
         #expect(machine.clientLeft(departure { $0.method = method }) == .end)
@@ -44,6 +44,15 @@ struct DepartureTests {
         var none = machine(.attempting) { $0.unattendedMax = .zero }
         #expect(none.clientLeft(departure()) == .end)
         #expect(Policy.ai.unattendedMax == .zero && Policy.standard.unattendedMax == .seconds(300))
+    }
+
+    /// A success may have been reported for it, so it is not cut at once, whatever the policy says.
+    @Test func restOfAnAnsweredRequestHasALimit() {
+        for (configured, used): (Duration, Duration) in [(.seconds(10), .seconds(10)), (.zero, .seconds(300))] {
+            var machine = machine(.delivering) { $0.unattendedMax = configured }
+            #expect(machine.clientLeftWithItsResponse() == used)
+            #expect(machine.phase == .unattended)
+        }
     }
 
     /// After the final head the outcome is known, whatever the method.
