@@ -20,9 +20,9 @@ enum DirectCoverage {
             files: ["Clients/PackageTool"]),
         Group(answer: "scenes by the target that begins with https", files: ["Clients/SecureOrigin"]),
         Group(answer: "conversation of WebSockets in DirectPeerTests", files: ["Interception/WebSocket"]),
-        Group(answer: "curl by HTTP/2 in DirectPeerTests; refused and dying streams are repeated by Layover", files: ["Clients/HTTP2Origin"]),
+        Group(answer: "curl by HTTP/2 in DirectPeerTests, and http2_scenes.py; refused and dying streams are repeated by Layover", files: ["Clients/HTTP2Origin"]),
         Group(
-            answer: "programs of DirectProgram.all, in which curl speaks HTTP/2 to Layover; held streams and floods are Layover's own",
+            answer: "programs of DirectProgram.all, in which curl speaks HTTP/2 to Layover, and http2_scenes.py; held streams and floods are Layover's own",
             files: ["Interception/HTTP2Client"]),
         Group(
             answer: "scenes by interception; what waits for an origin has none",
@@ -32,7 +32,7 @@ enum DirectCoverage {
             files: ["Interception/LargeBody", "Bounds/BackPressure"]),
         Group(answer: "scenes with chunks that are answered one by one", files: ["Streams/Stream"]),
         Group(answer: "scenes that break for a POST, which is not continued", files: ["Outage/BrokenBody", "Outage/RecordCut"]),
-        Group(answer: "this folder", files: ["Direct/Direct", "Direct/DirectCoverage", "Direct/DirectPeer", "Direct/DirectProgram"]),
+        Group(answer: "this folder", files: ["Direct/Direct", "Direct/DirectCoverage", "Direct/DirectHTTP2", "Direct/DirectPeer", "Direct/DirectProgram"]),
     ]
 
     static let withoutTwin: [Group] = [

@@ -74,8 +74,11 @@ extension EndToEnd.Direct {
             // The pseudo-fields come first in any order (RFC 9113 section 8.3), and crumbs of cookies may be joined (section 8.2.3).
             let pseudo = record.fields.filter { $0[0].hasPrefix(":") }.map { $0.joined(separator: " ") }.sorted()
             let cookie = record.fields.filter { $0[0] == "cookie" }.map { $0[1] }.joined(separator: "; ")
-            let others = record.fields.filter { !$0[0].hasPrefix(":") && $0[0] != "cookie" }.map { $0.joined(separator: ": ") }
-            return "\(record.method) \(record.path) \(record.bytes) \(pseudo) cookie \(cookie) "
+            // libcurl writes Expect before the fields of the request; the order of fields with different names means nothing (RFC 9110
+            // section 5.3).
+            let expect = record.fields.filter { $0[0] == "expect" }
+            let others = record.fields.filter { !$0[0].hasPrefix(":") && !["cookie", "expect"].contains($0[0]) }.map { $0.joined(separator: ": ") }
+            return "\(record.method) \(record.path) \(record.bytes) \(pseudo) cookie \(cookie) expect \(expect) "
                 + DirectLog.essence(([""] + others).joined(separator: "\r\n"))
         }
     }
