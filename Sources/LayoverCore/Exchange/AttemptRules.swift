@@ -107,7 +107,7 @@ package struct AttemptRules: Sendable {
             return verdictOnAbort(failure, sending: request, using: &generator)
         }
         // Also while its body is arriving, of which every byte is kept: libcurl would do the same of its own accord.
-        if failure.isStaleConnection, request.mayBeSentTwice, request.canBeSentFromTheStart, !hasTriedNewConnection {
+        if failure.isStaleConnection, request.mayBeSentTwice, request.canBeSentFromTheStart, !hasTriedNewConnection, !isBeyondLimit {
             // No attempt starts under mode `offline`.
             if !isAbandonedByMode { return .againOnNewConnection }
             if !isPassed { return parkAfterAbandoning() }
@@ -137,6 +137,12 @@ package struct AttemptRules: Sendable {
         // A client is told at once that a name does not exist; a ticket waits, because the name may be created.
         if failure.isNameUnknown, !network.isAway, !isTicket { return .fail(.nameUnknown) }
         return verdictOnRetriable(failure, sending: request, using: &generator)
+    }
+
+    /// Whether the attempt under way was one more than the limit because a kept-alive connection had died. It may have been cut off and
+    /// made again, and the next connection may have died too: it stays at one more.
+    private var isBeyondLimit: Bool {
+        lastTrigger.isAutomatic && policy.automaticAttemptsMax.map { counts.automatic > $0 } == true
     }
 
     /// After how long a ticket is tried again when the proxy itself was in its way. Default: 5 s.

@@ -65,6 +65,24 @@ struct ExchangeTests {
         #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .fail(.pass))
     }
 
+    /// Regression: the attempt on the new connection was cut off as the network changed, and made again on one that had died too.
+    @Test mutating func staleConnectionsAddOneAttemptToTheLimit() {
+        var exchange = AttemptRules(policy: .fixture { $0.automaticAttemptsMax = 1 })
+        _ = exchange.attemptStarted(trigger: .arrival)
+        #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .againOnNewConnection)
+        exchange.hasTriedNewConnection = true
+        _ = exchange.attemptStarted(trigger: .arrival)
+        exchange.isAbandoned = true
+        let cutOff = Failure.fixture(.connectionTerminated, phase: .connecting, evidence: .neverSent)
+        guard case .park = exchange.verdict(on: cutOff, sending: get, using: &generator) else {
+            Issue.record("It is to be made again.")
+            return
+        }
+        (exchange.isAbandoned, exchange.hasTriedNewConnection) = (false, false)
+        _ = exchange.attemptStarted(trigger: .reachability)
+        #expect(exchange.verdict(on: stale, sending: get, using: &generator) == .fail(.exhausted))
+    }
+
     /// Regression: a PUT got a 502 when the connection died that it had begun to use, and the rest of its body was to come.
     @Test(arguments: [RequestSummary.Body.none, .arriving, .captured, .lost, .brokenOff])
     mutating func aStaleConnectionIsReplacedWhileTheBodyIsArriving(body: RequestSummary.Body) {
