@@ -61,8 +61,8 @@ enum DirectCoverage {
         Group(
             answer: "certificates and handshakes of Layover with its client; the bytes behind them are those of the scenes by interception",
             files: [
-                "Authority/AuthorityCommand", "Authority/TrustStore", "Authority/TrustedClient", "Interception/ClientHello",
-                "Interception/ManyNames", "Interception/Rejection", "Interception/ServerName", "Interception/UpstreamCertificate",
+                "Authority/AuthorityCommand", "Authority/TrustStore", "Authority/TrustedClient", "Interception/ClientCertificate",
+                "Interception/ClientHello", "Interception/ManyNames", "Interception/Rejection", "Interception/ServerName", "Interception/UpstreamCertificate",
                 "Running/SecureListener",
             ]),
         Group(
