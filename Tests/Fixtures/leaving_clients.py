@@ -1,13 +1,15 @@
-"""Clients that give up on a server that hangs: leaving_clients.py PROXY_PORT ADMIN_PORT HUNG_PORT AUTHORITY_FILE
+"""Clients that give up on a server that hangs: leaving_clients.py PROXY_PORT ADMIN_PORT HUNG_PORT AUTHORITY_FILE PROXY_PID DESCRIPTORS_MAX
 
 Runs the server that hangs on HUNG_PORT, a healthy one, and 2 000 clients of the proxy: by FIN, by RST, by RST_STREAM of HTTP/2; with GET
 and POST; before and after the head of the response. Another client uses the healthy server meanwhile. The proxy must intercept the host
 `localhost` and send its requests to the server that hangs.
+The clients come in batches: the next one comes once the proxy has at most DESCRIPTORS_MAX descriptors open, as before the one that left.
 Prints one object of JSON."""
 
 import http.client
 import http.server
 import json
+import os
 import selectors
 import socket
 import ssl
@@ -17,6 +19,7 @@ import threading
 import time
 
 proxy, admin, hung_port, authority = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+proxy_pid, descriptors_max = int(sys.argv[5]), int(sys.argv[6])
 BY_SOCKET, BY_STREAM, BATCH = 200, 300, 100
 HEADERS, RST_STREAM, SETTINGS, PING = 1, 3, 4, 6
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
@@ -143,6 +146,17 @@ def wait(is_done, seconds, what):
     return time.monotonic() - start
 
 
+def descriptor_count():
+    return len(os.listdir(f"/proc/{proxy_pid}/fd"))
+
+
+def settled(kind):
+    """A batch of clients has left, and the proxy has closed what it had opened for them."""
+    seconds = wait(lambda: descriptor_count() <= descriptors_max, 60, f"descriptors of {kind} are closed")
+    closed[kind] = max(closed.get(kind, 0), seconds)
+    left[kind] = max(left.get(kind, 0), descriptor_count())
+
+
 def by_socket(kind, method, way):
     """Clients by HTTP/1.1."""
     body = "Content-Length: 3\r\n\r\nabc" if method == "POST" else "\r\n"
@@ -160,7 +174,10 @@ def by_socket(kind, method, way):
                     received += client.recv(65536)
             if way == "RST":
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        most[kind] = max(most.get(kind, 0), descriptor_count())
+        for client in clients:
             client.close()
+        settled(kind)
 
 
 def frame(kind, flags, stream, payload=b""):
@@ -177,12 +194,18 @@ def fields(method, path):
 
 def by_stream(connection, kind, method, first):
     """Streams of one connection by HTTP/2."""
-    before = hung.count(kind)
-    streams = range(first, first + 2 * BY_STREAM, 2)
-    connection.sendall(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, stream, fields(method, "/" + kind)) for stream in streams))
-    wait(lambda: hung.count(kind) == before + BY_STREAM, 60, f"{kind} is sent")
-    connection.sendall(b"".join(frame(RST_STREAM, 0, stream, struct.pack(">I", 8)) for stream in streams))
-    return first + 2 * BY_STREAM
+    for _ in range(BY_STREAM // BATCH):
+        before = hung.count(kind)
+        streams = range(first, first + 2 * BATCH, 2)
+        connection.sendall(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, stream, fields(method, "/" + kind)) for stream in streams))
+        wait(lambda: hung.count(kind) == before + BATCH, 60, f"{kind} is sent")
+        # They stay open until the proxy was asked how many there are.
+        wait(lambda: watch.streams_most >= BATCH, 60, f"streams of {kind} are counted")
+        most[kind] = max(most.get(kind, 0), descriptor_count())
+        connection.sendall(b"".join(frame(RST_STREAM, 0, stream, struct.pack(">I", 8)) for stream in streams))
+        settled(kind)
+        first += 2 * BATCH
+    return first
 
 
 def http2():
@@ -212,6 +235,8 @@ plan = [
     ("post-after-rst", "POST", "RST"),
 ]
 gone = {}
+# Descriptors of the proxy by kind of client: most while a batch was there, seconds until they were closed, and what was left.
+most, closed, left = {}, {}, {}
 for kind, method, way in plan:
     by_socket(kind, method, way)
 stream = http2()
@@ -234,4 +259,5 @@ watch.join()
 print(json.dumps({
     "gone": gone, "sent": {kind: hung.count(kind) for kind in kinds}, "unattendedMost": watch.most, "uses": user.uses,
     "failures": [str(failure) for failure in user.failures], "streamsMost": watch.streams_most,
+    "descriptorsMost": most, "closedWithin": closed, "descriptorsLeft": left,
 }))

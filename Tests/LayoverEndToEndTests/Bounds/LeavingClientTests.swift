@@ -13,9 +13,18 @@ extension EndToEnd {
             var uses: Int
             var failures: [String]
             var streamsMost: Int
+            /// Descriptors of the proxy by kind of client: while a batch of 100 was there, the slowest seconds until what it had opened was
+            /// closed, and how many were open then.
+            var descriptorsMost: [String: Int]
+            var closedWithin: [String: Double]
+            var descriptorsLeft: [String: Int]
         }
 
         private static let unattendedMax = 60
+        /// What an unattended attempt keeps is its connection to the server. The rest is for those that use the proxy meanwhile.
+        private static let descriptorsLeftMax = unattendedMax + 30
+        /// A limit that many systems have once had: 100 clients at a time with their attempts fit, and what the first 2 000 leave does not.
+        private static let descriptorLimit = 400
         private static let kinds = [
             "get-before-fin", "get-before-rst", "get-after-fin", "post-before-fin", "post-before-rst", "post-after-fin", "post-after-rst",
         ]
@@ -29,9 +38,11 @@ extension EndToEnd {
                  "routes": {"seen": {"host": "localhost", "intercept": true, "upstream": "http://127.0.0.1:\(hung.number)"}}}
                 """)
             let before = layover.descriptorCount
+            try layover.process.setDescriptorLimit(Self.descriptorLimit)
+            let leftMax = before + Self.descriptorsLeftMax
             let script = [
                 "-B", Fixtures.path("leaving_clients.py"), "\(layover.proxyPort)", "\(layover.admin.port)", "\(hung.number)",
-                layover.folder.file("authority/ca.pem").path,
+                layover.folder.file("authority/ca.pem").path, "\(layover.process.pid)", "\(leftMax)",
             ]
             let result = try await Command("/usr/bin/python3", script).succeed(within: .seconds(170))
             let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
@@ -39,7 +50,10 @@ extension EndToEnd {
             #expect(report.failures == [] && report.uses > 20, "\(report.uses) uses of another server")
             for kind in Self.kinds { #expect(report.sent[kind] == 200, "\(kind)") }
             for kind in ["get-before-stream", "post-before-stream"] { #expect(report.sent[kind] == 300, "\(kind)") }
-            #expect(report.gone.count == 9)
+            #expect(report.gone.count == 9 && report.closedWithin.count == 9)
+            for (kind, seconds) in report.closedWithin { #expect(seconds < 35, "descriptors of \(kind) took \(seconds) s") }
+            for (kind, most) in report.descriptorsMost { #expect(most > before + 100, "\(kind) had \(most) of \(before) at least") }
+            for (kind, left) in report.descriptorsLeft { #expect(left <= leftMax, "\(kind): \(left) of \(before) before") }
             for (kind, seconds) in report.gone where !Self.unattended.contains(kind) { #expect(seconds < 35, "\(kind) took \(seconds) s") }
             // One second until a FIN is looked at; the rest is for a slow machine.
             for kind in Self.unattended { #expect(report.gone[kind, default: .infinity] < 10 + 25, "\(kind): \(report.gone)") }
