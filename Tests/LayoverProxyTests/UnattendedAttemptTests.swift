@@ -232,21 +232,111 @@ extension SimultaneousKeyTests {
         }
     }
 
-    /// The key makes it repeatable, so the reason is the time alone.
-    @Test func thoseThatJoinedAreToldThatTheTimeWithoutAClientIsOver() async throws {
+    private func withLimit(_ limit: Duration, _ limits: PendingLimits = .init(), _ body: (TestProxy) async throws -> Void) async throws {
         var policy = Policy.standard
-        policy.unattendedMax = .seconds(5)
+        policy.unattendedMax = limit
         let table = RouteTable(policies: ["default": policy])
-        try await withProxy(tickets: TestStore(), rules: { $0.routes = table }) { proxy in
+        try await withProxy(limits: limits, tickets: TestStore(), rules: { $0.routes = table }, body)
+    }
+
+    /// They are clients that wait. The time is for attempts that nobody waits for.
+    @Test(arguments: [Duration.zero, .seconds(5)])
+    func attemptThatOthersWaitForGoesOnPastItsTime(limit: Duration) async throws {
+        try await withLimit(limit) { proxy in
             let (attempt, second) = try await leftToAnother(proxy)
             try await proxy.settle()
             try await proxy.advance(by: .seconds(6))
-            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
-            let answer = try await second.answer()
-            #expect(answer.status == 504)
-            #expect(answer.body.contains("timeouts.unattended") && answer.body.contains(#""evidence":"maybeApplied""#))
-            #expect(!answer.body.contains("not repeatable"))
+            let entry = try await awaited(proxy)
+            #expect(!entry.client.isConnected && entry.actions == [.cancel, .abort])
+            #expect(await proxy.engine.status().unattendedCount == 0)
+            #expect(!attempt.seen.value.isCancelled)
+            attempt.sendHead(200, ["Content-Length: 4"])
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(6))
+            attempt.sendBody("made")
+            attempt.finish()
+            #expect(try await second.answer().body == "made")
             try await proxy.expectAttempts(1)
+            try await proxy.settle()
+            #expect(await proxy.engine.liveEntries().isEmpty)
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(5)])
+    func attemptEndsInItsTimeOnceTheLastOfTheOthersHasLeft(limit: Duration) async throws {
+        try await withLimit(limit) { proxy in
+            let (attempt, second) = try await leftToAnother(proxy)
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(6))
+            _ = try await awaited(proxy)
+            try await second.reset()
+            try await waitForConnections(0, proxy)
+            for _ in 0..<3 { try await proxy.settle() }
+            try await proxy.advance(by: .seconds(6))
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            #expect(try await proxy.entry(.cancelled).mayHaveBeenApplied)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(5)])
+    func attemptThatNoOthersWaitForEndsInItsTime(limit: Duration) async throws {
+        try await withLimit(limit) { proxy in
+            let (first, attempt) = try await leader(proxy, isBegun: false)
+            try await first.reset()
+            try await waitForConnections(0, proxy)
+            try await proxy.settle()
+            try await proxy.advance(by: .seconds(6))
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            _ = try await proxy.entry(.cancelled)
+            let third = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await proxy.nextAttempt().answerWell(201)
+            #expect(try await third.answer().status == 201, "the key is free")
+        }
+    }
+
+    @Test func attemptThatOthersWaitForGivesItsPlaceToNoOther() async throws {
+        var limits = PendingLimits()
+        limits.unattendedCountMax = 1
+        try await withLimit(.seconds(300), limits) { proxy in
+            let (attempt, second) = try await leftToAnother(proxy)
+            var others: [ScriptedAttempt] = []
+            for _ in 0..<2 {
+                let other = try await proxy.client(sending: .post("/", length: 3, body: "abc"))
+                others.append(try await proxy.nextAttempt())
+                #expect(try await others.last?.wholeBody() == "abc")
+                try await other.reset()
+                try await waitForConnections(1, proxy)
+                try await proxy.settle()
+            }
+            try await others[0].seen.wait("the end of the oldest that nobody waits for") { $0.isCancelled }
+            #expect(!attempt.seen.value.isCancelled && !others[1].seen.value.isCancelled)
+            try await attempt.answerWell(201)
+            #expect(try await second.answer().status == 201)
+        }
+    }
+
+    @Test func personCanEndAResponseThatIsReadForOthers() async throws {
+        try await withProxy(tickets: TestStore()) { proxy in
+            let (first, attempt) = try await leader(proxy, isBegun: true)
+            let second = try await client(proxy, .submission("/", Self.waits, Self.key))
+            try await first.reset()
+            try await waitForConnections(1, proxy)
+            let entry = try await proxy.entry(.attempting)
+            #expect(entry.isUnattended && !entry.client.isConnected)
+            #expect(await proxy.engine.command(.cancel, entry.id).0 == .done)
+            try await attempt.seen.wait("the end of the attempt") { $0.isCancelled }
+            #expect(try await second.answer().status == 502)
+            try await proxy.expectAttempts(1)
+        }
+    }
+
+    private func awaited(_ proxy: TestProxy) async throws -> Entry {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            if let entry = await proxy.engine.liveEntries().first, entry.isAwaitedByOthers { return entry }
+            guard ContinuousClock.now < deadline else { throw WaitedTooLong(what: "an entry that others wait for") }
+            await Task.yield()
         }
     }
 

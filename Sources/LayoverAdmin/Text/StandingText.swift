@@ -34,7 +34,11 @@ struct StandingText {
     // MARK: Live
 
     private var unattended: String {
-        "The client disconnected after the request was sent to \(entry.origin). The attempt goes on until the server answers, "
+        guard !entry.isAwaitedByOthers else {
+            return "The client disconnected after the request was sent to \(entry.origin). Other requests with its Idempotency-Key "
+                + "wait for the outcome, so the attempt goes on."
+        }
+        return "The client disconnected after the request was sent to \(entry.origin). The attempt goes on until the server answers, "
             + "at most until \(wall.text(of: entry.expiresAt)), so that its outcome is known."
     }
 

@@ -13,13 +13,19 @@ extension ExchangeMachine {
         package var hasBegunSending: Bool
         /// Whether requests with the same key may be waiting for the response that has begun.
         package var mayBeShared: Bool
+        /// Whether requests with the same key may be waiting for its outcome.
+        package var mayBeAwaited: Bool
 
-        package init(purpose: RequestPurpose, method: String, isComplete: Bool, hasBegunSending: Bool, mayBeShared: Bool = false) {
+        package init(
+            purpose: RequestPurpose, method: String, isComplete: Bool, hasBegunSending: Bool, mayBeShared: Bool = false,
+            mayBeAwaited: Bool = false
+        ) {
             self.purpose = purpose
             self.method = method
             self.isComplete = isComplete
             self.hasBegunSending = hasBegunSending
             self.mayBeShared = mayBeShared
+            self.mayBeAwaited = mayBeAwaited
         }
     }
 
@@ -27,7 +33,7 @@ extension ExchangeMachine {
     package enum DepartureStep: Sendable, Hashable {
         /// The exchange ends, and an attempt under way is aborted.
         case end
-        /// The attempt goes on until the head of its response, and no longer than this.
+        /// The attempt goes on until the head of its response, and no longer than this unless others wait for its outcome.
         case unattended(Duration)
         /// The response goes on, as long as others wait for it.
         case share
@@ -40,7 +46,7 @@ extension ExchangeMachine {
         case .attempting:
             let limit = rules.policy.unattendedMax
             // mutant: safe-without-a-client
-            guard mayHaveAnEffect(departure), resumable == nil, limit > .zero else { return .end }
+            guard mayHaveAnEffect(departure), resumable == nil, limit > .zero || departure.mayBeAwaited else { return .end }
             enter(.unattended)
             // mutant: unattended-too-long
             return .unattended(limit)

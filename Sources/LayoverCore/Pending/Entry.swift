@@ -77,6 +77,8 @@ package struct Entry: StandingRequest, Sendable {
         case cache
         /// Nothing: its client is gone, and only the outcome of its attempt is wanted.
         case nobody
+        /// The same, but others with its key wait for its outcome, or it is being found out whether any do.
+        case others
     }
 
     /// What a client wants when its time on the connection is over.
@@ -161,12 +163,20 @@ extension Entry {
     var isHeldByClient: Bool {
         switch holder {
         case .client, .clientUntilStored: true
-        case .store, .cache, .nobody: false
+        case .store, .cache, .nobody, .others: false
         }
     }
 
     /// Whether its client is gone, and its attempt goes on only so that its outcome is known.
-    package var isUnattended: Bool { if case .nobody = holder { true } else { false } }
+    package var isUnattended: Bool {
+        switch holder {
+        case .nobody, .others: true
+        case .client, .clientUntilStored, .store, .cache: false
+        }
+    }
+
+    /// Whether it goes on past its time, because others with its key wait for its outcome.
+    package var isAwaitedByOthers: Bool { if case .others = holder { true } else { false } }
 
     var isBeingStored: Bool { if case .clientUntilStored = holder { true } else { false } }
 

@@ -12,7 +12,7 @@ struct EntryTable: Sendable {
     private(set) var stateCounts: [EntryState: Int] = [:]
     /// Entries whose clients wait on their connections.
     private(set) var heldCount = 0
-    /// Entries whose attempts go on without a client.
+    /// Entries whose attempts go on without a client, and that no others wait for.
     private(set) var unattendedCount = 0
     /// What each open incident shows of its members.
     private(set) var incidentTallies: [IncidentID: IncidentTally] = [:]
@@ -167,7 +167,7 @@ extension Entry {
     }
 
     fileprivate var counted: Counted {
-        Counted(state: state, isHeld: isHeldByClient, isUnattended: isUnattended, share: incidentShare)
+        Counted(state: state, isHeld: isHeldByClient, isUnattended: isUnattended && !isAwaitedByOthers, share: incidentShare)
     }
 
     /// Changes it in place.

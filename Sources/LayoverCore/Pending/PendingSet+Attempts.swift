@@ -55,6 +55,16 @@ extension PendingSet {
         gather(now: now) { $0.schedule.becameUnattended(id, for: limit, now: now) }
     }
 
+    /// Whether others with its key wait for the outcome of an entry whose time without a client is over.
+    package mutating func foundOthers(_ id: EntryID, doWait: Bool, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { $0.schedule.foundOthers(id, doWait: doWait, now: now) }
+    }
+
+    /// No others wait for the outcome of an entry any more.
+    package mutating func othersLeft(_ id: EntryID, now: Timestamp) -> [PendingAction] {
+        gather(now: now) { $0.schedule.othersLeft(id, now: now) }
+    }
+
     /// The body of an entry's request has arrived whole.
     package mutating func bodyCompleted(
         of id: EntryID, byteCount: Int, isReplayable: Bool, now: Timestamp

@@ -48,7 +48,9 @@ package struct KeyReservations: Sendable {
         case offerTicket(Claim)
         /// The outcome at hand, and the payload that it belongs to. The claim is over.
         case share(Claim, Payload)
-        /// The client of the one that goes is gone, and no other request waits for its response.
+        /// The client of the one that goes is gone, and its response is read for others.
+        case shared(Claim)
+        /// The client of the one that goes is gone, and no other request waits for its outcome.
         case unshared(Claim)
     }
 
@@ -72,7 +74,7 @@ package struct KeyReservations: Sendable {
         /// Whether the last search of the store failed, so that it is unknown whether the key has a ticket.
         var isUnknown = false
         var isTicketOffered = false
-        /// Whether the client of the leader is gone, and its response is read for those that joined only.
+        /// Whether the client of the leader is gone, and its attempt goes on for those that joined only.
         var isForOthers = false
         /// Those that wait for the outcome of the leader, the oldest first.
         var joined: [Claim] = []
@@ -183,7 +185,18 @@ package struct KeyReservations: Sendable {
         guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim else { return [] }
         reservations[key]?.isForOthers = true
         // mutant: shared-with-nobody
-        return reservation.joined.isEmpty ? [.unshared(claim)] : []
+        return [reservation.joined.isEmpty ? .unshared(claim) : .shared(claim)]
+    }
+
+    /// The client of one that goes is gone, and its time is over.
+    ///
+    /// - Returns: Whether others wait for its outcome. Then `unshared` follows when the last of them leaves.
+    package mutating func isAwaited(_ claim: Claim) -> Bool {
+        guard let key = standings[claim]?.key, let reservation = reservations[key], reservation.leader == claim,
+            !reservation.joined.isEmpty
+        else { return false }
+        reservations[key]?.isForOthers = true
+        return true
     }
 
     /// A request is over.

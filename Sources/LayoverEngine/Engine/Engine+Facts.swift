@@ -16,6 +16,10 @@ extension Engine {
             perform(pending.joinedUnderWay(new, now: now))
         case .wentUnattended(let id, let limit):
             perform(pending.wentUnattended(id, for: limit, now: now))
+        case .foundOthers(let id, let doWait):
+            perform(pending.foundOthers(id, doWait: doWait, now: now))
+        case .othersLeft(let id):
+            perform(pending.othersLeft(id, now: now))
         case .becomeTicket(let acceptance, let exchange):
             becomeTicket(acceptance, exchange)
         case .bodyCompleted(let id, let byteCount, let isReplayable):
@@ -110,6 +114,8 @@ extension Engine {
                 exchanges[id]?.abandonConnecting()
             case .abortAttempt(let id, let isCommanded):
                 exchanges[id]?.abortAttempt(isCommanded: isCommanded)
+            case .lookForOthers(let id):
+                exchanges[id]?.lookForOthers()
             case .end(let id, let end):
                 exchanges.removeValue(forKey: id)?.end(end, retryAfter: retryAfter(for: id))
             case .refuse(let id, let limit, let value):

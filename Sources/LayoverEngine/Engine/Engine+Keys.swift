@@ -25,6 +25,8 @@ extension Engine {
             perform(keys.waitEnded(claim))
         case .clientLeft(let claim):
             perform(keys.clientLeft(claim))
+        case .lookForOthers(let claim, let id):
+            handle(.foundOthers(id, doWait: keys.isAwaited(claim)))
         case .ended(let claim, let outcome):
             claimants[claim] = nil
             perform(keys.ended(claim, hasOutcome: outcome != nil), outcome)
@@ -49,6 +51,8 @@ extension Engine {
                 claimants[claim]?.exchange?.keyDecided(.join)
             case .offerTicket(let claim):
                 claimants[claim]?.exchange?.keyDecided(.offerTicket)
+            case .shared(let claim):
+                claimants[claim]?.exchange?.keyDecided(.shared)
             case .unshared(let claim):
                 claimants[claim]?.exchange?.keyDecided(.unshared)
             case .refuse(let claim):

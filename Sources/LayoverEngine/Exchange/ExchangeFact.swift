@@ -17,6 +17,10 @@ package enum ExchangeFact: Sendable {
     case ticketNeverAnnounced(EntryID)
     /// The client of an entry has left, and its attempt goes on for so long at most.
     case wentUnattended(EntryID, Duration)
+    /// Whether others with its key wait for the outcome of an entry whose time without a client is over.
+    case foundOthers(EntryID, doWait: Bool)
+    /// No others wait for the outcome of an entry any more.
+    case othersLeft(EntryID)
     /// The client of an entry has left, and the entry cannot go on without it. Before `ended`.
     case notAdopted(EntryID, AdoptionObstacle)
     /// Evidence of an attempt that was cut off because its entry ended.

@@ -30,6 +30,9 @@ package final class KeyClaim: Sendable {
     /// The client of the request is gone, and its response has begun.
     package func clientLeft() { engine.post(.clientLeft(claim)) }
 
+    /// The client of the request is gone, and the time of its entry is over: the engine looks whether others wait for its outcome.
+    package func lookForOthers(of id: EntryID) { engine.post(.lookForOthers(claim, id)) }
+
     /// Once; later calls do nothing.
     ///
     /// - Parameter outcome: The outcome for other requests with the key. Nil: there is none, and another request is sent.
@@ -46,5 +49,6 @@ package enum KeyFact: Sendable {
     case completed(KeyReservations.Claim, payload: [UInt8])
     case waitEnded(KeyReservations.Claim)
     case clientLeft(KeyReservations.Claim)
+    case lookForOthers(KeyReservations.Claim, EntryID)
     case ended(KeyReservations.Claim, KeyOutcome?)
 }

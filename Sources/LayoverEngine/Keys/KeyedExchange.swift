@@ -19,7 +19,9 @@ package enum KeyDecision: Sendable {
     case storeUnknown(StoreFailure)
     /// It becomes a ticket now, because an equal request has no time left.
     case offerTicket
-    /// Its client is gone, and no other request waits for its response.
+    /// Its client is gone, and others wait for its response.
+    case shared
+    /// Its client is gone, and no other request waits for its outcome.
     case unshared
     /// The outcome of the request with this payload; for another payload the key is used.
     case outcome(KeyOutcome, payload: [UInt8])

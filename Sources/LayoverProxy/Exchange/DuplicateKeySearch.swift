@@ -77,6 +77,9 @@ final class DuplicateKeySearch {
     /// Its client is gone, and the response goes on only if others wait for it: the engine says whether any do.
     func clientLeft() { claim.clientLeft() }
 
+    /// Its client is gone, and the time of its entry is over.
+    func lookForOthers(of id: EntryID) { claim.lookForOthers(of: id) }
+
     /// Once; later calls do nothing.
     func end(_ outcome: KeyOutcome?) {
         timer?.cancel()
@@ -91,7 +94,8 @@ final class DuplicateKeySearch {
             if !isAtOnce { exchange.conversion?.askForOthers() }
             return
         }
-        if case .unshared = decision { return exchange.endUnshared() }
+        if case .shared = decision { return exchange.readOnForOthers() }
+        if case .unshared = decision { return exchange.othersLeft() }
         guard isSearching else { return }
         switch decision {
         case .go: go()
@@ -101,7 +105,7 @@ final class DuplicateKeySearch {
         case .outcome(let outcome, let payload): use(outcome, payload)
         case .reused: exchange.fail(.keyReused)
         case .refused(let limit, let value): exchange.fail(.limit(limit, value))
-        case .offerTicket, .unshared: break
+        case .offerTicket, .shared, .unshared: break
         }
     }
 

@@ -140,6 +140,8 @@ extension Exchange: HeldExchange {
 
     func deliverResponse(_ reason: Verdict.DeliverReason) { loop.eventLoop.execute { self.deliverOffered() } }
 
+    func lookForOthers() { loop.eventLoop.execute { self.findOthers() } }
+
     func offerTicket() {
         loop.eventLoop.execute { if self.client != nil { TicketConversion.of(self).ask(isLast: true) } }
     }

@@ -11,7 +11,7 @@ extension Exchange {
     func clientLeft(isComplete: Bool) {
         let departure = ExchangeMachine.Departure(
             purpose: request.purpose, method: request.method, isComplete: isComplete, hasBegunSending: run.hasBegunSending,
-            mayBeShared: client?.response.isSharing == true)
+            mayBeShared: client?.response.isSharing == true, mayBeAwaited: keySearch?.isReserved == true)
         switch machine.clientLeft(departure) {
         case .unattended(let limit): goOnUnattended(for: limit)
         case .share: shareUnattended()
@@ -54,6 +54,14 @@ extension Exchange {
         if let response = client?.response { run.taken(response.tookBytes()) }
     }
 
+    /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
+    func readOnForOthers() {
+        guard phase.isUnattended, client?.response.isSharing == true else { return }
+        let wasFresh = entry == nil
+        goOnUnattended(for: machine.rules.policy.unattendedMax)
+        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    }
+
     /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it.
     func answeredUnattended(_ head: ResponseHead) {
         originAnswered(.deliver(.answered), status: head.status)
@@ -62,10 +70,18 @@ extension Exchange {
         if client?.response.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
     }
 
-    /// No other request waits for the response.
-    func endUnshared() {
-        guard phase.isUnattended, client?.response.isSharing == true else { return }
-        endUnread()
+    /// No other request waits for its outcome.
+    func othersLeft() {
+        guard phase.isUnattended else { return }
+        if client?.response.isSharing == true { return endUnread() }
+        if let entry { loop.engine.post(.othersLeft(entry)) }
+    }
+
+    /// Its time without a client is over.
+    func findOthers() {
+        guard let entry else { return }
+        if let keySearch, keySearch.isReserved { return keySearch.lookForOthers(of: entry) }
+        loop.engine.post(.foundOthers(entry, doWait: false))
     }
 
     private func endUnread() {

@@ -27,6 +27,7 @@ final class RecordingExchange: HeldExchange {
     func dropResponse() { record(.dropResponse) }
     func deliverResponse(_ reason: Verdict.DeliverReason) { record(.deliverResponse(reason)) }
     func end(_ end: EntryEnd, retryAfter: Duration?) { record(.end(end)) }
+    func lookForOthers() {}
     func offerTicket() {}
     func showBody(_ done: @escaping @Sendable (HeldBody?) -> Void) { done(body) }
     func refuse(limit: String, value: Int) { record(.refuse(limit: limit)) }

@@ -122,6 +122,7 @@ private final class SilentExchange: HeldExchange {
     func dropResponse() {}
     func deliverResponse(_ reason: Verdict.DeliverReason) {}
     func end(_ end: EntryEnd, retryAfter: Duration?) {}
+    func lookForOthers() {}
     func offerTicket() {}
     func refuse(limit: String, value: Int) {}
 }

@@ -43,6 +43,8 @@ struct DepartureTests {
         #expect(short.clientLeft(departure()) == .unattended(.seconds(10)))
         var none = machine(.attempting) { $0.unattendedMax = .zero }
         #expect(none.clientLeft(departure()) == .end)
+        var keyed = machine(.attempting) { $0.unattendedMax = .zero }
+        #expect(keyed.clientLeft(departure { $0.mayBeAwaited = true }) == .unattended(.zero), "others are looked for first")
         #expect(Policy.ai.unattendedMax == .zero && Policy.standard.unattendedMax == .seconds(300))
     }
 

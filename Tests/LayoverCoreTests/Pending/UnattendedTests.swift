@@ -10,7 +10,7 @@ struct UnattendedTests {
 
     /// The client of a first attempt is gone.
     private mutating func joined(
-        _ limit: Duration = Self.limit, lane: String? = nil, policy: Policy = .fixture()
+        _ limit: Duration = Self.limit, lane: String? = nil, policy: Policy = .fixture(), isKeyed: Bool = false
     ) -> (EntryID, [PendingAction]) {
         let id = EntryID(using: &bench.generator)
         var new = NewEntry(
@@ -19,6 +19,7 @@ struct UnattendedTests {
             parking: .init(delay: .zero, shutsGate: false, rule: .gate))
         new.unattendedFor = limit
         new.lane = lane
+        new.request.hasIdempotencyKey = isKeyed
         return (id, bench.kept(bench.set.joinedUnderWay(new, now: bench.now)))
     }
 
@@ -190,6 +191,83 @@ struct UnattendedTests {
         let end = isAnswered ? PendingAction.abortAttempt(id, isCommanded: false) : .end(id, .expired)
         #expect(!actions.isEmpty && actions.allSatisfy { $0 == end })
         #expect(bench.state(id) == (isAnswered ? .attempting : .expired))
+    }
+
+    // MARK: Others with its key
+
+    private mutating func found(_ id: EntryID, doWait: Bool) -> [PendingAction] {
+        bench.kept(bench.set.foundOthers(id, doWait: doWait, now: bench.now))
+    }
+
+    private mutating func othersLeft(_ id: EntryID) -> [PendingAction] { bench.kept(bench.set.othersLeft(id, now: bench.now)) }
+
+    @Test mutating func attemptThatOthersWaitForGoesOn() throws {
+        let (id, _) = joined(isKeyed: true)
+        #expect(bench.set.unattendedCount == 1)
+        #expect(bench.wait(Self.limit) == [.lookForOthers(id)])
+        #expect(found(id, doWait: true) == [])
+        let entry = try #require(bench.entry(id))
+        #expect(entry.state == .attempting && entry.isUnattended && entry.isAwaitedByOthers && entry.actions == [.cancel, .abort])
+        #expect(bench.set.unattendedCount == 0 && bench.set.heldCount == 0 && bench.set.originViews.isEmpty)
+        #expect(bench.wait(Self.limit) == [.lookForOthers(id)], "it is asked again")
+        #expect(found(id, doWait: false) == [.end(id, .unattended)])
+        #expect(bench.entry(id)?.cancelCause == .unattended && bench.entry(id)?.mayHaveBeenApplied == true)
+        #expect(found(id, doWait: true) == [])
+        #expect(bench.set.count == 0)
+    }
+
+    @Test mutating func itsTimeBeginsWhenTheLastOfTheOthersLeaves() {
+        let (id, _) = joined(isKeyed: true)
+        #expect(othersLeft(id) == [], "nobody has asked for others yet")
+        _ = bench.wait(Self.limit)
+        _ = found(id, doWait: true)
+        _ = bench.wait(.seconds(1))
+        #expect(othersLeft(id) == [])
+        #expect(bench.set.unattendedCount == 1)
+        #expect(bench.wait(Self.limit - .seconds(1)) == [])
+        #expect(bench.wait(.seconds(1)) == [.lookForOthers(id)])
+    }
+
+    /// Policy `ai`: what nobody wants is not made.
+    @Test mutating func othersAreLookedForAtOnceWhereThereIsNoTime() {
+        var policy = Policy.fixture()
+        policy.unattendedMax = .zero
+        let (id, actions) = joined(.zero, policy: policy, isKeyed: true)
+        #expect(actions == [.lookForOthers(id)])
+        #expect(found(id, doWait: true) == [])
+        #expect(bench.wait(.seconds(10)) == [])
+        #expect(othersLeft(id) == [.lookForOthers(id)])
+        #expect(found(id, doWait: false) == [.end(id, .unattended)])
+    }
+
+    @Test mutating func oneThatOthersWaitForIsNotTheOneThatIsTooMany() {
+        var limits = PendingLimits()
+        limits.unattendedCountMax = 1
+        bench = PendingBench(limits: limits)
+        let (keyed, _) = joined(isKeyed: true)
+        let (second, actions) = joined()
+        #expect(actions == [.lookForOthers(keyed)])
+        #expect(found(keyed, doWait: true) == [])
+        #expect(joined().1 == [.end(second, .unattended)])
+        #expect(othersLeft(keyed).count == 1, "there is no room for it and another")
+        #expect(bench.set.unattendedCount == 1)
+    }
+
+    @Test mutating func othersDoNotKeepItForEver() {
+        var policy = Policy.fixture()
+        policy.lifetime = Self.limit + .seconds(10)
+        let (id, _) = joined(policy: policy, isKeyed: true)
+        _ = bench.wait(Self.limit)
+        #expect(found(id, doWait: true) == [])
+        #expect(bench.wait(.seconds(10)) == [.end(id, .unattended)])
+    }
+
+    @Test mutating func oneThatOthersWaitForCanBecomeATicket() {
+        let (id, _) = joined(isKeyed: true)
+        _ = bench.wait(Self.limit)
+        #expect(bench.willStore(id) != nil)
+        #expect(found(id, doWait: false) == [])
+        #expect(bench.state(id) == .attempting, "the ticket waits for it")
     }
 
     /// Nobody waits for one without a client; somebody does once it is to become a ticket.

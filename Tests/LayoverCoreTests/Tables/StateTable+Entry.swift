@@ -147,6 +147,7 @@ private struct EntryTrial {
         switch action {
         case .start(_, let trigger): "start by \(trigger.rawValue)"
         case .abandonConnecting: "abandon if connecting"
+        case .lookForOthers: "look for others"
         case .abortAttempt: "abort the attempt"
         case .end(_, .cancelled): "end: cancelled"
         case .end(_, .settled): "end: settled"

@@ -196,7 +196,7 @@ struct KeyReservationTests {
         _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
         _ = keys.asked(third, key: Self.key, payload: Self.same, search: .none)
         #expect(keys.clientLeft(second) == [], "it does not go")
-        #expect(keys.clientLeft(first) == [])
+        #expect(keys.clientLeft(first) == [.shared(first)])
         #expect(keys.ended(second, hasOutcome: false) == [])
         #expect(keys.ended(third, hasOutcome: false) == [.unshared(first)])
     }
@@ -204,8 +204,18 @@ struct KeyReservationTests {
     @Test func joinedRequestThatIsAnotherOneDoesNotCount() {
         var keys = reserved()
         _ = keys.asked(second, key: Self.key, payload: nil, search: .none)
-        #expect(keys.clientLeft(first) == [])
+        #expect(keys.clientLeft(first) == [.shared(first)])
         #expect(keys.completed(second, payload: Self.other) == [.refuse(second), .unshared(first)])
+    }
+
+    @Test func outcomeIsAwaitedUntilTheLastOneLeaves() {
+        var keys = reserved()
+        #expect(keys.isAwaited(first) == false)
+        _ = keys.asked(second, key: Self.key, payload: Self.same, search: .none)
+        #expect(keys.isAwaited(second) == false, "it does not go")
+        #expect(keys.isAwaited(first) == true)
+        #expect(keys.ended(second, hasOutcome: false) == [.unshared(first)])
+        #expect(keys.isAwaited(first) == false)
     }
 
     @Test func theNextOneThatGoesHasItsOwnClient() {
@@ -242,7 +252,7 @@ struct KeyReservationTests {
                 case .join(let claim): waiting.insert(claim)
                 case .waitForStore(let claim): #expect(known[claim] != nil, "seed \(seed)")
                 case .lookAgain(let claim, _): #expect(under.values.contains(claim), "seed \(seed)")
-                case .offerTicket(let claim), .unshared(let claim): #expect(under.values.contains(claim), "seed \(seed)")
+                case .offerTicket(let claim), .shared(let claim), .unshared(let claim): #expect(under.values.contains(claim), "seed \(seed)")
                 case .refuse(let claim), .refuseUnknown(let claim), .refuseByLimit(let claim, _), .share(let claim, _):
                     if let key = known.removeValue(forKey: claim), under[key] == claim { under[key] = nil }
                     waiting.remove(claim)

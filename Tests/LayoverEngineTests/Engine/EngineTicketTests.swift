@@ -290,6 +290,7 @@ private final class AskingExchange: HeldExchange, AcceptingExchange {
     func abortAttempt(isCommanded: Bool) { held.abortAttempt(isCommanded: isCommanded) }
     func dropResponse() { held.dropResponse() }
     func deliverResponse(_ reason: Verdict.DeliverReason) { held.deliverResponse(reason) }
+    func lookForOthers() { held.lookForOthers() }
     func offerTicket() { held.offerTicket() }
     func end(_ end: EntryEnd, retryAfter: Duration?) { held.end(end, retryAfter: retryAfter) }
     func refuse(limit: String, value: Int) { held.refuse(limit: limit, value: value) }

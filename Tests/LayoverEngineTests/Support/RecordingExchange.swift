@@ -11,6 +11,7 @@ final class RecordingExchange: HeldExchange {
         case deliverResponse(Verdict.DeliverReason)
         case end(EntryEnd, retryAfter: Duration?)
         case offerTicket
+        case lookForOthers
         case refuse(String, Int)
     }
 
@@ -27,6 +28,7 @@ final class RecordingExchange: HeldExchange {
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         told.update { $0.append(.end(end, retryAfter: retryAfter)) }
     }
+    func lookForOthers() { told.update { $0.append(.lookForOthers) } }
     func offerTicket() { told.update { $0.append(.offerTicket) } }
     func refuse(limit: String, value: Int) { told.update { $0.append(.refuse(limit, value)) } }
 

@@ -8,13 +8,15 @@ import NIOCore
 extension Referee {
     /// After each fact.
     func unattendedEntriesAreLimited(_ pending: PendingSet) {
-        let entries = pending.entries.values.filter(\.isUnattended)
+        let all = pending.entries.values.filter(\.isUnattended)
+        let entries = all.filter { !$0.isAwaitedByOthers }
         if entries.count != pending.unattendedCount || entries.count != pending.schedule.unattended.count {
             breach("countsMatchTheEntries", "\(pending.unattendedCount) unattended, really \(entries.count)")
         }
         if entries.count > pending.limits.unattendedCountMax { breach("unattendedEntriesAreLimited", "\(entries.count) go on") }
         if !entries.isEmpty { simulation.count("unattended entries") }
-        for entry in entries where entry.state != .attempting || entry.client.isConnected || entry.incident != nil {
+        if all.count != entries.count { simulation.count("entries that others wait for") }
+        for entry in all where entry.state != .attempting || entry.client.isConnected || entry.incident != nil {
             breach("unattendedEntriesOnlyAttempt", name(entry))
         }
     }
@@ -46,6 +48,11 @@ extension Referee {
                 // One that is on its way to the disk has the time of a ticket.
                 guard entry.isUnattended else { continue }
                 let now = simulation.time.now()
+                if entry.isAwaitedByOthers {
+                    attempt.unattendedSince = nil
+                    if now > entry.expiresAt { breach("unattendedEntriesAreLimited", "\(name(entry)) is not asked about") }
+                    continue
+                }
                 let since = attempt.unattendedSince ?? now
                 attempt.unattendedSince = since
                 if now > since + truth.unattendedMax || now > entry.expiresAt {

@@ -23,7 +23,7 @@ struct Deadlines {
         // A reload may have moved the end; its own timer comes up then.
         guard let entry = schedule.entries[id], entry.expiresAt <= now else { return }
         // mutant: unattended-without-end
-        if entry.isUnattended { return schedule.endUnattended(id, now: now) }
+        if entry.isUnattended { return schedule.unattendedIsOver(id, now: now) }
         if let attempt = entry.attempt { return endAttempt(attempt, of: entry, &schedule) }
         endOrOfferTicket(&schedule)
     }
@@ -48,7 +48,7 @@ struct Deadlines {
         case .client(.ticket) where entry.lifetimeEnd > now:
             schedule.entries[id]?.holder = .client(.offered)
             return schedule.actions.append(.offerTicket(id))
-        case .client, .store, .cache, .nobody: break
+        case .client, .store, .cache, .nobody, .others: break
         }
         guard entry.state != .attempting else { return }
         if entry.expiresAt <= now {

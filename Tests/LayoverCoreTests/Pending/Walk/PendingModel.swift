@@ -81,6 +81,8 @@ struct PendingModel {
             case .abandonConnecting(let id):
                 #expect(standing[id] == .attempting || standing[id] == .responding, "abandoned: \(place)")
                 abandoned.insert(id)
+            case .lookForOthers(let id):
+                #expect(standing[id] == .attempting || standing[id] == .responding, "others looked for: \(place)")
             case .dropResponse(let id):
                 #expect(standing[id] == .waiting, "an answer was dropped: \(place)")
             case .deliverResponse(let id, _):
