@@ -222,11 +222,21 @@ extension DirectConnection {
         case .failure(let error): return error.errnoCode
         case .success(let taken) where taken == out.readableBytes:
             handedOver(bytes, countTaken: bytes.readableBytes, rest: bytes.readableBytes)
+            acknowledgeTicketsAtOnce()
         case .success(let taken):
             let counted = min(taken, bytes.readableBytes)
             handedOver(out, countTaken: counted, rest: taken, isLeft: max(1, bytes.readableBytes - counted))
         }
         return nil
+    }
+
+    /// Until the tickets behind the handshake are acknowledged, the kernel of an origin without TCP_NODELAY keeps a short response back
+    /// (RFC 896), and drops it if the origin closes without reading the body. So ours is not to wait for more to acknowledge
+    /// (TCP_QUICKACK, tcp(7)). Each send puts it back to waiting. Decision 92.
+    private func acknowledgeTicketsAtOnce() {
+        guard !isReused, !receiving.hasBegun, tls?.mayGetTicket == true else { return }
+        var one: CInt = 1
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_QUICKACK, &one, socklen_t(MemoryLayout<CInt>.size))
     }
 
     private static let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
@@ -264,6 +274,7 @@ extension DirectConnection {
         sending.waitingByteCount = 0
         sending.byteCount += Int64(count)
         sending.lastAt = worker.eventLoop.now
+        acknowledgeTicketsAtOnce()
         sendBody()
         noteDeadline()
         readMore()

@@ -53,7 +53,7 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// the worker has been given the attempt. A client by HTTP/2 may have thousands of transfers that it takes nothing of.
     package var bytesOutstandingMax: Int?
     /// Whether a response without a length ended with a TLS connection that was closed without close_notify: it may have been cut off.
-    /// Written before the failure is reported, on the loop.
+    /// The worker writes it before it reports the failure.
     package var isEndUnclosed = false
     /// Whether the worker paused the transfer because of `bytesOutstanding`.
     package let isReceivingPaused = Atomic<Bool>(false)

@@ -6,6 +6,7 @@ package final class TLSClientSession: TLSSession {
     private let context: TLSClientContext
     private let cache: TLSSessionCache
     private let server: String
+    private var hasTicket = false
 
     /// - Parameters:
     ///   - host: Name or address that the certificate must be for. An address is never sent as a server name (RFC 6066 section 3).
@@ -33,9 +34,13 @@ package final class TLSClientSession: TLSSession {
     /// `http/1.1` with its length before it (RFC 7301 section 3.1).
     private static let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
 
+    /// Whether tickets may still come, which TLS 1.3 has behind the handshake (RFC 8446 section 4.6.1).
+    package var mayGetTicket: Bool { !hasTicket && SSL_version(tls) == TLS1_3_VERSION }
+
     /// The session is ours when 1 is returned.
     static let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> CInt = { tls, session in
         guard let session, let own = TLSSession.of(tls) as? TLSClientSession else { return 0 }
+        own.hasTicket = true
         own.cache.put(session, for: own.server)
         return 1
     }

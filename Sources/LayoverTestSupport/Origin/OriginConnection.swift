@@ -143,6 +143,13 @@ package final class OriginConnection: Sendable {
         }
     }
 
+    /// From now on the kernel keeps a short piece back until all before is acknowledged (RFC 896), as it does where a server does not say
+    /// otherwise.
+    package func gatherWrites() {
+        var zero: CInt = 0
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &zero, socklen_t(MemoryLayout<CInt>.size))
+    }
+
     /// Ends our direction only.
     package func finishWriting() { shutdown(descriptor, CInt(SHUT_WR)) }
 

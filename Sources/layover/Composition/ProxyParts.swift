@@ -53,6 +53,7 @@ struct ProxyParts: Sendable {
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
         options.prepareTLS = { OwnAuthorities.refuse(in: $0) }
+        options.readTLS = LibcurlTLS.read(from:into:)
         let libcurl = try LibcurlUpstream(options: options)
         let tls = try TLSClientContext(trustFile: libcurl.trustFile)
         let upstream = RehearsedUpstream(

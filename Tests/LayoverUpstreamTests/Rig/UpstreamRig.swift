@@ -1,6 +1,7 @@
 import LayoverCore
 import LayoverEngine
 import LayoverHTTP
+import LayoverTLS
 import LayoverTestSupport
 import NIOCore
 import NIOPosix
@@ -25,6 +26,7 @@ final class UpstreamRig: Sendable {
     ) throws {
         eventLoop = group.next()
         var options = UpstreamOptions(addressGuard: addressGuard)
+        options.readTLS = LibcurlTLS.read(from:into:)
         adjust(&options)
         let upstream =
             if let resolver {
