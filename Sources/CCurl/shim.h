@@ -68,6 +68,13 @@ static inline CURLcode layover_get_socket(CURL *handle, CURLINFO info, curl_sock
     return (curl_easy_getinfo)(handle, info, value);
 }
 
+/* The SSL of the connection that the transfer uses at the moment, or NULL (CURLINFO_TLS_SSL_PTR(3)). */
+static inline void *layover_get_tls(CURL *handle) {
+    struct curl_tlssessioninfo *info = NULL;
+    CURLcode code = (curl_easy_getinfo)(handle, CURLINFO_TLS_SSL_PTR, &info);
+    return code == CURLE_OK && info && info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
 /* curl_multi_setopt(3) */
 static inline CURLMcode layover_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return (curl_multi_setopt)(multi, option, value);

@@ -36,6 +36,9 @@ package struct UpstreamOptions: Sendable {
     package var spareTransferCountMax = 256
     /// Called with each SSL_CTX of libcurl before its handshake, on the worker's thread. Nil: it is as libcurl made it. Default: nil.
     package var prepareTLS: (@Sendable (OpaquePointer) -> Void)?
+    /// Takes decrypted bytes from an SSL of libcurl that has them, without waiting, on the worker's thread; returns how many. Nil: what has
+    /// come when a send fails is lost. Default: nil.
+    package var readTLS: (@Sendable (OpaquePointer, UnsafeMutableRawBufferPointer) -> Int)?
     /// Limits on response heads and trailers.
     package var responseLimits = FramingLimits()
 

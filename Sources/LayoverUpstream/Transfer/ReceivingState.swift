@@ -1,4 +1,5 @@
 import LayoverHTTP
+import NIOCore
 
 /// How far the response of one attempt has got.
 struct ReceivingState {
@@ -18,6 +19,8 @@ struct ReceivingState {
     var chunks: ResponseBodyDecoder?
     /// Whether all chunks of an error response have come.
     var hasAllChunks = false
+    /// What had come when a send failed and libcurl had not read it; nil where that was not looked for.
+    var leftover: ByteBuffer?
     /// Of the head that is being received, as it came.
     var headByteCount = 0
     var headLineCount = 0

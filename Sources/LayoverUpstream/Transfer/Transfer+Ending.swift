@@ -14,6 +14,7 @@ extension Transfer {
             let trailers = trailerAssembler.bytes
             return .end(trailers: trailers.readableBytes > 0 ? trailers : nil)
         }
+        if let end = concludeLeftover(code) { return end }
         // The last piece of a success whose request was cut is not passed on.
         if receiving.isError || !isResponseComplete { releaseBody() }
         return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))

@@ -89,7 +89,8 @@ extension Transfer {
         setFreshConnect(attempt.needsFreshConnection || isAlone)
         setForbidReuse(isAlone)
         // Of a refused stream, too, libcurl only says so, and of the moment from which a parent proxy with TLS is there.
-        setVerbose(request.offersHTTP2 || request.parentUse == .tunnel && request.parent?.isSecure == true)
+        // Of a failed send, too, while the connection is still open.
+        setVerbose(request.framing != .none || request.offersHTTP2 || request.parentUse == .tunnel && request.parent?.isSecure == true)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if setOptions.isDial != isDial {
             setOptions.isDial = isDial

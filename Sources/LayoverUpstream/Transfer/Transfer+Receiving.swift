@@ -101,6 +101,7 @@ extension Transfer {
     /// chunk, keeps the connection, and only says so. What follows them would be the next response.
     func receivedRemark(_ text: UnsafeRawBufferPointer) {
         if text.starts(with: Self.refusedRemark) { sending.isRefused = true }
+        sendFailed(text)
         if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
 

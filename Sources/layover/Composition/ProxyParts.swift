@@ -52,7 +52,7 @@ struct ProxyParts: Sendable {
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
-        options.prepareTLS = { OwnAuthorities.refuse(in: $0) }
+        options.prepareTLS = LibcurlTLS.prepare
         options.readTLS = LibcurlTLS.read(from:into:)
         let libcurl = try LibcurlUpstream(options: options)
         let tls = try TLSClientContext(trustFile: libcurl.trustFile)

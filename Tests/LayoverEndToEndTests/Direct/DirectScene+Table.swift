@@ -295,21 +295,20 @@ extension DirectScene {
         client.receiveResponse()
     }
 
-    // Under TLS libcurl loses a response that has come when its send fails.
     private static let refusals: [DirectScene] = [
         DirectScene(
             name: "413 and close", client: sendingThenReading,
             origin: refusing("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"),
-            count: 10, securePaths: [.layover]),
+            count: 10),
         DirectScene(
             name: "401 and close, chunked", client: sendingThenReading,
             origin: refusing(
                 "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
                     + "2\r\nno\r\n0\r\n\r\n"
-            ), count: 10, securePaths: [.layover]),
+            ), count: 10),
         DirectScene(
             name: "404 and close without a word", client: sendingThenReading,
-            origin: refusing("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno"), count: 10, securePaths: [.layover]),
+            origin: refusing("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno"), count: 10),
         DirectScene(
             name: "http.client gets the 413", program: python,
             origin: refusing("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"),

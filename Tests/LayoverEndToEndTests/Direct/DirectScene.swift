@@ -23,8 +23,6 @@ struct DirectScene: Sendable, CustomStringConvertible {
     var count = 1
     /// On which paths it is played.
     var paths = DirectPath.allCases
-    /// On which paths it is played where the origin has TLS; each one that is left out has a reason at the scene.
-    var securePaths = DirectPath.allCases
     /// By which ways it is played.
     var ways = DirectWay.allCases
 

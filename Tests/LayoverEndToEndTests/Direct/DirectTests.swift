@@ -34,8 +34,7 @@ extension EndToEnd {
                     Issue.record("\(scene): a difference is listed whose line does not exist: \(difference.direct)")
                 }
                 for way in ways {
-                    let paths = isSecure ? scene.securePaths : scene.paths
-                    for passage in paths.compactMap({ rig.passage(way, $0) }) {
+                    for passage in scene.paths.compactMap({ rig.passage(way, $0) }) {
                         // A tunnel differs in nothing.
                         let differences = way == .tunnel ? [] : scene.differences.filter { $0.path == nil || $0.path == passage.path }
                         let expected = direct.map { line in differences.first { $0.direct == line }?.byLayover ?? line }

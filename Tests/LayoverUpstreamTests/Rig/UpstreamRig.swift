@@ -26,6 +26,7 @@ final class UpstreamRig: Sendable {
     ) throws {
         eventLoop = group.next()
         var options = UpstreamOptions(addressGuard: addressGuard)
+        options.prepareTLS = LibcurlTLS.prepare
         options.readTLS = LibcurlTLS.read(from:into:)
         adjust(&options)
         let upstream =
