@@ -79,7 +79,7 @@ extension EndToEnd.Direct {
             let expect = record.fields.filter { $0[0] == "expect" }
             let others = record.fields.filter { !$0[0].hasPrefix(":") && !["cookie", "expect"].contains($0[0]) }.map { $0.joined(separator: ": ") }
             return "\(record.method) \(record.path) \(record.bytes) \(pseudo) cookie \(cookie) expect \(expect) "
-                + DirectLog.essence(([""] + others).joined(separator: "\r\n"))
+                + DirectLog.essence((["fields"] + others).joined(separator: "\r\n"))
         }
     }
 
