@@ -109,6 +109,9 @@ class Peer:
 class Exchange2:
     """A request in the hands of an origin that speaks HTTP/2."""
 
+    # Fields of a response after which no more of the request is read.
+    last = ()
+
     def __init__(self, peer, stream, log):
         self.peer, self.stream, self.log = peer, stream, log
         self.fields = peer.event(stream).headers
@@ -138,13 +141,19 @@ class Exchange2:
             self.peer.h2.end_stream(self.stream)
         self.peer.flush()
 
-    def abort(self):
-        self.peer.h2.reset_stream(self.stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
+    def abort(self, code=h2.errors.ErrorCodes.INTERNAL_ERROR):
+        self.peer.h2.reset_stream(self.stream, code)
         self.peer.flush()
+
+    def stop(self):
+        """Asks the client to send no more (RFC 9113 section 8.1)."""
+        self.abort(h2.errors.ErrorCodes.NO_ERROR)
 
 
 class Exchange1:
     """The same for HTTP/1.1."""
+
+    last = (("connection", "close"),)
 
     def __init__(self, raw, file, log):
         self.raw, self.file, self.log, self.is_over, self.chunked = raw, file, log, False, False
@@ -214,6 +223,16 @@ class Exchange1:
         self.is_over = True
         self.raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
+    def stop(self):
+        """Says that nothing more follows, and throws away what comes: a close with unread bytes is a reset, which may overtake the response."""
+        self.is_over = True
+        self.raw.shutdown(socket.SHUT_WR)
+        try:
+            while self.raw.recv(65536):
+                pass
+        except OSError:
+            pass
+
 
 class Origin:
     def __init__(self, protocol, certificate, key):
@@ -273,11 +292,12 @@ class Client:
         self.peer.flush()
         return stream
 
-    def send(self, stream, body, end=False):
+    def send(self, stream, body, end=False, is_noted=True):
         try:
             self.peer.send(stream, body, end)
         except (Broken, h2.exceptions.H2Error):
-            self.log("could not send all")
+            if is_noted:
+                self.log("could not send all")
 
     def response(self, stream, pause=0):
         try:
@@ -341,6 +361,32 @@ def breaking(exchange):
     exchange.abort()
 
 
+def early(status, *fields, body=b"ok"):
+    """Answers before the end of the request, and reads it then."""
+    def script(exchange):
+        exchange.head(status, *fields, end=body is None)
+        if body is not None:
+            exchange.data(body)
+            exchange.end()
+        exchange.read()
+    return script
+
+
+def refusing(exchange):
+    """Answers, and reads no more."""
+    exchange.head(413, ("content-length", "3"), *exchange.last)
+    exchange.data(b"big")
+    exchange.end()
+    exchange.stop()
+
+
+def refused(client):
+    stream = client.request("POST", "/x", end=False)
+    # How much of it is sent is a race; the response is not.
+    client.send(stream, LONG, end=True, is_noted=False)
+    client.response(stream)
+
+
 def leaving(client):
     stream = client.request("POST", "/left", end=False)
     client.send(stream, b"part")
@@ -373,6 +419,11 @@ SCENES = {
     "interim response": (asking("GET"), interim),
     "response that breaks": (asking("POST", body=b"abc"), breaking),
     "client that resets its stream": (leaving, lambda exchange: exchange.read()),
+    "early success": (asking("POST", body=LONG), early(200)),
+    "early success with a length": (asking("POST", body=LONG), early(200, ("content-length", "2"))),
+    "early success without a body": (asking("POST", body=LONG), early(204, body=None)),
+    "early error": (asking("POST", body=LONG), early(404, ("content-length", "2"))),
+    "early refusal": (refused, refusing),
     "six streams": (six, answering()),
 }
 

@@ -26,6 +26,8 @@ struct ReceivingState {
     var headLineCount = 0
     /// Whether it came as HTTP/2.
     var isHTTP2 = false
+    /// Whether libcurl said that it can send no more because the stream has ended without an error.
+    var isStreamEnded = false
     var bodyByteCount = 0
     /// Whether libcurl waits for the end of the connection although the length is known.
     var isEndedByUs = false

@@ -30,6 +30,8 @@ struct SendingState {
     var peerCheckAt: UInt64?
     /// Whether the rest of the body is not sent, because of the response.
     var isStopped = false
+    /// Whether the request may have ended in this turn, after the final head came as HTTP/2.
+    var mayHaveEnded = false
     /// When something was last given to libcurl to send, on `MonotonicClock`.
     var lastAt: UInt64 = 0
 }

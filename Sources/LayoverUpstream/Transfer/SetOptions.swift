@@ -22,6 +22,7 @@ struct SetOptions {
     var isFresh = false
     var hasResolveEntry = false
     var forbidsReuse = false
+    var ignoresLength = false
     var connectMilliseconds = 0
     var maySeek = false
     var isVerbose = false

@@ -102,6 +102,7 @@ extension Transfer {
         switch kind {
         case CURLINFO_TEXT: transfer(context).receivedRemark(bytes)
         case CURLINFO_DATA_IN: transfer(context).receivedRawBody(bytes)
+        case CURLINFO_DATA_OUT: transfer(context).sentPiece()
         case CURLINFO_HEADER_OUT: transfer(context).sentHead(bytes)
         default: break
         }

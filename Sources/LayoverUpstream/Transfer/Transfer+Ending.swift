@@ -31,7 +31,8 @@ extension Transfer {
         // Complete with its head, whatever became of the connection then.
         if framing == .none || code == CURLE_OK { return true }
         // An origin that refuses a body may close while it is sent.
-        return receiving.isError && isResponseComplete && (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
+        guard receiving.isError, isResponseComplete || receiving.isStreamEnded else { return false }
+        return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_HTTP2_STREAM && receiving.isStreamEnded
     }
 
     private func concludeDial(_ code: CURLcode) -> UpstreamEvent {

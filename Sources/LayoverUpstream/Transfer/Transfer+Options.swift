@@ -88,6 +88,7 @@ extension Transfer {
         let isAlone = !request.mayBeSentTwice || !isDial && request.tunnelsWithCredentials
         setFreshConnect(attempt.needsFreshConnection || isAlone)
         setForbidReuse(isAlone)
+        setIgnoresLength(false)
         // Of a refused stream, too, libcurl only says so, and of the moment from which a parent proxy with TLS is there.
         // Of a failed send, too, while the connection is still open.
         setVerbose(request.framing != .none || request.offersHTTP2 || request.parentUse == .tunnel && request.parent?.isSecure == true)
@@ -124,6 +125,13 @@ extension Transfer {
         guard setOptions.forbidsReuse != forbids else { return }
         setOptions.forbidsReuse = forbids
         layover_set_long(easy, CURLOPT_FORBID_REUSE, forbids ? 1 : 0)
+    }
+
+    /// Lets libcurl read to the end of the stream, whatever the response says about its length. May be called in a callback.
+    func setIgnoresLength(_ ignores: Bool) {
+        guard setOptions.ignoresLength != ignores else { return }
+        setOptions.ignoresLength = ignores
+        layover_set_long(easy, CURLOPT_IGNORE_CONTENT_LENGTH, ignores ? 1 : 0)
     }
 
     /// Lets libcurl tell what it does; only where nothing else says it.

@@ -36,6 +36,7 @@ extension Transfer {
     /// libcurl writes the status of HTTP/2 as a status line: `HTTP/2 200`.
     private func takeHTTP2Status(_ line: UnsafeRawBufferPointer) throws(FramingError) -> ResponseHead? {
         receiving.isHTTP2 = true
+        readsToTheEndOfTheStream()
         loop.poller.sockets.noteHTTP2(on: descriptor)
         let status = Array("HTTP/1.1 ".utf8) + line.dropFirst(Self.http2Status.count)
         var head: ResponseHead?
@@ -102,6 +103,7 @@ extension Transfer {
     func receivedRemark(_ text: UnsafeRawBufferPointer) {
         if text.starts(with: Self.refusedRemark) { sending.isRefused = true }
         sendFailed(text)
+        if receiving.isHTTP2, Self.isStreamClosed(text) { receiving.isStreamEnded = true }
         if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
 

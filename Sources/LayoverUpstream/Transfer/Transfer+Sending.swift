@@ -25,6 +25,7 @@ extension Transfer {
     /// READFUNCTION: the next bytes of the body, chunked ones with their framing.
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard let reader = sending.reader else { return Int(CURL_READFUNC_ABORT) }
+        sentPiece()
         if reader.isComplete || sending.isStopped { return 0 }
         if sending.awaitsContinue { return waitForContinue() }
         switch sending.reader?.read(into: buffer) ?? .brokenOff {

@@ -35,6 +35,8 @@ final class WorkerLoop {
     /// Transfers with something to hand over at the end of the turn.
     private var touched: [Transfer] = []
     private var handingOver: [Transfer] = []
+    /// Transfers whose request may have ended in this turn; see `Transfer.readIfRequestEnded`.
+    private var readingAgain: [Transfer] = []
     private var isShuttingDown = false
 
     /// When this turn began, on `MonotonicClock`.
@@ -89,6 +91,7 @@ final class WorkerLoop {
         sweepIfDue()
         repeat {
             for generation in generations { generation.actIfDue(at: now) }
+            readAgain()
         } while drainResults()
         checkDeadlines()
         // Resuming may make libcurl deliver at once, which touches again.
@@ -120,6 +123,7 @@ final class WorkerLoop {
     }
 
     private func millisecondsToSleep() -> CInt {
+        guard readingAgain.isEmpty else { return 0 }
         var next = min(deadlineCheckAt ?? .max, sweepAt ?? .max)
         for generation in generations { next = min(next, generation.timerAt ?? .max) }
         if next == .max { return -1 }
@@ -133,6 +137,15 @@ final class WorkerLoop {
         if transfer.isTouched { return }
         transfer.isTouched = true
         touched.append(transfer)
+    }
+
+    func readsAgain(_ transfer: Transfer) { readingAgain.append(transfer) }
+
+    private func readAgain() {
+        guard !readingAgain.isEmpty else { return }
+        let transfers = readingAgain
+        readingAgain.removeAll(keepingCapacity: true)
+        for transfer in transfers { transfer.readIfRequestEnded() }
     }
 
     // MARK: Commands

@@ -40,7 +40,7 @@ extension EndToEnd.Direct {
         words += [authority.certificate, authority.identity.certificate, authority.identity.key]
         let result = try await Command(python, words).succeed(within: .seconds(90))
         let scenes = try result.output.split(separator: "\n").map { try JSONDecoder().decode(HTTP2Scene.self, from: Data($0.utf8)) }
-        #expect(scenes.count == 16, "each scene is played to its end: \(result.errors)")
+        #expect(scenes.count == 21, "each scene is played to its end: \(result.errors)")
         for scene in scenes {
             #expect(scene.http1 == scene.direct, "\(scene.name), origin by HTTP/1.1")
             let difference = Self.http2Differences[scene.name]
