@@ -64,6 +64,18 @@ struct RerouteTests {
         #expect(bench.wait(.zero).first == .end(id, .expired))
     }
 
+    /// `holdMax` had passed during the attempt, so only the end of the old lifetime was watched.
+    @Test(arguments: [750, 700, 650])
+    mutating func aShorterLifetimeEndsAnAttemptThatHasOutlastedHoldMax(lifetime: Int) {
+        let id = bench.parked(.reset, delay: .zero)
+        #expect(bench.wait(.zero) == [.start(id, .dueTime)])
+        #expect(bench.wait(.seconds(700)) == [], "only its wait is limited by holdMax")
+        #expect(bench.reroute(id, policy: .fixture { $0.lifetime = .seconds(lifetime) }).ended == [])
+        if lifetime > 700 { #expect(bench.wait(.seconds(lifetime - 701)).ended == []) }
+        #expect(bench.wait(lifetime > 700 ? .seconds(1) : .zero).ended == [id])
+        #expect(bench.state(id) == .expired)
+    }
+
     @Test mutating func aReloadNeverShortensTheLifeOfATicket() {
         let id = bench.accepted { $0.policy = .fixture { $0.lifetime = .seconds(3600) } }
         _ = bench.fail(id, .reset, delay: .seconds(99_999))

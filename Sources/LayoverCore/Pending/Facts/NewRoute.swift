@@ -15,7 +15,9 @@ struct NewRoute {
         takeHop(of: entry, &schedule)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         guard let changed = schedule.entries[id] else { return }
-        if changed.expiresAt != entry.expiresAt { schedule.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
+        // While an attempt is under way only the end of `lifetime` may be watched: that comes sooner, too.
+        let endsSooner = entry.attempt != nil && changed.lifetimeEnd < entry.lifetimeEnd
+        if endsSooner || changed.expiresAt != entry.expiresAt { schedule.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
         // One that waits for its time keeps it; whether it may be woken, and in which order it goes, is new.
         if entry.state == .waiting {
             // The pauses and the budget of another policy do not keep it.
