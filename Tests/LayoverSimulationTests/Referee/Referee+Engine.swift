@@ -324,13 +324,16 @@ extension Referee {
         if !isRight { breach("viewsMatchTheirMembers", "\(line.scope): \(view)") }
     }
 
-    /// Whether it goes on by another parent proxy than the one that it could not reach.
+    /// Whether it goes on by another parent proxy than the one that it could not reach; it may have to wait for its lane or its parents.
     /// So has one whose attempt through a parent proxy Layover itself cut off, once a reload has named another way. Such an attempt says
     /// nothing about the new way, so the entry is in no incident, held by a person or not, until that way is known to be shut
     /// (`whatWaitsForAnOriginIsInItsIncident`).
     private func hasAnotherWay(_ entry: Entry) -> Bool {
         switch entry.lastFailure?.kind {
-        case .parentProxyUnreachable: entry.eligibleBy == .reachability
+        case .parentProxyUnreachable:
+            // Of a request whose reload came before it joined nothing was seen but what the world saw.
+            entry.eligibleBy == .reachability
+                || entry.isBlocked && simulation.truth(of: entry)?.triedHops.last.map { $0 != entry.hop } == true
         case .proxyInternalResponse: seen[entry.id]?.triedHop.map { $0 != entry.hop } == true
         default: false
         }

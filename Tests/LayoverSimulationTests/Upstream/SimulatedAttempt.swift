@@ -75,6 +75,7 @@ final class SimulatedAttempt {
             endsAtParent = parentFate != nil
             fate = parentFate ?? worker.simulation.fateBehindParent(fate, of: truth)
         }
+        truth.triedHops = [attempt.request.parent?.hop]
         isTooLate = truth.isCancelTold
         isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
     }
