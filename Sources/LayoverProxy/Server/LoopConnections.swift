@@ -12,7 +12,7 @@ final class LoopConnections {
     private var unflushed: [ClientConnection] = []
     /// Streams among those that are open.
     private var streamCount = 0
-    private var sessions: [ObjectIdentifier: HTTP2Session] = [:]
+    private var sessions = ArrivedObjects<HTTP2Session>()
     let tunnels: LoopTunnels
 
     init(metrics: LoopMetrics) {
@@ -44,17 +44,17 @@ final class LoopConnections {
     }
 
     func opened(_ session: HTTP2Session) {
-        sessions[ObjectIdentifier(session)] = session
+        sessions.insert(session)
         countOpen()
     }
 
     func closed(_ session: HTTP2Session) {
-        sessions[ObjectIdentifier(session)] = nil
+        sessions.remove(session)
         countOpen()
     }
 
-    /// Connections of HTTP/2, whose streams are connections too.
-    var allSessions: [HTTP2Session] { Array(sessions.values) }
+    /// Connections of HTTP/2, whose streams are connections too. The oldest first.
+    var allSessions: [HTTP2Session] { sessions.inOrder }
 
     private func countOpen() {
         metrics.openConnectionCount.store(open.count - streamCount + sessions.count, ordering: .relaxed)

@@ -46,7 +46,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let workers: LoopWorkers
     let connections: LoopConnections
     /// Exchanges without a client.
-    private var unattended: [ObjectIdentifier: Exchange] = [:]
+    private var unattended = ArrivedObjects<Exchange>()
     private(set) var network = NetworkView()
     private let finalResponses = FinalResponses()
     private(set) var isDraining = false
@@ -153,7 +153,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         network.isOffline = tunnels != nil
         if let tunnels {
             for connection in connections.inOrder { connection.exchange?.wentOffline(cuts: tunnels == .cut) }
-            for exchange in unattended.values { exchange.wentOffline(cuts: tunnels == .cut) }
+            for exchange in unattended.inOrder { exchange.wentOffline(cuts: tunnels == .cut) }
         }
         connections.tunnels.modeSet(tunnels, now: engine.clock.now())
     }
@@ -183,7 +183,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.adopt(users: new.users)
             self.planner = RequestPlanner(rules: self.rules, addressGuard: self.addressGuard)
             for connection in self.connections.inOrder { connection.adoptedRules() }
-            for exchange in self.unattended.values { exchange.reroute() }
+            for exchange in self.unattended.inOrder { exchange.reroute() }
         }
     }
 
@@ -268,12 +268,12 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     private func register(_ exchange: Exchange) {
         guard exchange.phase != .ended else { return }
-        unattended[ObjectIdentifier(exchange)] = exchange
+        unattended.insert(exchange)
         if isShutDown { exchange.stop() }
     }
 
     func closed(_ exchange: Exchange) {
-        unattended[ObjectIdentifier(exchange)] = nil
+        unattended.remove(exchange)
         finishDrainingIfIdle()
     }
 
@@ -282,7 +282,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
 
     /// Whether the part of one response more may be kept.
     var mayKeepPart: Bool {
-        !isDraining && unattended.values.count { $0.store != nil && $0.machine.resumable != nil } < Self.keptPartsMax
+        !isDraining && unattended.all.count { $0.store != nil && $0.machine.resumable != nil } < Self.keptPartsMax
     }
 
     // MARK: The end
@@ -345,14 +345,14 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
             self.ticks?.cancel()
             self.connections.closeAll()
             self.accessLog?.close()
-            for exchange in self.unattended.values { exchange.stop() }
+            for exchange in self.unattended.inOrder { exchange.stop() }
             return self.workers.shutDown()
         }
     }
 
     private func finishDrainingIfIdle() {
         guard isDraining, connections.count == 0 else { return }
-        if !unattended.values.contains(where: \.mustFinish) { finishDraining() }
+        if !unattended.all.contains(where: \.mustFinish) { finishDraining() }
     }
 
     private func finishDraining() {
