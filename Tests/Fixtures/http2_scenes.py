@@ -40,7 +40,7 @@ class Peer:
     """One end of a connection by HTTP/2. One thread uses it."""
 
     def __init__(self, raw, is_client, window=None):
-        self.raw, self.events = raw, {}
+        self.raw, self.events, self.pongs = raw, {}, 0
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=is_client, header_encoding="utf-8"))
         self.h2.initiate_connection()
         if window:
@@ -63,6 +63,8 @@ class Peer:
             raise Broken("connection")
         for event in self.h2.receive_data(data):
             stream = getattr(event, "stream_id", None)
+            if isinstance(event, h2.events.PingAckReceived):
+                self.pongs += 1
             if isinstance(event, h2.events.RequestReceived):
                 self.fresh.append(stream)
             if isinstance(event, h2.events.DataReceived):
@@ -463,4 +465,5 @@ def main():
         thread.join()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,13 +20,15 @@ extension EndToEnd.Direct {
         "trailers both ways": ("origin: 3 bytes ba7816bf8f01cfea x-sum: 1", "origin: 3 bytes ba7816bf8f01cfea")
     ]
 
-    @Test func http2ClientSeesTheSameByLayover() async throws {
+    /// What a script of Python prints, a value for each line. It is told the port and the authority of a Layover whose origin speaks
+    /// HTTP/1.1, those of one whose origin speaks HTTP/2, and the certificates of the origins.
+    private static func output<Line: Decodable>(of script: String, readsAuthority: Bool) async throws -> [Line] {
         let tools = try await Command(Fixtures.script("python-tools.sh"), ["http2"]).run(within: .seconds(120))
         try #require(tools.status == 0, "h2 is not installed: \(tools.errors)")
         let python = tools.output.trimmingCharacters(in: .whitespacesAndNewlines) + "/bin/python"
         let files = try TemporaryFolder()
         let authority = try await TestAuthority(in: files)
-        var words = ["-B", Fixtures.path("http2_scenes.py")]
+        var words = ["-B", Fixtures.path(script)]
         var layovers: [RunningLayover] = []
         for isHTTP2 in [false, true] {
             let layover = try await RunningLayover.start(
@@ -37,10 +39,15 @@ extension EndToEnd.Direct {
             words += ["\(layover.proxyPort)", DirectRig.ownAuthority(of: layover)]
             layovers.append(layover)
         }
-        words += [authority.certificate, authority.identity.certificate, authority.identity.key]
+        words += (readsAuthority ? [authority.certificate] : []) + [authority.identity.certificate, authority.identity.key]
         let result = try await Command(python, words).succeed(within: .seconds(90))
-        let scenes = try result.output.split(separator: "\n").map { try JSONDecoder().decode(HTTP2Scene.self, from: Data($0.utf8)) }
-        #expect(scenes.count == 21, "each scene is played to its end: \(result.errors)")
+        withExtendedLifetime((layovers, files)) {}
+        return try result.output.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    }
+
+    @Test func http2ClientSeesTheSameByLayover() async throws {
+        let scenes: [HTTP2Scene] = try await Self.output(of: "http2_scenes.py", readsAuthority: true)
+        #expect(scenes.count == 21, "each scene is played to its end")
         for scene in scenes {
             #expect(scene.http1 == scene.direct, "\(scene.name), origin by HTTP/1.1")
             let difference = Self.http2Differences[scene.name]
@@ -48,6 +55,28 @@ extension EndToEnd.Direct {
             let expected = scene.direct.map { $0 == difference?.direct ? difference?.byLayover ?? $0 : $0 }
             #expect(scene.http2 == expected, "\(scene.name), origin by HTTP/2")
         }
-        withExtendedLifetime(layovers) {}
+    }
+
+    /// What `http2_withheld.py` prints.
+    private struct WithheldEnd: Decodable {
+        var name: String
+        /// What the client had of the response while the origin read nothing.
+        var early: [String]
+        /// What it got then.
+        var late: [String]
+        /// Whether the origin got all of the request.
+        var isWhole: Bool
+    }
+
+    /// END_STREAM of a success comes once its request is sent (decision 68).
+    @Test func http2ClientGetsTheEndOfASuccessOnceItsRequestIsSent() async throws {
+        let runs: [WithheldEnd] = try await Self.output(of: "http2_withheld.py", readsAuthority: false)
+        #expect(runs.map(\.name) == ["http/1.1, whole", "http/1.1, cut", "h2, whole", "h2, cut"])
+        for run in runs {
+            let isWhole = run.name.hasSuffix("whole")
+            #expect(run.early == ["200", "ok"], "\(run.name)")
+            #expect(run.late == [isWhole ? "end" : "reset INTERNAL_ERROR"], "\(run.name)")
+            #expect(run.isWhole == isWhole, "\(run.name)")
+        }
     }
 }
