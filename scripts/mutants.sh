@@ -48,6 +48,9 @@ for name in "$@"; do
         result=survived
     elif grep -q 'make sim SEED' "$work/run.log"; then
         result="killed   $(sed -n 's/^↳ \([A-Za-z]*\) at step.*/\1/p' "$work/run.log" | sort -u | tr '\n' ' ')"
+    elif grep -q 'Assertion failed: from ' "$work/run.log"; then
+        # The machine of an exchange refused a step that its table does not have.
+        result="killed   transition $(sed -n 's/.*Assertion failed: from //p' "$work/run.log" | sort -u | tr '\n' ' ')"
     else
         result="crashed or hung (status $status)"
     fi
