@@ -50,7 +50,8 @@ import Testing
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["SIM_SEED"].flatMap({ UInt64($0) }) { return [seed] }
         let count = environment["SIM_SEEDS"].flatMap { UInt64($0) } ?? UInt64(seedCount)
-        return (1...count).map { $0 }
+        let first = environment["SIM_FIRST"].flatMap { UInt64($0) } ?? 1
+        return (first..<first + count).map { $0 }
     }
 
     /// A simulation in which nothing happens would find nothing.
