@@ -27,6 +27,8 @@ final class AttemptRun {
     private var aborted: (attempt: UpstreamAttempt, entry: EntryID)?
     /// The origin in whose window the attempt is counted, because the engine does not know it.
     private var freshOrigin: Origin?
+    /// Bytes of a response that nobody reads, since its request was handed over.
+    var unreadByteCount = 0
 
     init(loop: ProxyLoop) { self.loop = loop }
 

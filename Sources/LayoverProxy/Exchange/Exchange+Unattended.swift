@@ -62,12 +62,31 @@ extension Exchange {
         if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
     }
 
-    /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it.
+    /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it, or where a part of
+    /// the request is still to be sent (decision 68).
     func answeredUnattended(_ head: ResponseHead) {
         originAnswered(.deliver(.answered), status: head.status)
         client?.response.share(head, of: self)
+        if isUnread, isStillSending { return }
         // mutant: unattended-body
         if client?.response.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
+    }
+
+    /// Whether nobody reads the response.
+    var isUnread: Bool { phase.isUnattended && client?.response.isSharing != true }
+
+    private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
+
+    /// Bytes of a response that are read for nobody once its request was handed over. To end it before would cut the request. The last
+    /// 64 KiB that were handed over may wait for the kernel, so the end of a short response is waited for. Default: 1 MiB.
+    private static let unreadByteCountMax = 1 << 20
+
+    /// A piece of a response that nobody reads, but whose request was still to be sent when it began.
+    func receiveUnread(_ bytes: ByteBuffer) {
+        run.taken(bytes.readableBytes)
+        guard !isStillSending else { return }
+        run.unreadByteCount += bytes.readableBytes
+        if run.unreadByteCount > Self.unreadByteCountMax { endUnread() }
     }
 
     /// No other request waits for its outcome.

@@ -168,6 +168,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func receiveRest(_ event: UpstreamEvent) {
         switch event {
         case .body(let bytes) where machine.resumable != nil: receiveContinuation(bytes)
+        case .body(let bytes) where isUnread: receiveUnread(bytes)
         case .body(let bytes): run.taken(recipient.receive(bytes, of: self))
         case .endWithheld: client?.response.endIsWithheld()
         case .complete where machine.resumable != nil: break

@@ -50,10 +50,11 @@ package final class ScriptedAttempt: @unchecked Sendable {
 
     static func lines(_ fields: RequestFields) -> [String] { fields.map { String(buffer: $0.line) } }
 
-    /// The first byte is about to leave.
+    /// The first byte is about to leave. The rest counts as handed over, unless only a part of the body is taken.
     @discardableResult
     package func beginSending() -> Self {
-        attempt.hasBegunSending.store(true, ordering: .releasing)
+        let wasBegun = attempt.hasBegunSending.exchange(true, ordering: .acquiringAndReleasing)
+        if !wasBegun { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
         return self
     }
 
@@ -63,6 +64,7 @@ package final class ScriptedAttempt: @unchecked Sendable {
     @discardableResult
     package func readBody(atMost countMax: Int = .max) -> Self {
         beginSending()
+        if countMax < .max { attempt.isBodyHandedOver.store(false, ordering: .relaxed) }
         worker.eventLoop.execute {
             self.takenCountMax = countMax
             self.openReader()
@@ -109,6 +111,7 @@ package final class ScriptedAttempt: @unchecked Sendable {
             $0.sendingEnd = result
             $0.trailers = trailers
         }
+        if result == .end { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
         if result == .end { whenSent?() }
         if result == .brokenOff { fail(.connectionTerminated, phase: .sending, evidence: .maybeApplied) }
     }

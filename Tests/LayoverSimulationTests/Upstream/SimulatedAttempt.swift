@@ -203,6 +203,8 @@ final class SimulatedAttempt {
     private func beginSending() {
         guard !attempt.hasBegunSending.load(ordering: .relaxed) else { return }
         attempt.hasBegunSending.store(true, ordering: .releasing)
+        // It takes all of the request before it answers, or says that it does not want the rest.
+        attempt.isBodyHandedOver.store(true, ordering: .relaxed)
         simulation.referee.sent(self)
     }
 
