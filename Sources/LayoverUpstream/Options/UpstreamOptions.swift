@@ -39,6 +39,9 @@ package struct UpstreamOptions: Sendable {
     /// Takes decrypted bytes from an SSL of libcurl that has them, without waiting, on the worker's thread; returns how many. Nil: what has
     /// come when a send fails is lost. Default: nil.
     package var readTLS: (@Sendable (OpaquePointer, UnsafeMutableRawBufferPointer) -> Int)?
+    /// Whether the peer has said by close_notify that it sends no more, of an SSL of libcurl. Nil: each end is taken for a proper one.
+    /// Default: nil.
+    package var hasCloseNotify: (@Sendable (OpaquePointer) -> Bool)?
     /// Limits on response heads and trailers.
     package var responseLimits = FramingLimits()
 

@@ -19,6 +19,8 @@ struct ReceivingState {
     var chunks: ResponseBodyDecoder?
     /// Whether all chunks of an error response have come.
     var hasAllChunks = false
+    /// Whether a response without a length ended with TLS, but without close_notify: it may have been cut off.
+    var isEndUnclosed = false
     /// What had come when a send failed and libcurl had not read it; nil where that was not looked for.
     var leftover: ByteBuffer?
     /// Of the head that is being received, as it came.

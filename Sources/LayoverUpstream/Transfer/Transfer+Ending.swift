@@ -9,15 +9,18 @@ extension Transfer {
     /// Makes the last event of the attempt, before the handle is removed and its facts are gone.
     func conclude(_ code: CURLcode) -> UpstreamEvent {
         if isDial { return concludeDial(code) }
-        if isComplete(code) {
+        let isEndUnclosed = code == CURLE_OK && receiving.isEndUnclosed && receiving.framing == .untilClose
+        let result = isEndUnclosed ? CURLE_PARTIAL_FILE : code
+        if isComplete(result) {
             passOnWithheld()
             let trailers = trailerAssembler.bytes
             return .end(trailers: trailers.readableBytes > 0 ? trailers : nil)
         }
         if let end = concludeLeftover(code) { return end }
+        attempt?.isEndUnclosed = isEndUnclosed && (receiving.isError || isRequestSent)
         // The last piece of a success whose request was cut is not passed on.
         if receiving.isError || !isResponseComplete { releaseBody() }
-        return .failed(Failure.judged(code: code, cause: abortCause, progress: progress))
+        return .failed(Failure.judged(code: result, cause: abortCause, progress: progress))
     }
 
     private func isComplete(_ code: CURLcode) -> Bool {

@@ -69,7 +69,9 @@ extension Transfer {
             loop.touch(self)
         // Of what follows where nothing may, libcurl only says so.
         case .chunked, .length(0): setVerbose(true)
-        case .length, .untilClose: break
+        // And of the end of the connection only while it is open.
+        case .untilClose: if setOptions.isSecure { setVerbose(true) }
+        case .length: break
         }
         if !isRequestSent, isEarly(head) { return }
         loop.outbox.add(.head(head, sendings: sending.count), of: attempt)
@@ -103,6 +105,7 @@ extension Transfer {
     func receivedRemark(_ text: UnsafeRawBufferPointer) {
         if text.starts(with: Self.refusedRemark) { sending.isRefused = true }
         sendFailed(text)
+        if text.starts(with: Self.closingRemark) { connectionCloses() }
         if receiving.isHTTP2, Self.isStreamClosed(text) { receiving.isStreamEnded = true }
         if Self.excessRemarks.contains(where: { text.starts(with: $0) }) { foundExcess() }
     }
@@ -119,6 +122,14 @@ extension Transfer {
     private func foundExcess() { setForbidReuse(true) }
 
     private static let refusedRemark = Array("REFUSED_STREAM".utf8)
+
+    private static let closingRemark = Array("Closing connection".utf8)
+
+    /// DEBUGFUNCTION: libcurl is about to close the connection. It takes any end of TLS for a proper one (decision 92).
+    private func connectionCloses() {
+        guard receiving.framing == .untilClose, setOptions.isSecure, let tls = layover_get_tls(easy) else { return }
+        receiving.isEndUnclosed = loop.options.hasCloseNotify?(OpaquePointer(tls)) == false
+    }
 
     private static let excessRemarks: [[UInt8]] = [
         Array("Excess found".utf8), Array("Leftovers after chunking".utf8),

@@ -52,8 +52,9 @@ struct ProxyParts: Sendable {
         let addressGuard = OwnAddressGuard()
         var options = UpstreamOptions(addressGuard: addressGuard)
         options.caFile = settings.tls.caFile
-        options.prepareTLS = LibcurlTLS.prepare
+        options.prepareTLS = { OwnAuthorities.refuse(in: $0) }
         options.readTLS = LibcurlTLS.read(from:into:)
+        options.hasCloseNotify = LibcurlTLS.hasCloseNotify
         let libcurl = try LibcurlUpstream(options: options)
         let tls = try TLSClientContext(trustFile: libcurl.trustFile)
         let upstream = RehearsedUpstream(

@@ -11,8 +11,7 @@ extension DirectScene {
                 guard connection.noteRequest(in: log) != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\n\r\nall of it")
                 connection.closeSilently()
-            // libcurl takes such an end for a proper one (decision 92).
-            }, securePaths: [.layover], ways: [.tunnel, .interception, .secureTarget]),
+            }, ways: [.tunnel, .interception, .secureTarget]),
         DirectScene(
             name: "response with a length that ends without close_notify",
             client: posting,

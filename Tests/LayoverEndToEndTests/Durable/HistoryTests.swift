@@ -83,7 +83,7 @@ extension EndToEnd {
             let read = "import sqlite3,sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT url FROM ticket').fetchone())"
             let file = scene.layover.folder.file("layover.sqlite").path
             let urls = try await Command("/usr/bin/python3", ["-c", read, file]).succeed().output
-            #expect(urls.trimmingCharacters(in: .whitespacesAndNewlines).hasSuffix("/echo/\(tail)"))
+            #expect(urls.trimmingCharacters(in: .whitespacesAndNewlines).hasSuffix("/made/\(tail)"))
             let again = try await scene.restarted()
             try await expect(tail, id, in: again)
             #expect(origin.records.count == 1)
@@ -94,8 +94,8 @@ extension EndToEnd {
             #expect(try await scene.layover.call("GET", "/v1/pending/\(id)").text.contains("/made/\(tail)\""))
             let found = try await list(scene, "q=tail&sort=url").data
             #expect(found.map(\.id) == [id])
-            #expect(found.first?.url.hasSuffix("/echo/\(tail)") == true)
-            #expect(try await scene.layover.command("show", id).run().output.contains("/echo/\(tail)"))
+            #expect(found.first?.url.hasSuffix("/made/\(tail)") == true)
+            #expect(try await scene.layover.command("show", id).run().output.contains("/made/\(tail)"))
         }
     }
 }

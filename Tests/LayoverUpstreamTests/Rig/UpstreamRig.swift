@@ -26,8 +26,8 @@ final class UpstreamRig: Sendable {
     ) throws {
         eventLoop = group.next()
         var options = UpstreamOptions(addressGuard: addressGuard)
-        options.prepareTLS = LibcurlTLS.prepare
         options.readTLS = LibcurlTLS.read(from:into:)
+        options.hasCloseNotify = LibcurlTLS.hasCloseNotify
         adjust(&options)
         let upstream =
             if let resolver {
