@@ -2,8 +2,9 @@
 
     terminal.py [--columns N] [--rows N] [--steps JSON] [--errors-apart] -- COMMAND...
 
-Steps are done in order: each waits for the text "expect" in what came since the step before, then acts: "resize" [columns, rows],
-"send" a text, "signal" a number to the command. The exit code is the command's, or 124 if a text did not come within 20 seconds.
+Steps are done in order: each waits for the text "expect" in what came since the step before, or for two different texts that the
+regular expression "change" matches. Then it acts: "resize" [columns, rows], "send" a text, "signal" a number to the command. The exit
+code is the command's, or 124 if a text did not come within 60 seconds.
 With --errors-apart standard error is no terminal.
 """
 import argparse
@@ -11,6 +12,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -18,11 +20,17 @@ import sys
 import termios
 import time
 
-WAIT_MAX = 20
+WAIT_MAX = 60
 
 
 def resize(descriptor, columns, rows):
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def has_come(step, since):
+    if "change" in step:
+        return len(set(re.findall(step["change"].encode(), since))) > 1
+    return step.get("expect", "").encode() in since
 
 
 def main():
@@ -63,7 +71,7 @@ def main():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
             since += data
-        while steps and steps[0].get("expect", "").encode() in since:
+        while steps and has_come(steps[0], since):
             step, since, deadline = steps.pop(0), b"", time.monotonic() + WAIT_MAX
             if "resize" in step:
                 resize(terminal, *step["resize"])
