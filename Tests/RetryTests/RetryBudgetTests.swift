@@ -24,6 +24,20 @@ struct RetryBudgetTests {
         #expect(budget.retryRequested() == nil)
     }
 
+    @Test func otherBoundsLeaveWhatIsUnderWayAndWhatWasEarned() {
+        var budget = RetryBudget(ratio: 1, minimum: 2)
+        budget.operationStarted()
+        for _ in 1...2 { #expect(budget.retryRequested() == .minimum) }
+        budget.limit(ratio: 0, minimum: 1)
+        budget.operationStarted()
+        #expect(budget.minimumInUse == 2)
+        #expect(budget.availableCount == 1)
+        #expect(budget.retryRequested() == .token)
+        #expect(budget.retryRequested() == nil)
+        budget.limit(ratio: 0, minimum: 3)
+        #expect(budget.availableCount == 1)
+    }
+
     @Test func tokensAreSpentForGoodUnlessTheRetryIsAbandoned() {
         var budget = RetryBudget(ratio: 1, minimum: 0)
         budget.operationStarted()

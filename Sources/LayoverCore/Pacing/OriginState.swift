@@ -192,12 +192,12 @@ struct OriginState: Sendable {
 
     mutating func keep(_ place: EntryPlace, of entry: Entry) {
         let order = DispatchOrder(of: entry, isAskedFor: entry.isAttemptAskedFor)
-        changePacing(of: entry.policy.name) { $0.keep(place, order: order) }
+        changePacing(of: entry.policy.name) { $0.keep(place, of: entry, order: order) }
     }
 
     /// Takes out what was kept back and may go now.
-    mutating func takeKept(now: Timestamp, isCurrent: (EntryPlace) -> Bool) -> [EntryPlace] {
-        pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takeKept(now: now, isCurrent: isCurrent) } }
+    mutating func takeKept(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
+        pacings.keys.sorted().flatMap { name in changePacing(of: name) { $0.takeKept(now: now, current: current) } }
     }
 
     /// The policies whose requests a pause holds up.

@@ -6,7 +6,7 @@ import Retry
 /// A status that is retried and says when to come back (`Retry-After`) begins a pause. Until its end nothing goes by itself,
 /// requests included that were never tried; then one goes as the canary. Its response lets eight go at once, and each response
 /// after it one more. A status that does not say when costs the retry budget. What a pause or the budget keeps back waits in
-/// `kept`, in its order.
+/// `kept` and `owing`, in its order.
 /// Contract: section 2, "A busy origin is paused".
 struct StatusPacing: Sendable {
     /// Tells a pause from others of the same origin.
@@ -32,13 +32,15 @@ struct StatusPacing: Sendable {
     private(set) var pause: Pause?
     /// What status retries may still cost. Nil until the first of them.
     private(set) var budget: RetryBudget?
-    /// Entries whose turn has come and which a pause or the budget keeps back.
+    /// Entries whose turn has come and which a pause keeps back.
     private var kept = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
+    /// Those that the budget keeps back. They stand in the way of no other.
+    private var owing = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
     private let windowMax: Int
 
     init(windowMax: Int) { self.windowMax = windowMax }
 
-    var keptCount: Int { kept.count }
+    var keptCount: Int { kept.count + owing.count }
     /// Whether it says nothing that is not known without it.
     var isIdle: Bool { entryCount == 0 && pause == nil && budget == nil }
 
@@ -91,34 +93,55 @@ struct StatusPacing: Sendable {
     func keeps(_ entry: Entry, now: Timestamp) -> Bool { isPaused(entry, now: now) || lacksBudget(for: entry) }
 
     /// Whether the retry of a status has to wait until others have ended.
-    func lacksBudget(for entry: Entry) -> Bool {
+    ///
+    /// Its own policy says how many may be under way: another of the same name may have the bounds of before a reload.
+    ///
+    /// - Parameter count: How many others go before it.
+    func lacksBudget(for entry: Entry, after count: Int = 0) -> Bool {
         guard entry.owesBudget, !entry.isAttemptAskedFor, let bound = entry.policy.budget else { return false }
+        var budget = self.budget ?? RetryBudget(ratio: bound.ratio, minimum: bound.minimum)
+        budget.limit(ratio: bound.ratio, minimum: bound.minimum)
         // mutant: boundless
-        return (budget?.availableCount ?? bound.minimum) <= 0
+        return budget.availableCount <= count
     }
 
-    mutating func keep(_ place: EntryPlace, order: OriginState.DispatchOrder) { kept.push(place, key: order) }
+    mutating func keep(_ place: EntryPlace, of entry: Entry, order: OriginState.DispatchOrder) {
+        if lacksBudget(for: entry) { owing.push(place, key: order) } else { kept.push(place, key: order) }
+    }
 
     /// Takes out as many as may go now, in their order. A pause that is over ends.
-    mutating func takeKept(now: Timestamp, isCurrent: (EntryPlace) -> Bool) -> [EntryPlace] {
+    ///
+    /// - Parameter current: The entry of a place that is not stale.
+    mutating func takeKept(now: Timestamp, current: (EntryPlace) -> Entry?) -> [EntryPlace] {
         var places: [EntryPlace] = []
+        while let (_, place) = owing.first {
+            let entry = current(place)
+            if let entry, lacksBudget(for: entry, after: places.count) { break }
+            _ = owing.popFirst()
+            if entry != nil { places.append(place) }
+        }
+        let paidCount = places.count
         let room = endPause(now: now) ? kept.count : room(now: now)
-        while places.count < room, let (_, place) = kept.popFirst() {
-            if isCurrent(place) { places.append(place) }
+        while places.count - paidCount < room, let (order, place) = kept.popFirst() {
+            guard let entry = current(place) else { continue }
+            // Others may have used the budget meanwhile.
+            if lacksBudget(for: entry) { owing.push(place, key: order) } else { places.append(place) }
         }
         return places
     }
 
     private func room(now: Timestamp) -> Int {
         guard let first = kept.first else { return 0 }
-        // Without a pause only the budget keeps anything.
-        guard let pause else { return budget?.availableCount ?? kept.count }
+        guard let pause else { return kept.count }
         // Only one that a person asked for goes before the end.
         if now < pause.end { return pause.underWay == 0 && first.key.isAskedFor ? 1 : 0 }
         return max(0, pause.window - pause.underWay)
     }
 
-    mutating func dropStale(isCurrent: (EntryPlace) -> Bool) { kept.removeAll { !isCurrent($1) } }
+    mutating func dropStale(isCurrent: (EntryPlace) -> Bool) {
+        kept.removeAll { !isCurrent($1) }
+        owing.removeAll { !isCurrent($1) }
+    }
 
     // MARK: Attempts
 
@@ -159,9 +182,13 @@ struct StatusPacing: Sendable {
         return (grant != nil, grant)
     }
 
-    /// Requests that begin from now on add to the budget.
+    /// Requests that begin from now on add to the budget. A reload may have given it other bounds.
     mutating func openBudget(_ bound: Policy.Budget) {
-        if budget == nil { budget = RetryBudget(ratio: bound.ratio, minimum: bound.minimum) }
+        if budget == nil {
+            budget = RetryBudget(ratio: bound.ratio, minimum: bound.minimum)
+        } else {
+            budget?.limit(ratio: bound.ratio, minimum: bound.minimum)
+        }
     }
 
     mutating func end(_ grant: RetryBudget.Grant, wasMade: Bool) {

@@ -115,7 +115,7 @@ extension Schedule {
     private mutating func letKeptGo(to origin: Origin, now: Timestamp) {
         guard !origins[origin].pacings.isEmpty else { return }
         let pausedBefore = origins[origin].pausedPolicies
-        for place in origins[origin].takeKept(now: now, isCurrent: { entries.isCurrent($0) }) {
+        for place in origins[origin].takeKept(now: now, current: { entries.isCurrent($0) ? entries[$0.id] : nil }) {
             makeEligibleAgain(place.id, by: entries[place.id]?.eligibleBy ?? .reachability)
         }
         if origins[origin].pausedPolicies != pausedBefore { toAnnounce.insert(origin) }

@@ -18,12 +18,12 @@ public struct RetryBudget: Sendable, Hashable {
     }
 
     /// Retries that may always be under way at once.
-    public let minimum: Int
+    public private(set) var minimum: Int
     /// Retries under way that the minimum paid for.
     public private(set) var minimumInUse = 0
     /// Counted in thousandths, because adding 0.1 ten times to a floating-point number does not make 1.
     private var thousandths = 0
-    private let earnedThousandths: Int
+    private var earnedThousandths: Int
     private let thousandthsMax: Int
 
     /// Makes a budget with an empty bucket.
@@ -36,15 +36,23 @@ public struct RetryBudget: Sendable, Hashable {
     ///     without trouble, besides the minimum. 0 to 1 000 000. Default: 100.
     public init(ratio: Double = 0.2, minimum: Int = 3, tokenCountMax: Int = 100) {
         self.minimum = max(0, minimum)
-        earnedThousandths = ratio > 0 ? Int((min(ratio, 1000) * 1000).rounded()) : 0
+        earnedThousandths = Self.earnedThousandths(ratio)
         thousandthsMax = min(max(0, tokenCountMax), 1_000_000) * 1000
+    }
+
+    private static func earnedThousandths(_ ratio: Double) -> Int { ratio > 0 ? Int((min(ratio, 1000) * 1000).rounded()) : 0 }
+
+    /// Gives it other bounds. What is under way and what is in the bucket stay.
+    package mutating func limit(ratio: Double, minimum: Int) {
+        self.minimum = max(0, minimum)
+        earnedThousandths = Self.earnedThousandths(ratio)
     }
 
     /// Whole tokens in the bucket.
     public var tokenCount: Int { thousandths / 1000 }
 
     /// Retries that would be granted now.
-    public var availableCount: Int { minimum - minimumInUse + tokenCount }
+    public var availableCount: Int { max(0, minimum - minimumInUse) + tokenCount }
 
     /// An operation began. Retries of it do not count as beginning.
     public mutating func operationStarted() {

@@ -226,6 +226,61 @@ struct StatusBudgetTests {
         #expect(tokens() == 0)
     }
 
+    // MARK: Reloads
+
+    private func waiting(ratio: Double = 0, minimum: Int, name: String = "test") -> Policy {
+        .fixture {
+            $0.name = name
+            $0.budget = .init(ratio: ratio, minimum: minimum)
+        }
+    }
+
+    /// Regression: the budget kept the bounds of before the reload, so the entry waited for ever.
+    @Test(arguments: ["test", "other"])
+    mutating func reloadThatRaisesTheMinimumLetsAKeptRetryGo(name: String) {
+        let id = bench.parked(unavailable, policy: waiting(minimum: 0))
+        #expect(bench.wait(.seconds(1)) == [])
+        #expect(bench.entry(id)?.waitingFor == .pause)
+        #expect(bench.reroute(id, policy: waiting(minimum: 1, name: name)) == [.start(id, .dueTime)])
+        #expect(inUse(name) == 1)
+        _ = bench.deliver(id)
+        #expect(inUse(name) ?? 0 == 0)
+    }
+
+    /// Regression: nothing was earned for it under the policy that the reload gave it.
+    @Test(arguments: ["test", "other"])
+    mutating func keptRetryIsPaidForByTheRatioOfTheNewPolicy(name: String) {
+        let id = bench.parked(unavailable, policy: waiting(minimum: 0))
+        #expect(bench.wait(.seconds(1)) == [])
+        #expect(bench.reroute(id, policy: waiting(ratio: 1, minimum: 0, name: name)) == [])
+        _ = bench.fresh(1) + bench.fresh(-1)
+        #expect(bench.state(id) == .attempting)
+    }
+
+    @Test mutating func reloadThatLowersTheMinimumKeepsWhatIsOverIt() {
+        bench = PendingBench(perOriginAttemptCountMax: 64)
+        let ids = (0..<3).map { _ in bench.parked(unavailable, policy: waiting(minimum: 2)) }
+        _ = bench.wait(.seconds(1))
+        #expect(bench.states(ids) == [.attempting, .attempting, .waiting])
+        #expect(bench.reroute(ids[2], policy: waiting(minimum: 1)) == [])
+        _ = bench.deliver(ids[0])
+        #expect(bench.state(ids[2]) == .waiting)
+        _ = bench.deliver(ids[1])
+        #expect(bench.state(ids[2]) == .attempting)
+        #expect(inUse() == 1)
+    }
+
+    /// A request that a client holds keeps the policy of before.
+    @Test mutating func retryUnderTheOldPolicyLeavesTheNewBoundsToOthers() {
+        bench = PendingBench(perOriginAttemptCountMax: 64)
+        let new = bench.parked(unavailable, delay: .seconds(2), policy: waiting(minimum: 0))
+        _ = bench.reroute(new, policy: waiting(minimum: 1))
+        let old = bench.parked(unavailable, delay: .seconds(3), policy: waiting(minimum: 0))
+        #expect(bench.wait(.seconds(2)) == [.start(new, .dueTime)])
+        #expect(bench.wait(.seconds(1)) == [])
+        #expect(bench.entry(old)?.waitingFor == .pause)
+    }
+
     // MARK: Held, late, and stopped
 
     @Test mutating func retryOfAHeldEntryUsesNoBudget() {

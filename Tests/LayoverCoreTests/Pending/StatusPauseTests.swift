@@ -232,6 +232,19 @@ struct StatusPauseTests {
         #expect(Set(served) == Set(untimed + [timed]))
     }
 
+    /// Regression: it took the place of the canary after the pause, so nothing of its policy went.
+    @Test mutating func retryWithoutBudgetKeepsNoOtherAfterAPause() {
+        var policy = policy
+        policy.budget = .init(ratio: 0, minimum: 0)
+        let untimed = bench.park(unavailable, delay: .seconds(1), policy: policy).0
+        let other = bench.park(.reset, delay: .seconds(1), policy: policy).0
+        let timed = refused(for: .seconds(2), policy: policy)
+        _ = bench.command(.cancel, timed)
+        #expect(bench.wait(.seconds(1)).compactMap(\.started) == [])
+        #expect(bench.wait(.seconds(1)).compactMap(\.started) == [other])
+        #expect(bench.state(untimed) == .waiting)
+    }
+
     @Test mutating func deliverHandsOutWhatTheBudgetHasNoRetryFor() {
         var policy = policy
         policy.budget = .init(ratio: 0, minimum: 1, whenSpent: .deliver)

@@ -15,6 +15,10 @@ struct NewRoute {
         takeHop(of: entry, &schedule)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         guard let changed = schedule.entries[id] else { return }
+        // What it owes is paid by the budget of now.
+        if changed.owesBudget, let budget = changed.policy.budget {
+            schedule.origins[entry.origin].changePacing(of: changed.policy.name) { $0.openBudget(budget) }
+        }
         // While an attempt is under way only the end of `lifetime` may be watched: that comes sooner, too.
         let endsSooner = entry.attempt != nil && changed.lifetimeEnd < entry.lifetimeEnd
         if endsSooner || changed.expiresAt != entry.expiresAt { schedule.timers.add(.expiry(id), at: max(changed.expiresAt, now)) }
