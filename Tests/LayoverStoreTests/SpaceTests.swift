@@ -58,7 +58,7 @@ struct SpaceTests {
         await store.close()
     }
 
-    /// A row that cannot be read stands for a damaged page: only the call that meets it fails.
+    /// A row that cannot be read plays the damaged page. Only the call that meets it fails.
     @Test func damageConcernsOnlyTheCallThatMeetsIt() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options: .quiet(folder.url.path))

@@ -3,7 +3,7 @@
 ///
 /// The table of entries keeps it: each change of an entry takes its old share out and puts its new one in.
 struct IncidentTally: Sendable {
-    /// What one member counts for.
+    /// The facts of one member that its incident counts.
     struct Share: Sendable, Hashable {
         var incident: IncidentID
         /// Whether it goes on without a person.
@@ -36,7 +36,7 @@ struct IncidentTally: Sendable {
     private(set) var ways: [Way: Int] = [:]
     /// All members, by their attempts. There are as many keys as there are limits in use, and numbers below them.
     private var attempts: [Attempts: Int] = [:]
-    /// Those members that go on without a person.
+    /// The number of members that go on without a person, by their attempts.
     private var automatic: [Attempts: Int] = [:]
 
     mutating func add(_ share: Share) { change(by: 1, share) }
@@ -82,7 +82,7 @@ struct IncidentTally: Sendable {
 }
 
 extension Entry {
-    /// What it counts for in its incident; nil where it is in none.
+    /// The facts that its incident counts; nil where the entry is in none.
     var incidentShare: IncidentTally.Share? {
         guard let incident else { return nil }
         var (isAutomatic, isRetryable, isWoken) = (false, true, false)

@@ -34,7 +34,7 @@ struct StatusPacing: Sendable {
     private(set) var budget: RetryBudget?
     /// Entries whose turn has come and which a pause keeps back.
     private var kept = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
-    /// Those that the budget keeps back. They stand in the way of no other.
+    /// Entries that the budget keeps back. They stand in the way of no other.
     private var owing = PendingHeap<OriginState.DispatchOrder, EntryPlace>()
     private let windowMax: Int
 

@@ -53,7 +53,7 @@ struct EntryHistory: Sendable {
     mutating func remember(_ ended: Entry) {
         guard countMax > 0 else { return }
         var entry = ended
-        // That of a ticket is cut once its end is on disk (`urlIsStored`).
+        // The URL of a ticket is cut once its end is on disk (`urlIsStored`).
         if entry.ticket == nil, entry.cutURL(to: Self.urlByteCountMax) { entry.foldTarget() }
         if let place = places[entry.id] {
             entries[Int(place)] = entry

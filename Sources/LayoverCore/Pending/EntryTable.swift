@@ -14,7 +14,7 @@ struct EntryTable: Sendable {
     private(set) var heldCount = 0
     /// Entries whose attempts go on without a client, and that no others wait for.
     private(set) var unattendedCount = 0
-    /// What each open incident shows of its members.
+    /// The counts of its members that each open incident shows.
     private(set) var incidentTallies: [IncidentID: IncidentTally] = [:]
     /// Full but for the last one. Nil only while an entry is being taken out.
     private var chunks: [[Entry?]] = []

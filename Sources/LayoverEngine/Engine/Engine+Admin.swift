@@ -137,7 +137,7 @@ extension Engine {
 
     // MARK: Configuration
 
-    /// The configuration was read anew, well or not.
+    /// Takes the result of a reload of the configuration, success or failure.
     package func reloaded(_ report: ReloadReport) {
         lastReload = report
         events.append(.reloaded(report))

@@ -270,7 +270,7 @@ struct UnattendedTests {
         #expect(bench.state(id) == .attempting, "the ticket waits for it")
     }
 
-    /// Nobody waits for one without a client; somebody does once it is to become a ticket.
+    /// An entry without a client has no reader. It has one as soon as it is to become a ticket.
     @Test mutating func canaryGoesSoonerOnceItBecomesATicket() throws {
         let patient = bench.parked()
         for _ in 0..<6 {

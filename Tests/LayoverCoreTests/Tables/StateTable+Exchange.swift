@@ -72,7 +72,7 @@ private struct ExchangeTrial {
         case "attempt fails for good" where isTrying: return fail(.fixture(.httpProtocolError, phase: .connecting))
         case "attempt fails, PUT arriving" where isTrying: return fail(.reset, method: "PUT", body: .arriving)
         case "request is complete" where machine.phase == .collecting(for: .verdict):
-            // Made anew: a failure has come before.
+            // The trial is a new one, in which a failure has come before.
             var trial = ExchangeTrial(ExchangePhase.attempting.name)
             _ = trial.fail(.reset, method: "PUT", body: .arriving)
             let step = trial.machine.collected(

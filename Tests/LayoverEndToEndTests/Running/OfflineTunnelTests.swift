@@ -3,7 +3,7 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// An app with a kept-alive https connection in a tunnel, while somebody says `layover offline`.
+    /// An app with a kept-alive https connection in a tunnel, while a person runs `layover offline`.
     @Suite struct OfflineTunnels {
         private struct Status: Decodable {
             struct Tunnels: Decodable, Equatable {

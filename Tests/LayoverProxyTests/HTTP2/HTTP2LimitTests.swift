@@ -124,7 +124,7 @@ struct HTTP2LimitTests {
 
     // MARK: Heads
 
-    /// A reference of one byte stands for a field of 3 900 (RFC 7541 section 6.1).
+    /// A reference of one byte expands to a field of 3 900 bytes (RFC 7541 section 6.1).
     @Test func referencesCountAsTheFieldsThatTheyStandFor() async throws {
         try await withProxy { proxy in
             let client = try await HTTP2RawClient.connect(to: proxy)

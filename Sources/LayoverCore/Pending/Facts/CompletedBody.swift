@@ -12,7 +12,7 @@ struct CompletedBody {
             entry.isBodyReplayable = isReplayable
         }
         PutCoalescing(id: id, now: now).takePlaces(&schedule)
-        // It will leave the window as a big one, so it has to be in it as one. One without a client is in no window.
+        // A request that leaves the window as a big one has to be counted in it as one. A request without a client is in no window.
         guard entry.state == .attempting, !entry.isUnattended, schedule.entries[id]?.isBig != entry.isBig else { return }
         for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].grewBig() }
     }

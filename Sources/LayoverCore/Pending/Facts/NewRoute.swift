@@ -15,7 +15,7 @@ struct NewRoute {
         takeHop(of: entry, &schedule)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         guard let changed = schedule.entries[id] else { return }
-        // What it owes is paid by the budget of now.
+        // The retry that the entry owes is paid by the budget of the new policy.
         if changed.owesBudget, let budget = changed.policy.budget {
             schedule.origins[entry.origin].changePacing(of: changed.policy.name) { $0.openBudget(budget) }
         }

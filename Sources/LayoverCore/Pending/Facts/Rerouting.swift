@@ -7,7 +7,7 @@ struct Rerouting: Sendable {
     /// Counts reloads, so that a ticket shows whether it has its route of now.
     let number: UInt8
     private let find: @Sendable (TicketRecord) -> TicketRoute
-    /// Those that were there when it began, in the order of their arrival.
+    /// The entries that were there when the reload began, in the order of their arrival.
     private let ids: [ArrivalOrder.Item]
     private var next = 0
     private var policies = SharedPolicies()
@@ -34,7 +34,7 @@ struct Rerouting: Sendable {
     }
 }
 
-/// What a ticket has by the present configuration.
+/// The route, policy and parent proxy of a ticket by the present configuration.
 package struct TicketRoute: Sendable {
     package var route: String?
     package var policy: Policy
