@@ -116,8 +116,9 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         decoder.reset(isHeadRequest: false, isConnect: true)
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         timeout = loop.eventLoop.scheduleTask(deadline: readyBy) { bound.value.fail(bound.value.failure.timedOutAtParent) }
-        channel.writeAndFlush(head, promise: nil)
+        // Read first: see `UpgradeHandshake.begin`.
         channel.read()
+        channel.writeAndFlush(head, promise: nil)
     }
 
     private func readResponse() {

@@ -54,8 +54,9 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         attempt.hasBegunSending.store(true, ordering: .releasing)
         startTimeout(attempt.request.timeouts.firstByte)
         schedulePeerCheck()
-        channel.writeAndFlush(requestHead, promise: nil)
+        // With a read under way, the channel reads what has come before it closes for a failed write (`BaseSocketChannel.flushNow`).
         readMore()
+        channel.writeAndFlush(requestHead, promise: nil)
     }
 
     /// - Parameter limit: Longest wait for the next bytes; nil: none.

@@ -44,6 +44,9 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether bytes were passed on since the channel's read began.
     private var hasDelivered = false
     private var isDelivering = false
+    /// Whether `TLSEstablished` is passed on at the moment. What is flushed meanwhile is sent behind it: a write that fails then finds
+    /// handlers that can be told what came before the failure.
+    private var isAnnouncing = false
     /// Whether the channel has a read under way whose `channelReadComplete` is to come.
     private var isInRead = false
     /// Whether the peer has ended its sending side.
@@ -205,9 +208,11 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let event = TLSEstablished(
             applicationProtocol: session.applicationProtocol, serverName: serverName(of: session), isResumed: session.isResumed)
         // A handler may put others in its own place now. What came behind the handshake is for those, once it is gone.
-        isDelivering = true
+        (isDelivering, isAnnouncing) = (true, true)
         context?.fireUserInboundEventTriggered(event)
-        isDelivering = false
+        (isDelivering, isAnnouncing) = (false, false)
+        // Where a read is wanted, the channel reads what has come before it closes for a failed write (`BaseSocketChannel.flushNow`).
+        if isReadWanted { context?.read() }
         encrypt()
         context?.flush()
         if isReadWanted { deliver() }
@@ -320,13 +325,16 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     package final func flush(context: ChannelHandlerContext) {
         sending.flush()
+        if !isAnnouncing { sendFlushed(context) }
+    }
+
+    private func sendFlushed(_ context: ChannelHandlerContext) {
         encrypt()
         context.flush()
     }
 
     package final func channelWritabilityChanged(context: ChannelHandlerContext) {
-        encrypt()
-        context.flush()
+        sendFlushed(context)
         context.fireChannelWritabilityChanged()
     }
 
@@ -369,9 +377,9 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .output:
             guard case .established = phase else { return context.close(mode: .output, promise: promise) }
             sending.endOutput(promise)
-            encrypt()
-            context.flush()
+            sendFlushed(context)
         case .all:
+            if isAnnouncing { sendFlushed(context) }
             if case .established(let session) = phase, !isOutputCut {
                 session.end()
                 sendOutgoing()
