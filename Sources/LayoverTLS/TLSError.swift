@@ -56,4 +56,8 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension TLSError {
     package static let closedInHandshake = TLSError(.closed(isCertificateSent: false), "the connection was closed")
+
+    static func closed(_ session: TLSSession) -> TLSError {
+        TLSError(.closed(isCertificateSent: session.isCertificateSent), closedInHandshake.reason)
+    }
 }

@@ -28,6 +28,6 @@ final class CertificateVerdict {
         isKnown = true
         loop.interceptions?.rejected(
             pair, rejection, reason: error?.description ?? "it closed the connection without a request",
-            isRelayed: loop.rules.routes.relaysRejected(loop.planner.spelledAsInRules(pair.host)), now: loop.engine.clock.now())
+            isRelayed: loop.planner.relaysRejected(pair.host), now: loop.engine.clock.now())
     }
 }

@@ -13,8 +13,8 @@ extension ClientConnection {
         decoder.endOfMessages()
         let host = plan.request.origin.host
         let pair = RejectionMemory.Pair(client: clientAddress, host: host)
-        let mayRelay = loop.rules.routes.relaysRejected(loop.planner.spelledAsInRules(host))
-        guard let interceptions = loop.interceptions, !(mayRelay && interceptions.relays(pair, now: loop.engine.clock.now()))
+        guard let interceptions = loop.interceptions,
+            !(loop.planner.relaysRejected(host) && interceptions.relays(pair, now: loop.engine.clock.now()))
         else { return openTunnel(head, plan, isConnected: false) }
         phase = .handingOver
         write(ByteBuffer(string: "HTTP/1.1 200 Connection Established\r\n\r\n"))

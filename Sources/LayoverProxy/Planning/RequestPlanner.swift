@@ -162,8 +162,11 @@ final class RequestPlanner {
             host: spelledAsInRules(address.origin.host), path: target, method: head.methodString)
     }
 
+    /// Whether connections to an intercepted host become tunnels while clients reject our certificate.
+    func relaysRejected(_ host: String) -> Bool { rules.routes.relaysRejected(spelledAsInRules(host)) }
+
     /// The host as a route spells it, where both are spellings of one address: `127.1` and `0x7f000001` are `127.0.0.1`.
-    func spelledAsInRules(_ host: String) -> String {
+    private func spelledAsInRules(_ host: String) -> String {
         if spellings.isEmpty { return host }
         return NetworkAddress(anySpelling: host).flatMap { spellings[$0] } ?? host
     }

@@ -44,8 +44,8 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether bytes were passed on since the channel's read began.
     private var hasDelivered = false
     private var isDelivering = false
-    /// Whether `TLSEstablished` is passed on at the moment. What is flushed meanwhile is sent behind it: a write that fails then finds
-    /// handlers that can be told what came before the failure.
+    /// Whether `TLSEstablished` is passed on. What is flushed meanwhile is sent behind it: only then can be passed on what came before a
+    /// write that fails.
     private var isAnnouncing = false
     /// Whether the channel has a read under way whose `channelReadComplete` is to come.
     private var isInRead = false
@@ -109,7 +109,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package final func channelInactive(context: ChannelHandlerContext) {
         if turn.end() { proceed() }
         switch phase {
-        case .handshaking(let session), .suspended(let session): fail(closed(session))
+        case .handshaking(let session), .suspended(let session): fail(.closed(session))
         case .established:
             deliver()
             isInputEnded = true
@@ -126,10 +126,6 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .inactive, .established, .ended: break
         }
         context.fireErrorCaught(error)
-    }
-
-    private func closed(_ session: TLSSession) -> TLSError {
-        TLSError(.closed(isCertificateSent: session.isCertificateSent), "the connection was closed")
     }
 
     private func fail(_ error: TLSError) {
@@ -213,8 +209,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         (isDelivering, isAnnouncing) = (false, false)
         // Where a read is wanted, the channel reads what has come before it closes for a failed write (`BaseSocketChannel.flushNow`).
         if isReadWanted { context?.read() }
-        encrypt()
-        context?.flush()
+        if let context { sendFlushed(context) }
         if isReadWanted { deliver() }
         if hasDelivered, !isInRead, let context { channelReadComplete(context: context) }
     }
@@ -240,7 +235,6 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch phase {
         case .inactive, .ended: return
         case .handshaking, .suspended, .established:
-            // Most often there is nothing before them.
             if ciphertext.readableBytes == 0 { ciphertext = bytes } else { ciphertext.writeBuffer(&bytes) }
         }
         proceedInTurn()
@@ -290,7 +284,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // What has come must count before its end does.
         if turn.end() { proceed() }
         switch phase {
-        case .handshaking(let session), .suspended(let session): fail(closed(session))
+        case .handshaking(let session), .suspended(let session): fail(.closed(session))
         case .established:
             deliver()
             inputEnded(.connection)
@@ -397,11 +391,10 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func endOutput(_ session: TLSSession) {
         guard let context else { return }
-        let promise = sending.takeOutputEnd()
         if !isOutputCut {
             session.end()
             sendOutgoing()
         }
-        context.close(mode: .output, promise: promise)
+        context.close(mode: .output, promise: sending.takeOutputEnd())
     }
 }

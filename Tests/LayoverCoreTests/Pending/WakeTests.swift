@@ -124,6 +124,13 @@ struct WakeTests {
         #expect(bench.mode(.auto) == [.start(id, .reachability)])
     }
 
+    @Test mutating func offlineThatCutsReachesWhatOfflineLeft() {
+        let id = bench.parked(policy: .fixture { $0.wakeOnReachable = false })
+        _ = bench.wait(.seconds(1))
+        #expect(bench.mode(.offline) == [.abandonConnecting(id)])
+        #expect(bench.set.modeChanged(to: .offline, cuts: true, now: bench.now) == [.abortAttempt(id, isCommanded: true)])
+    }
+
     @Test mutating func offlineStartsNothing() {
         let ids = [bench.parked(), bench.parked(.reset)]
         #expect(bench.mode(.offline) == [])

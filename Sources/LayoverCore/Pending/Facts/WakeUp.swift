@@ -14,7 +14,7 @@ struct WakeUp {
     }
 
     private func wake(_ id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id], entry.policy.wakeOnReachable, !entry.isUnattended else { return }
+        guard let entry = schedule.entries[id], entry.policy.wakeOnReachable else { return }
         switch entry.fullState {
         // It may be hanging on a network that is gone.
         case .attempting: schedule.abandonAttempt(of: id)
