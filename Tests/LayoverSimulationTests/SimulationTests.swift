@@ -70,7 +70,7 @@ import Testing
             "delivered tickets", "cancelled tickets", "failed tickets", "deaths after a reload", "not adopted",
             "broken after its client left", "superseded", "words taken back", "failed searches", "stores opened later", "requests for a rest", "resumed answers", "attempt counts reset",
             "closed sockets", "clients lost before the head", "clients lost after the head", "unattended entries",
-            "crowds lost", "clients lost within the body", "responses read for others",
+            "crowds lost", "crowds behind a pause", "clients lost within the body", "responses read for others",
         ]
         for kind in kinds { #expect(tally[kind, default: 0] > 0, "\(kind) never happened: \(tally)") }
     }

@@ -23,10 +23,17 @@ extension ClientConnection {
                 }
             }
             noteProgress()
-            if phase == .idle, isInputClosed { closeWhenWritten() }
+            if isInputClosed { inputIsOver() }
         } catch {
             refuse(error)
         }
+    }
+
+    /// Nothing comes behind what was decoded.
+    private func inputIsOver() {
+        if phase == .idle { return closeWhenWritten() }
+        // One that was pipelined, and begun after the client had ended its input: its body is never complete.
+        if phase == .exchanging, exchange?.isReceivingRequest == true { exchange?.clientClosedInput() }
     }
 
     private func begin(_ head: RequestHead) {

@@ -84,6 +84,9 @@ struct AnswerReader {
     }
 
     private mutating func readHead(isHead: () -> Bool) -> Event? {
+        guard bytes[position...].starts(with: "HTTP/1.1".utf8.prefix(bytes.count - position)) else {
+            return broken("\(bytes.count - position) bytes where a response begins")
+        }
         let start = position
         var lines: [String] = []
         while let line = line() {

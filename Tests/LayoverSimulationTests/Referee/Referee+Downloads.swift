@@ -49,6 +49,12 @@ extension Referee {
         return nil
     }
 
+    /// An origin that sends less than the rest has broken off, too.
+    func partEnded(_ attempt: SimulatedAttempt, _ part: Representation?) {
+        let download = attempt.truth.download
+        if let part, part == download.representation, download.doneCount < part.byteCount { attemptsStartOver(attempt) }
+    }
+
     /// After 64 KiB of progress the attempts are counted from one again.
     func attemptsStartOver(_ attempt: SimulatedAttempt) {
         let truth = attempt.truth

@@ -117,7 +117,10 @@ extension SimulatedAttempt {
     private func sendBody(_ response: Response, _ reply: Fate.Reply, sentCount: Int) {
         guard !isOver else { return }
         let left = response.places
-        if left.isEmpty { return deliver([.end(trailers: nil)]) }
+        if left.isEmpty {
+            simulation.referee.partEnded(self, response.representation)
+            return deliver([.end(trailers: nil)])
+        }
         if attempt.bytesOutstanding.load(ordering: .relaxed) > 256 << 10 {
             attempt.isReceivingPaused.store(true, ordering: .releasing)
             goesOnSending = { [weak self] in self?.sendBody(response, reply, sentCount: sentCount) }

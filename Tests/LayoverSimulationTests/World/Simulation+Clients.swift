@@ -12,6 +12,7 @@ extension Simulation {
         let requests = makeDrafts() ?? makeDelicate() ?? makeDownload() ?? (0..<count).map { _ in makeRequest(isTunnel: isTunnel) }
         try addClient(with: requests)
         maySendTwins(of: requests)
+        maySendCrowd()
         if chance(50) { settle() }
     }
 

@@ -60,7 +60,7 @@ extension Simulation {
 
     /// The head of a response is on its way to a client.
     func responseBegan(_ answer: AnswerReader.Answer, _ client: SimulatedClient) {
-        guard answer.requestNumber != nil, isUnlucky(8), let request = client.current else { return }
+        guard answer.requestNumber != nil, let request = client.current, isUnlucky(request.hasTwins ? 60 : 8) else { return }
         loseClient(of: request, "clients lost after the head")
     }
 
@@ -107,6 +107,25 @@ extension Simulation {
         later(.milliseconds([1, 3, 20, 7000].randomElement(using: &misfortune) ?? 1)) { [unowned self] in
             guard !isRecovering, !isDraining else { return }
             try? addClient(with: [makeTwin(of: first)])
+        }
+    }
+
+    /// An origin tells all to come again later, and several clients wait for the same moment.
+    func maySendCrowd() {
+        guard !isRecovering, !isDraining, Int.random(in: 0..<100, using: &crowding) < 3 else { return }
+        count("crowds behind a pause")
+        let origin = origins[Int.random(in: 0..<origins.count, using: &crowding)]
+        moods[origin] = .busy
+        let name = ["limited", "limited", "deferring"].randomElement(using: &crowding)
+        for _ in 0..<Int.random(in: 3...6, using: &crowding) {
+            later(.milliseconds([0, 5, 100, 500].randomElement(using: &crowding) ?? 5)) { [unowned self] in
+                guard !isRecovering, !isDraining else { return }
+                let request = RequestTruth(
+                    number: requests.count + 1, method: "GET", origin: origin, hasKey: false, policyName: name, asksToPass: false,
+                    expectsContinue: false, isChunked: false, bodyByteCount: nil, carriesCredentials: false)
+                requests[request.number] = request
+                try? addClient(with: [request])
+            }
         }
     }
 

@@ -26,6 +26,8 @@ final class Simulation {
     var generator: SeededGenerator
     /// For what goes wrong at the worst moment.
     var misfortune: SeededGenerator
+    /// For crowds.
+    var crowding: SeededGenerator
     /// For parent proxies.
     var parentage: SeededGenerator
     let time = VirtualTime()
@@ -96,6 +98,7 @@ final class Simulation {
         self.seed = seed
         generator = SeededGenerator(seed: seed)
         misfortune = SeededGenerator(seed: seed &* 48_271 &+ 11)
+        crowding = SeededGenerator(seed: seed &* 16_807 &+ 5)
         parentage = SeededGenerator(seed: seed &* 69_621 &+ 3)
         hasParents = Int.random(in: 0..<3, using: &parentage) == 0
         trace = Trace(isOn: isTraced)
