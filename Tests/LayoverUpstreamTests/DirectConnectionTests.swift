@@ -46,6 +46,30 @@ struct DirectConnectionTests {
                 " HTTP/1.1\r\nA: 1\r\nHost: 127.0.0.1:\(origin.port)\r\nB: 2\r\nContent-Length: 2\r\nC: 3\r\n\r\nab"))
     }
 
+    /// The last piece of a body may wait for an origin that does not read.
+    @Test func requestIsSentOnceTheKernelHasAllOfIt() async throws {
+        let byteCount = 16 << 20
+        let mayRead = Signal()
+        let origin = try MisbehavingOrigin { connection in
+            guard connection.readHead() != nil else { return }
+            connection.answer("ok")
+            mayRead.block()
+            _ = connection.readBody(isChunked: false, byteCount: byteCount)
+        }
+        defer { origin.stop() }
+        try await Path.$pieceByteCountMax.withValue(byteCount) {
+            try await direct { rig in
+                let body = rig.body(String(repeating: "a", count: byteCount), mayBeSentTwice: true)
+                let record = rig.start(rig.request("PUT", port: origin.port, framing: .length(byteCount), body: body))
+                _ = await record.waitFor { $0.events.contains("endWithheld") }
+                #expect(record.attempt?.progress == AttemptProgress(phase: .sending, bytesSent: Int64(byteCount)))
+                mayRead.fire()
+                #expect(await record.ended().events.last == "end")
+                #expect(record.attempt?.progress.phase == .awaitingResponse)
+            }
+        }
+    }
+
     @Test func unrepeatableRequestUsesAConnectionThatWasJustUsed() async throws {
         let origin = try Self.numberingOrigin()
         defer { origin.stop() }

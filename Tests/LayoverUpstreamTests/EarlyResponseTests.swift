@@ -310,7 +310,7 @@ extension OriginConnection {
     /// Reads a body whose head was read.
     ///
     /// - Returns: Whether all of it came.
-    fileprivate func readBody(isChunked: Bool, byteCount: Int) -> Bool {
+    func readBody(isChunked: Bool, byteCount: Int) -> Bool {
         guard isChunked else { return read(byteCount) != nil }
         var count = 0
         while let line = readLine(), let size = Int(line, radix: 16) {

@@ -67,7 +67,7 @@ extension DirectConnection {
             attempt.hasBegunSending.store(false, ordering: .releasing)
             return brokeAtOnce(code, attempt)
         }
-        if request.body == nil || sending.reader?.isComplete == true { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
+        if sending.isComplete { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
         if sending.awaitsContinue { startWaitingForContinue() } else if sending.reader?.isComplete == false { sendBody() }
         noteDeadline()
         readMore()
@@ -141,7 +141,7 @@ extension DirectConnection {
             out.clear()
             guard readPiece(into: &out, of: attempt) else { return }
             if out.readableBytes > 0, let code = handOver(out) { return sendingBroke(code, attempt) }
-            if sending.reader?.isComplete == true { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
+            if sending.isComplete { attempt.isBodyHandedOver.store(true, ordering: .relaxed) }
         }
         let number = attemptCount
         worker.eventLoop.execute { if self.attemptCount == number { self.sendBody() } }
@@ -274,6 +274,7 @@ extension DirectConnection {
         sending.waitingByteCount = 0
         sending.byteCount += Int64(count)
         sending.lastAt = worker.eventLoop.now
+        if sending.isComplete { attempt?.isBodyHandedOver.store(true, ordering: .relaxed) }
         acknowledgeTicketsAtOnce()
         sendBody()
         noteDeadline()

@@ -41,7 +41,7 @@ package final class UpstreamAttempt: @unchecked Sendable {
     package let hasBegunSending = Atomic<Bool>(false)
     /// Whether a connection is being made. Not set where there was one.
     package let isConnecting = Atomic<Bool>(false)
-    /// Whether the whole body of the request was handed over for sending.
+    /// Whether the whole body of the request was handed over: to the kernel, or to libcurl, which keeps up to 64 KiB of it.
     package let isBodyHandedOver = Atomic<Bool>(false)
     /// Bytes of the body of the request that were handed over for sending.
     package let bodyBytesSent = Atomic<Int64>(0)

@@ -77,8 +77,8 @@ extension Exchange {
 
     private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
 
-    /// Bytes of a response that are read for nobody once its request was handed over. To end it before would cut the request. The last
-    /// 64 KiB that were handed over may wait for the kernel, so the end of a short response is waited for. Default: 1 MiB.
+    /// Bytes of a response that are read for nobody once its request was handed over. To end it before would cut the request. libcurl may
+    /// have the last 64 KiB of it, so the end of a short response is waited for. Default: 1 MiB.
     private static let unreadByteCountMax = 1 << 20
 
     /// A piece of a response that nobody reads, but whose request was still to be sent when it began.

@@ -15,6 +15,8 @@ enum Path: String, Sendable, CaseIterable {
     @TaskLocal static var current = Path.libcurl
     /// `DirectOptions.idleForUnrepeatableMax` of the rigs that are made.
     @TaskLocal static var idleForUnrepeatableMax = Duration.seconds(2)
+    /// `DirectOptions.pieceByteCountMax` of the rigs that are made.
+    @TaskLocal static var pieceByteCountMax = 64 << 10
 
     func upstream(dialledBy libcurl: LibcurlUpstream, _ options: UpstreamOptions) throws -> any Upstream {
         guard self == .direct else { return libcurl }
@@ -22,6 +24,7 @@ enum Path: String, Sendable, CaseIterable {
         direct.tls = try TLSClientContext(trustFile: libcurl.trustFile)
         direct.idleConnectionAgeMax = options.idleConnectionAgeMax
         direct.idleForUnrepeatableMax = Self.idleForUnrepeatableMax
+        direct.pieceByteCountMax = Self.pieceByteCountMax
         direct.idleConnectionCountMax = options.idleConnectionCountMax
         direct.bytesOutstandingMax = options.bytesOutstandingMax
         direct.continueWaitMax = options.continueWaitMax
