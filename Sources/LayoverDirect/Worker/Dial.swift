@@ -22,7 +22,7 @@ final class Dial: UpstreamReceiver {
     func begin() {
         attempt.workerState = self
         let dialled = UpstreamAttempt(
-            request: attempt.request.dial, number: attempt.number, needsFreshConnection: true, parent: attempt, receiver: self)
+            request: attempt.request.dial, number: attempt.number, needsFreshConnection: true, owner: attempt, receiver: self)
         self.dialled = dialled
         worker.dialler.start(dialled)
     }

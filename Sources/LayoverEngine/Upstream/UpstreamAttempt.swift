@@ -28,7 +28,7 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// authenticated as a whole (NTLM, Negotiate: RFC 4559 section 6) is for this client only.
     package let client: Int?
     /// The attempt that gets the connection of this one, and is told how far it is. Nil where nobody else does.
-    private let parent: UpstreamAttempt?
+    private let owner: UpstreamAttempt?
     /// Asked by the worker, on its thread, each time that the connection is open and the first byte of the request is about to
     /// leave. Nil: it may be sent.
     package let permit: SendingPermit?
@@ -61,7 +61,7 @@ package final class UpstreamAttempt: @unchecked Sendable {
     /// A connection is being made.
     package func connectingBegan() {
         isConnecting.store(true, ordering: .relaxed)
-        parent?.isConnecting.store(true, ordering: .relaxed)
+        owner?.isConnecting.store(true, ordering: .relaxed)
     }
 
     /// How far it has got, as far as that is known before its end. From any thread.
@@ -77,7 +77,7 @@ package final class UpstreamAttempt: @unchecked Sendable {
     package init(
         request: UpstreamRequest, number: Int, needsFreshConnection: Bool = false,
         wantsConnectionFacts: Bool = false, permit: SendingPermit? = nil,
-        client: Int? = nil, parent: UpstreamAttempt? = nil, receiver: any UpstreamReceiver
+        client: Int? = nil, owner: UpstreamAttempt? = nil, receiver: any UpstreamReceiver
     ) {
         self.request = request
         self.number = number
@@ -85,7 +85,7 @@ package final class UpstreamAttempt: @unchecked Sendable {
         self.wantsConnectionFacts = wantsConnectionFacts
         self.permit = permit
         self.client = client
-        self.parent = parent
+        self.owner = owner
         self.receiver = receiver
     }
 }

@@ -15,7 +15,7 @@ final class StopSignal: Sendable {
 
     /// Calls `stop` at the first request, or when standard input ends: the process that has the other end of the pipe has ended, or its
     /// command has. For a proxy that belongs to one command, which no signal but SIGKILL ends sooner: they are meant for the command.
-    func listenToParent(_ stop: @escaping @Sendable () async -> Void) {
+    func listenToLauncher(_ stop: @escaping @Sendable () async -> Void) {
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
         Thread.detachNewThread { [self] in
             var (byte, count) = (UInt8(0), 1)
