@@ -25,7 +25,7 @@ package struct LinkSnapshot: Sendable, Hashable {
     /// A route for every destination of a family that no other route is for.
     package struct DefaultRoute: Sendable, Hashable {
         package var family: Family
-        /// Index of the link it leaves by; 0 when it names none (several next hops).
+        /// Index of the link it leaves by; 0 when it names none (a multipath route).
         package var linkIndex: Int32
         /// Nil on a point-to-point link.
         package var gateway: String?

@@ -9,7 +9,7 @@ import NIOCore
 /// It is read from all the time, idle or not, unless the recipient of a response is behind: so the end of an idle connection is seen
 /// at once. Requests follow one another; the next begins only when all of the one before and of its response has passed.
 ///
-/// `@unchecked Sendable`: confined to its event loop; calls from elsewhere hop there.
+/// `@unchecked Sendable`: confined to its event loop; calls from elsewhere switch to it.
 final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 

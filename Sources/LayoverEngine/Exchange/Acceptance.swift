@@ -50,7 +50,7 @@ package enum AcceptanceResult: Sendable, Hashable {
     }
 }
 
-/// An exchange that asks for a ticket. Each call hops to its loop.
+/// An exchange that asks for a ticket. Each call switches to its loop.
 package protocol AcceptingExchange: AnyObject, Sendable {
     /// Once, and never from within the request.
     func acceptance(_ result: AcceptanceResult)

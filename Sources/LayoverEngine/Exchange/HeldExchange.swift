@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// An exchange in the pending set, as the engine reaches it. Its loop implements this; each call hops there.
+/// An exchange in the pending set, as the engine reaches it. Its loop implements this; each call switches to it.
 package protocol HeldExchange: AnyObject, Sendable {
     /// Makes the next attempt.
     ///

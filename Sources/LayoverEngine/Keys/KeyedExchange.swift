@@ -3,7 +3,7 @@ package import NIOCore
 
 /// A request with an `Idempotency-Key` whose client accepts a ticket, as the engine sees it.
 package protocol KeyedExchange: AnyObject, Sendable {
-    /// Hops to its loop; never from within the claim.
+    /// Switches to its loop; never from within the claim.
     func keyDecided(_ decision: KeyDecision)
 }
 

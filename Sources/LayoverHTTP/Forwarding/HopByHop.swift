@@ -1,4 +1,4 @@
-/// Which fields end at this hop, in both directions (RFC 9110 section 7.6.1).
+/// Which fields end at this proxy, in both directions: the hop-by-hop ones (RFC 9110 section 7.6.1).
 extension KnownField {
     /// Fields that concern one connection only and are never forwarded.
     ///

@@ -6,7 +6,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     case other
     // Framing and routing.
     case host, contentLength, transferEncoding, trailer, expect, maxForwards, via
-    // Hop by hop.
+    // Hop-by-hop.
     case connection, keepAlive, proxyConnection, te, upgrade, http2Settings
     case proxyAuthorization, proxyAuthenticate, proxyAuthenticationInfo
     // Ours: every name that begins with `Layover-`.

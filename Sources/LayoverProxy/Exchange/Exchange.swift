@@ -10,7 +10,7 @@ import Synchronization
 /// the recipient: a client, the store or the cache. A request becomes a ticket by a change of the recipient. A ticket that waits in
 /// the store has no exchange; each of its attempts gets one.
 ///
-/// `@unchecked Sendable`: confined to the loop; calls from elsewhere hop there.
+/// `@unchecked Sendable`: confined to the loop; calls from elsewhere switch to it.
 final class Exchange: UpstreamReceiver, @unchecked Sendable {
     let loop: ProxyLoop
     /// Without its body and its fields until they have been read from the store.

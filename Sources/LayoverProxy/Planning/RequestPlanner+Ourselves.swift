@@ -119,10 +119,10 @@ extension RequestPlanner {
             error: .httpRequestDenied)
     }
 
-    // MARK: Last hop
+    // MARK: Final recipient
 
     /// `Max-Forwards: 0`: we are the final recipient (RFC 9110 section 7.6.2).
-    func answerAsLastHop(_ head: RequestHead) -> OwnResponse {
+    func answerAsFinalRecipient(_ head: RequestHead) -> OwnResponse {
         guard head.method == .trace else { return Self.options }
         // As it is read: a request by HTTP/2 was written as one of HTTP/1.1.
         var echo = "TRACE \(MaskedRouteKeys.text(head.targetString)) HTTP/1.\(head.version == .http10 ? 0 : 1)\r\n"

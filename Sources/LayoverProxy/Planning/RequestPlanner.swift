@@ -41,7 +41,7 @@ final class RequestPlanner {
         if head.hasViaToken(viaToken) { throw loop() }
         if head.method == .connect, intercepted != nil { throw Self.connectInside }
         if head.method == .connect { return try planTunnel(head, isLoopback: isLoopback, cache: &cache) }
-        if head.maxForwards == 0 { return .answer(answerAsLastHop(head)) }
+        if head.maxForwards == 0 { return .answer(answerAsFinalRecipient(head)) }
         let inside = try addressInside(intercepted, of: head, &cache)
         if let address = inside ?? cache.address(of: head) {
             let target = Self.target(of: head)

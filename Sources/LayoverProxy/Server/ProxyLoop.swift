@@ -8,7 +8,7 @@ import Synchronization
 
 /// Everything that one event loop of the listener shares among its connections.
 ///
-/// `@unchecked Sendable`: all mutable state is touched on the loop only; calls from elsewhere hop there.
+/// `@unchecked Sendable`: all mutable state is touched on the loop only; calls from elsewhere switch to it.
 package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     package let eventLoop: any EventLoop
     package let engine: Engine

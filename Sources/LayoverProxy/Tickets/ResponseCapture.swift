@@ -4,7 +4,7 @@ import NIOCore
 
 /// The response to a ticket on its way to the store: small ones in memory, others in a spool file.
 ///
-/// Confined to its loop. `@unchecked Sendable`: the calls of others hop there.
+/// Confined to its loop. `@unchecked Sendable`: the calls of others switch to it.
 final class ResponseCapture: @unchecked Sendable {
     private let status: Int
     private let fields: ByteBuffer

@@ -6,7 +6,7 @@ import Synchronization
 
 /// One attempt as a test holds it: what the proxy wants to send, and the strings by which it is answered.
 ///
-/// `@unchecked Sendable`: the private variables are touched on the loop only, by methods that hop there.
+/// `@unchecked Sendable`: the private variables are touched on the loop only, by methods that switch to it.
 package final class ScriptedAttempt: @unchecked Sendable {
     /// What has been seen of it.
     package struct Seen: Sendable {

@@ -26,7 +26,7 @@ struct LinkSnapshotTests {
 
     @Test func aRouteOverALinkThatIsAwayIsLeftOut() {
         #expect(LinkSnapshot(links: [], defaultRoutes: [route]) == LinkSnapshot())
-        // One over several next hops names no link.
+        // A multipath route names no link.
         let several = LinkSnapshot.DefaultRoute(family: .ipv4, linkIndex: 0)
         #expect(LinkSnapshot(links: [ethernet], defaultRoutes: [several]).hasDefaultRoute)
     }

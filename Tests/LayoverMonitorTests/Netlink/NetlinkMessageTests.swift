@@ -88,7 +88,7 @@ struct NetlinkMessageTests {
                 == [.defaultRoute(.init(family: .ipv4, linkIndex: 2, table: 51820))])
     }
 
-    @Test func aDefaultRouteOfSeveralHopsHasNoLink() {
+    @Test func aMultipathDefaultRouteHasNoLink() {
         #expect(
             NetlinkBytes().route(link: nil, gateway: nil).parsed
                 == [.defaultRoute(.init(family: .ipv4, linkIndex: 0))])

@@ -20,7 +20,7 @@ struct HTTP2RequestHeadTests {
         #expect(try text(Self.plain + [("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")]).hasSuffix("x: y\r\ncookie: a=1; b=2\r\n\r\n"))
     }
 
-    @Test func wishForTrailersIsForTheNextHop() throws {
+    @Test func wishForTrailersIsForTheNextRecipient() throws {
         #expect(try text(Self.plain + [("te", "trailers")]).hasSuffix("te: trailers\r\nconnection: te\r\n\r\n"))
     }
 
