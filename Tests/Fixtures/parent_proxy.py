@@ -68,7 +68,7 @@ def split(authority):
 
 
 def connect(address):
-    # A name that only the parent knows: whatever ends in .behind is this machine.
+    # A name that only the parent proxy knows: whatever ends in .behind is this machine.
     host, port = address
     return socket.create_connection(("127.0.0.1" if host.endswith(".behind") else host, port), timeout=10)
 

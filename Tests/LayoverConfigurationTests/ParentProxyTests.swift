@@ -14,8 +14,8 @@ import Testing
     ])
     func theURLOfAParentProxyIsRead(text: String, proxy: ParentProxy) throws {
         let loaded = try load(#"{"upstreamProxy": {"url": "\#(text)"}}"#)
-        #expect(loaded.settings.routes.parents.general == proxy)
-        #expect(loaded.settings.routes.hasParents)
+        #expect(loaded.settings.routes.parentProxies.general == proxy)
+        #expect(loaded.settings.routes.hasParentProxies)
     }
 
     @Test(arguments: [
@@ -36,7 +36,7 @@ import Testing
         let loaded = try load(
             #"{"upstreamProxy": {"noProxy": ["*", "a.example", ".b.example", "*.c.example", "10.0.0.0/8", "192.0.2.1", "[::1]", "fd00::/8"]}}"#)
         #expect(
-            loaded.settings.routes.parents.exceptions == [
+            loaded.settings.routes.parentProxies.exceptions == [
                 .all, .domain("a.example"), .domain("b.example"), .below("c.example"), .network("10.0.0.0/8"), .network("192.0.2.1"),
                 .network("::1"), .network("fd00::/8"),
             ])
@@ -52,7 +52,7 @@ import Testing
         let routes = loaded.settings.routes
         #expect(routes.route(named: "a")?.way == .direct)
         #expect(routes.route(named: "b")?.way == .through(ParentProxy(scheme: .http, host: "p", port: 1)))
-        #expect(routes.hasParents)
+        #expect(routes.hasParentProxies)
     }
 
     @Test func credentialsAreNotShown() throws {

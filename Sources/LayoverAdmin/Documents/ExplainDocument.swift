@@ -69,7 +69,7 @@ extension ExplainDocument {
                 AttemptDocument($0, isTicket: entry.ticket != nil, wall: wall)
             },
             droppedCount: entry.attempts.droppedCount, lastCommand: entry.lastCommand.map { CommandDocument($0, wall) },
-            parentProxy: entry.hop?.authority, serverName: entry.client.serverName,
+            parentProxy: entry.parentProxyGate?.authority, serverName: entry.client.serverName,
             now: StandingDocument(entry, reachability: reachability, view))
     }
 }

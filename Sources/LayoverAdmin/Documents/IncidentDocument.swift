@@ -32,7 +32,7 @@ extension IncidentDocument {
             switch incident.scope {
             case .network: ("network", nil)
             case .origin(let origin): ("origin", origin.description)
-            case .parent(let hop): ("parentProxy", hop.authority)
+            case .parentProxy(let gate): ("parentProxy", gate.authority)
             }
         self.init(
             id: incident.id.description, kind: incident.kind.rawValue, scope: scope, origin: origin,

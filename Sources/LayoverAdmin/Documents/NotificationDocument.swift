@@ -97,7 +97,7 @@ extension Incident {
         switch scope {
         case .network: ""
         case .origin(let origin): " to \(origin)"
-        case .parent(let hop): " through \(hop)"
+        case .parentProxy(let gate): " through \(gate)"
         }
     }
 

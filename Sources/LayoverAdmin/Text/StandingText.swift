@@ -45,7 +45,7 @@ struct StandingText {
     private var waiting: String {
         switch entry.waitingFor {
         case .network: network
-        case .origin: sentences("Waits until \(entry.shutHop.map { "the \($0)" } ?? "\(entry.origin)") is reachable.", nextTry)
+        case .origin: sentences("Waits until \(entry.shutParentProxyGate.map { "the \($0)" } ?? "\(entry.origin)") is reachable.", nextTry)
         case .turn: "The concurrency limit of \(entry.origin) is reached."
         case .lane: sentences("Waits for earlier requests in lane \(entry.shownLane ?? "").", blocker)
         case .parent: "Waits for tickets that it depends on: \(parents)."

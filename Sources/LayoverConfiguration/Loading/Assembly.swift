@@ -79,7 +79,7 @@ struct Assembly {
             routes: routes.map { name, route in
                 route.route(named: name, policy: made[route.policy] ?? .standard)
             },
-            webhook: settings.notify.route, parents: settings.upstreamProxy.rules)
+            webhook: settings.notify.route, parentProxies: settings.upstreamProxy.rules)
     }
 
     mutating func refuse(_ path: String, _ message: String, by source: ValueSource) {

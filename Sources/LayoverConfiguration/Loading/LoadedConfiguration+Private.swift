@@ -52,6 +52,6 @@ extension LoadedConfiguration {
             return route
         }
         return RouteTable(
-            policies: table.policies.merging([Policy.standard.name: policy]) { $1 }, routes: routes, parents: table.parents)
+            policies: table.policies.merging([Policy.standard.name: policy]) { $1 }, routes: routes, parentProxies: table.parentProxies)
     }
 }

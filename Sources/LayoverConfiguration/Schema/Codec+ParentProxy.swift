@@ -17,7 +17,7 @@ extension Codec where Value == Route.Way {
             "URL or \"direct\"", isSecret: true,
             write: { way in
                 switch way {
-                case .through(let parent): ParentProxyText.write(parent)
+                case .through(let parentProxy): ParentProxyText.write(parentProxy)
                 case .direct, .general: "direct"
                 }
             },
@@ -59,7 +59,7 @@ private enum ParentProxyText {
     @Sendable static func write(_ proxy: ParentProxy) -> String {
         guard proxy.hasCredentials else { return proxy.description }
         let (user, password) = (escaped(proxy.user), escaped(proxy.password.revealed))
-        return "\(proxy.scheme.rawValue)://\(user):\(password)@\(proxy.hop.authority)"
+        return "\(proxy.scheme.rawValue)://\(user):\(password)@\(proxy.gate.authority)"
     }
 
     private static func escaped(_ text: String) -> String {
@@ -67,10 +67,10 @@ private enum ParentProxyText {
     }
 }
 
-extension Codec where Value == ParentRules.Exception {
+extension Codec where Value == ParentProxyRules.Exception {
     /// `example.com` (the name and all below), `.example.com` (the same), `*.example.com` (those below), an address,
     /// `address/prefix`, or `*`.
-    static var parentException: Codec {
+    static var parentProxyException: Codec {
         .text("host", sample: "example.com", write: written) { (text) throws(Refusal) in
             if text == "*" { return .all }
             if text.contains("/") {
@@ -98,7 +98,7 @@ extension Codec where Value == ParentRules.Exception {
             message: "\(JSONValue.text(text).excerpt) is not a host (write example.com, *.example.com, 10.0.0.0/8 or *, without a port)")
     }
 
-    @Sendable private static func written(_ exception: ParentRules.Exception) -> String {
+    @Sendable private static func written(_ exception: ParentProxyRules.Exception) -> String {
         switch exception {
         case .all: "*"
         case .domain(let name): name

@@ -140,7 +140,7 @@ extension Schema {
             "Parent proxy for all requests: `http://`, `https://` or `socks5h://`, with a user name and a password if it wants them "
                 + "(percent-encoded). Without a port: 80, 443, 1080. null: none."),
         key(
-            "upstreamProxy.noProxy", \.upstreamProxy.noProxy, Codec.parentException.list,
+            "upstreamProxy.noProxy", \.upstreamProxy.noProxy, Codec.parentProxyException.list,
             "Hosts reached without the parent proxy: `example.com` (subdomains included), `*.example.com` (subdomains only), "
                 + "`192.0.2.7`, `10.0.0.0/8`, `fd00::/8`, `*`. Without ports; no name is resolved for it."),
         key(

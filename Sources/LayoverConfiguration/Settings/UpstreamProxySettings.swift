@@ -5,10 +5,10 @@ package struct UpstreamProxySettings: Sendable, Hashable {
     /// Nil: none. Default: nil.
     package var url: ParentProxy?
     /// Hosts that are reached without it. Default: none.
-    package var noProxy: [ParentRules.Exception] = []
+    package var noProxy: [ParentProxyRules.Exception] = []
 
-    var rules: ParentRules {
-        var rules = ParentRules()
+    var rules: ParentProxyRules {
+        var rules = ParentProxyRules()
         rules.general = url
         rules.exceptions = noProxy
         return rules

@@ -5,7 +5,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         /// The target of a CONNECT: what runs inside is none of our business.
         case tunnel
         /// A parent proxy: no request names it, but it has a gate of its own, above those of the origins behind it.
-        case parent
+        case parentProxy = "parent"
 
         package var defaultPort: Int { self == .http ? 80 : 443 }
     }
@@ -56,14 +56,14 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `host`, or `host:port` where the port is not the scheme's own.
     package var hostField: String {
         let literal = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return port == scheme.defaultPort && scheme != .tunnel && scheme != .parent ? literal : "\(literal):\(port)"
+        return port == scheme.defaultPort && scheme != .tunnel && scheme != .parentProxy ? literal : "\(literal):\(port)"
     }
 
     package var description: String {
         switch scheme {
         case .http, .https: "\(scheme.rawValue)://\(hostField)"
         case .tunnel: authority
-        case .parent: "parent proxy \(authority)"
+        case .parentProxy: "parent proxy \(authority)"
         }
     }
 }

@@ -27,7 +27,7 @@ package final class ParentProxy: Sendable {
     package let user: String
     package let password: Secret
     /// Where its connections go, and the key of its gate.
-    package let hop: Origin
+    package let gate: Origin
 
     package init(scheme: Scheme, host: String, port: Int? = nil, user: String = "", password: Secret = "") {
         self.scheme = scheme
@@ -35,7 +35,7 @@ package final class ParentProxy: Sendable {
         self.port = port ?? scheme.defaultPort
         self.user = user
         self.password = password
-        hop = Origin(scheme: .parent, host: host, port: self.port)
+        gate = Origin(scheme: .parentProxy, host: host, port: self.port)
     }
 
     package var hasCredentials: Bool { !user.isEmpty || !password.revealed.isEmpty }
@@ -48,16 +48,16 @@ package final class ParentProxy: Sendable {
 extension ParentProxy: Hashable {
     package static func == (one: ParentProxy, other: ParentProxy) -> Bool {
         one === other
-            || one.hop == other.hop && one.scheme == other.scheme && one.user == other.user && one.password == other.password
+            || one.gate == other.gate && one.scheme == other.scheme && one.user == other.user && one.password == other.password
     }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(hop)
+        hasher.combine(gate)
         hasher.combine(user)
     }
 }
 
 /// Without its credentials.
 extension ParentProxy: CustomStringConvertible {
-    package var description: String { "\(scheme.rawValue)://\(hop.authority)" }
+    package var description: String { "\(scheme.rawValue)://\(gate.authority)" }
 }

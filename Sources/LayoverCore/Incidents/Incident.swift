@@ -17,7 +17,7 @@ package struct Incident: Sendable, Hashable {
         case network
         case origin(Origin)
         /// A parent proxy, with all that is reached through it.
-        case parent(Origin)
+        case parentProxy(Origin)
     }
 
     /// The first failure that was seen in it.

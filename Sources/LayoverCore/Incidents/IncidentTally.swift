@@ -17,7 +17,7 @@ struct IncidentTally: Sendable {
 
     /// The gates on the way of an entry.
     struct Way: Sendable, Hashable {
-        var hop: Origin?
+        var parentProxyGate: Origin?
         var origin: Origin
     }
 
@@ -97,7 +97,7 @@ extension Entry {
         }
         return IncidentTally.Share(
             incident: incident, isAutomatic: isAutomatic, isRetryable: isRetryable,
-            way: isWoken ? IncidentTally.Way(hop: hop, origin: origin) : nil,
+            way: isWoken ? IncidentTally.Way(parentProxyGate: parentProxyGate, origin: origin) : nil,
             attempts: .init(max: sharedPolicy.attemptsMax, left: automaticLeft, asks: sharedPolicy.asksWhenExhausted))
     }
 }

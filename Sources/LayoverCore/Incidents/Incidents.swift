@@ -126,7 +126,7 @@ struct Incidents: Sendable {
 
     /// An origin answers: entries that wait for it have new attempts.
     mutating func originOpened(_ origin: Origin) {
-        for scope in [origin.scheme == .parent ? Incident.Scope.parent(origin) : .origin(origin), .network] {
+        for scope in [origin.scheme == .parentProxy ? Incident.Scope.parentProxy(origin) : .origin(origin), .network] {
             if let id = idByTopic[Topic(kind: .outage, scope: scope)] { states[id]?.isExhausted = false }
         }
     }

@@ -50,7 +50,7 @@ package struct Entry: StandingRequest, Sendable {
         /// Whether the head of its response has come.
         var isAnswered = false
         /// The parent proxy that it goes through; a reload may have given its entry another one since. Nil: none.
-        @Boxed var hop: Origin? = nil
+        @Boxed var parentProxyGate: Origin? = nil
         /// The pause of its origin in which it began.
         var pause = StatusPacing.PauseNumber.none
     }
@@ -98,7 +98,7 @@ package struct Entry: StandingRequest, Sendable {
     package var standing: RequestStanding
     var fullState = State.waiting(.due)
     /// The parent proxy through which it goes, by its gate; nil: none. A reload may change it.
-    @Boxed package internal(set) var hop: Origin? = nil
+    @Boxed package internal(set) var parentProxyGate: Origin? = nil
     var sharedPolicy: SharedPolicy
     package var policy: Policy { sharedPolicy.policy }
     package internal(set) var automaticLeft: Int?
@@ -278,7 +278,7 @@ extension Entry {
             isBodyReplayable: new.tally.isBodyReplayable, ticket: new.ticket, sequence: sequence,
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
             holder: Self.holder(of: new))
-        hop = new.hop
+        parentProxyGate = new.parentProxyGate
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
         noteSent(new.failure, new.tally.records)

@@ -5,9 +5,9 @@ package struct NewEntry: Sendable {
     package var route: String?
     package var policy: Policy
     /// The parent proxy through which it goes, by its gate. Nil: none.
-    package var hop: Origin?
+    package var parentProxyGate: Origin?
     /// That of its last attempt; a reload may have named another one since.
-    package var attemptHop: Origin?
+    package var attemptParentProxyGate: Origin?
     /// The attempts that were made before it came here.
     package var tally: AttemptTally
     package var requestByteCount: Int

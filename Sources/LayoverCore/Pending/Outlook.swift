@@ -5,7 +5,7 @@ struct Outlook: Sendable {
     var willGo: WillGo?
     var waitingOn: EntryID?
     var progress: AttemptProgress?
-    var shutHop: Origin?
+    var shutParentProxyGate: Origin?
 }
 
 extension Entry {
@@ -17,7 +17,7 @@ extension Entry {
     /// The entry that has to be done before it.
     package var waitingOn: EntryID? { outlook?.waitingOn }
     /// Its parent proxy, if that cannot be reached.
-    package var shutHop: Origin? { outlook?.shutHop }
+    package var shutParentProxyGate: Origin? { outlook?.shutParentProxyGate }
     /// How far the attempt under way has got; nil where it is not known.
     package var progress: AttemptProgress? {
         get { outlook?.progress }

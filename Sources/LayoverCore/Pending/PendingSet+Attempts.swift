@@ -18,14 +18,14 @@ extension PendingSet {
             let joining = JoiningEntry(entry, now: now)
             joining.join(after: new.failure, &set.schedule)
             let fact = new.failure.map { FailedAttempt(failure: $0, parking: new.parking, now: now) }
-            if fact?.leavesParent(new.attemptHop, for: new.hop) == true {
-                IncidentMembership(id: new.id, now: now).changeParent(&set.schedule)
+            if fact?.leavesParentProxy(new.attemptParentProxyGate, for: new.parentProxyGate) == true {
+                IncidentMembership(id: new.id, now: now).changeParentProxy(&set.schedule)
             } else {
                 IncidentMembership(id: new.id, now: now).join(after: new.parking, &set.schedule)
             }
             PutCoalescing(id: new.id, now: now).joined(supersedes: new.parking.asks == nil, &set.schedule)
             if let fact {
-                fact.apply(toNew: entry, through: new.attemptHop, in: &set.schedule, using: &generator)
+                fact.apply(toNew: entry, through: new.attemptParentProxyGate, in: &set.schedule, using: &generator)
             } else {
                 joining.admitFresh(&set.schedule)
             }
@@ -37,14 +37,14 @@ extension PendingSet {
         gather(now: now) { set in
             guard set.entries[new.id] == nil else { return }
             let entry = set.admission.entry(new, sequence: set.admission.nextSequence(), now: now)
+            let attempt = Entry.Attempt(startedAt: new.request.createdAt, parentProxyGate: new.attemptParentProxyGate)
             if new.unattendedFor != nil {
-                let attempt = Entry.Attempt(startedAt: new.request.createdAt, hop: new.attemptHop)
                 return set.schedule.insertUnattended(entry, attempt: attempt, now: now)
             }
             JoiningEntry(entry, now: now).join(&set.schedule)
             PutCoalescing(id: new.id, now: now).joined(supersedes: false, &set.schedule)
             set.schedule.entries[new.id]?.isNeverSent = false
-            set.schedule.transition(new.id, to: .attempting(.init(startedAt: new.request.createdAt, hop: new.attemptHop)), now: now)
+            set.schedule.transition(new.id, to: .attempting(attempt), now: now)
         }
     }
 
@@ -80,9 +80,9 @@ extension PendingSet {
     package mutating func attemptConnected(_ id: EntryID, now: Timestamp) -> [PendingAction] {
         gather(now: now) { set in
             guard let entry = set.entries[id], let attempt = entry.attempt else { return }
-            set.schedule.hopReached(attempt.hop, isAnswered: false, now: now)
+            set.schedule.parentProxyReached(attempt.parentProxyGate, isAnswered: false, now: now)
             // The proxy takes plain requests itself: then it stands, and nothing is known of the origin.
-            if attempt.hop == nil || entry.origin.scheme != .http { set.schedule.originConnected(entry.origin) }
+            if attempt.parentProxyGate == nil || entry.origin.scheme != .http { set.schedule.originConnected(entry.origin) }
         }
     }
 

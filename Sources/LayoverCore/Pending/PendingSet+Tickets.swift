@@ -109,11 +109,12 @@ extension PendingSet {
     /// - Parameter ended: How tickets ended that are not live any more and that some of these depend on; one that is
     ///   not named was not delivered.
     package mutating func restored(
-        _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], hops: [EntryID: Origin] = [:], now: Timestamp,
-        using generator: inout some RandomNumberGenerator
+        _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], parentProxyGates: [EntryID: Origin] = [:],
+        now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [PendingAction] {
         gather(now: now) { set in
-            RestoredTickets(records: records, ended: ended, hops: hops, now: now).join(&set.schedule, &set.admission, using: &generator)
+            let tickets = RestoredTickets(records: records, ended: ended, parentProxyGates: parentProxyGates, now: now)
+            tickets.join(&set.schedule, &set.admission, using: &generator)
         }
     }
 }

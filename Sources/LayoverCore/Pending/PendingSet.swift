@@ -129,7 +129,7 @@ package struct PendingSet: Sendable {
     /// An honest guess of when it is worth while for the client of an entry to come back: the gate's next canary, or the end of the
     /// pause that its origin asked for.
     package func retryAfter(for entry: Entry, now: Timestamp) -> Duration? {
-        if let hop = entry.hop, let at = schedule.origins.canaryAt(hop) { return max(.seconds(1), at - now) }
+        if let gate = entry.parentProxyGate, let at = schedule.origins.canaryAt(gate) { return max(.seconds(1), at - now) }
         guard let state = schedule.origins.states[entry.origin] else { return nil }
         let pauseEnd = state.pacings[entry.policy.name]?.pause?.end
         guard let at = state.gate.isShut ? state.gate.canaryAt : pauseEnd else { return nil }
@@ -186,7 +186,7 @@ package struct PendingSet: Sendable {
             guard set.schedule.origins.isShut(origin) else { return }
             set.schedule.origins[origin].gate.mayBeReachable(now: now)
             // Behind a parent proxy each origin has its own order.
-            if origin.scheme != .parent { set.schedule.wakeWaiting(for: origin) }
+            if origin.scheme != .parentProxy { set.schedule.wakeWaiting(for: origin) }
             set.schedule.toDispatch.insert(origin)
         }
     }
@@ -242,12 +242,14 @@ package struct PendingSet: Sendable {
     ///
     /// - Parameter isUnderWay: Whether the attempt that is taken for one under way has begun, by the parent proxy of before.
     package mutating func rerouted(
-        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, hop: Origin? = nil, isUnderWay: Bool = true, now: Timestamp
+        _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, parentProxyGate: Origin? = nil, isUnderWay: Bool = true,
+        now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
-            NewRoute(route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, hop: hop, now: now)
-                .apply(to: id, &set.schedule)
-            if !isUnderWay { set.schedule.attemptGoes(id, through: hop) }
+            NewRoute(
+                route: route, policy: set.admission.shared(policy), automaticLeft: automaticLeft, parentProxyGate: parentProxyGate, now: now
+            ).apply(to: id, &set.schedule)
+            if !isUnderWay { set.schedule.attemptGoes(id, through: parentProxyGate) }
         }
     }
 
@@ -264,5 +266,5 @@ package struct PendingSet: Sendable {
     }
 
     /// The attempt that has begun goes through another parent proxy than was known when it was decided.
-    package mutating func attemptGoes(_ id: EntryID, through hop: Origin?) { schedule.attemptGoes(id, through: hop) }
+    package mutating func attemptGoes(_ id: EntryID, through gate: Origin?) { schedule.attemptGoes(id, through: gate) }
 }

@@ -146,8 +146,8 @@ extension Schedule {
             origins[entry.origin].addPausedByStore(place, order: pauses.nextPausedOrder())
         } else if origins[entry.origin].keeps(entry, now: now) {
             origins[entry.origin].keep(place, of: entry)
-        } else if let hop = entry.hop, !hopAdmits(hop, now: now) {
-            putAside(place, of: entry, behind: hop)
+        } else if let gate = entry.parentProxyGate, !parentProxyAdmits(gate, now: now) {
+            putAside(place, of: entry, behind: gate)
         } else {
             return true
         }
@@ -159,7 +159,7 @@ extension Schedule {
         let isAskedFor = trigger == .admin
         if entry.owesBudget, !isAskedFor { entries[id]?.grant = origins[entry.origin].pay(for: entry.policy).grant }
         let attempt = Entry.Attempt(
-            isCanary: shutGate(before: entry) != nil, isAskedFor: isAskedFor, hop: entry.hop,
+            isCanary: shutGate(before: entry) != nil, isAskedFor: isAskedFor, parentProxyGate: entry.parentProxyGate,
             pause: origins[entry.origin].attemptStarts(of: entry.policy))
         transition(id, to: .attempting(attempt), as: .attempted, now: now)
         actions.append(.start(id, trigger))
@@ -171,14 +171,14 @@ extension Schedule {
     ///
     /// - Parameter isPaused: Whether the origin has asked for a pause, which says how many go after it.
     mutating func learn(
-        from failure: Failure, of entry: (policy: Policy, origin: Origin, hop: Origin?), shutsGate: Bool, isPaused: Bool = false,
-        isFromCanary: Bool, now: Timestamp, using generator: inout some RandomNumberGenerator
+        from failure: Failure, of entry: (policy: Policy, origin: Origin, parentProxyGate: Origin?), shutsGate: Bool,
+        isPaused: Bool = false, isFromCanary: Bool, now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        let isOfParent = failure.kind == .parentProxyUnreachable
+        let isOfParentProxy = failure.kind == .parentProxyUnreachable
         // Nothing goes through that proxy any more.
-        if isOfParent, let hop = entry.hop, !origins.isKnown(hop) { return }
-        let origin = isOfParent ? entry.hop ?? entry.origin : entry.origin
-        if failure.provesParent { hopReached(entry.hop, isAnswered: true, now: now) }
+        if isOfParentProxy, let gate = entry.parentProxyGate, !origins.isKnown(gate) { return }
+        let origin = isOfParentProxy ? entry.parentProxyGate ?? entry.origin : entry.origin
+        if failure.provesParentProxy { parentProxyReached(entry.parentProxyGate, isAnswered: true, now: now) }
         // A response that is not delivered: the origin is there, and not well.
         if failure.evidence == .answered { return originOpened(origin, isPaused ? .paused : .busy, now: now) }
         // The origin answered, and is well.

@@ -63,7 +63,7 @@ extension Schedule {
         guard !pauses.isBehindPortal, pauses.storePauseEnd == nil else { return due }
         // The one that is due first need not be woken by its gate; another one goes as its canary then.
         for way in tally.ways.keys {
-            let gate = way.hop.flatMap { origins.isShut($0) ? $0 : nil } ?? (origins.isShut(way.origin) ? way.origin : nil)
+            let gate = way.parentProxyGate.flatMap { origins.isShut($0) ? $0 : nil } ?? (origins.isShut(way.origin) ? way.origin : nil)
             if let canaryAt = gate.flatMap({ origins.canaryAt($0) }) { due = min(due ?? .distantFuture, max(canaryAt, now)) }
         }
         return due

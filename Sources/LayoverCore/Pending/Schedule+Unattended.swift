@@ -95,9 +95,9 @@ extension Schedule {
         unattended.leave(id)
         origins[entry.origin].joined(entry.policy)
         limitCanaryDelay(of: entry.origin, now: now)
-        joinHop(entry.hop, entry.policy, now: now)
+        joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
         guard entry.state == .attempting else { return }
         origins[entry.origin].started(entry)
-        if let hop = entry.hop { origins[hop].started(entry) }
+        if let gate = entry.parentProxyGate { origins[gate].started(entry) }
     }
 }

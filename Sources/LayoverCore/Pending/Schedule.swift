@@ -53,7 +53,7 @@ struct Schedule: Sendable {
             let free = toDispatch.sorted(by: Origin.isBefore)
             toDispatch = []
             for origin in free {
-                if origin.scheme == .parent { dispatch(through: origin, now: now) } else { dispatch(origin, now: now) }
+                if origin.scheme == .parentProxy { dispatch(through: origin, now: now) } else { dispatch(origin, now: now) }
             }
             PausedEntries(now: now).probeStore(&self)
         } while !toDispatch.isEmpty || !toAnnounce.isEmpty
@@ -84,7 +84,7 @@ struct Schedule: Sendable {
         var entry = entry
         var outlook = Outlook()
         if entry.state == .waiting { (outlook.waitingFor, outlook.nextAttemptAt) = wait(of: entry, now: now) }
-        outlook.shutHop = entry.hop.flatMap { origins.isShut($0) ? $0 : nil }
+        outlook.shutParentProxyGate = entry.parentProxyGate.flatMap { origins.isShut($0) ? $0 : nil }
         outlook.willGo = willGo(entry, now: now)
         outlook.waitingOn = waitingOn(entry, outlook.waitingFor)
         entry.outlook = outlook
@@ -116,7 +116,7 @@ struct Schedule: Sendable {
         entries[entry.id] = entry
         origins[entry.origin].joined(entry.policy)
         limitCanaryDelay(of: entry.origin, now: now)
-        joinHop(entry.hop, entry.policy, now: now)
+        joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
         if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
         Deadlines(id: entry.id, now: now).watch(&self)
         originChanged(entry.origin)
@@ -141,7 +141,7 @@ struct Schedule: Sendable {
         case .attempting:
             isUnderWay = true
             origins[entry.origin].started(entry)
-            if let hop = entry.hop { origins[hop].started(entry) }
+            if let gate = entry.parentProxyGate { origins[gate].started(entry) }
         // It may stay so for long, and others can use what the budget gave for it.
         case .held, .undecided: giveGrantBack(id, wasMade: false)
         case .waiting, .ended: break
@@ -166,14 +166,14 @@ struct Schedule: Sendable {
     mutating func leaveOrigin(_ entry: Entry) {
         origins[entry.origin].left(entry.policy)
         if entry.state == .attempting { attemptStopped(entry) }
-        leaveHop(entry.hop, entry.policy)
+        leaveParentProxy(entry.parentProxyGate, entry.policy)
     }
 
     private mutating func attemptStopped(_ entry: Entry) {
         origins[entry.origin].stopped(entry)
-        guard let hop = entry.hop else { return }
-        origins[hop].stopped(entry)
-        originChanged(hop)
+        guard let gate = entry.parentProxyGate else { return }
+        origins[gate].stopped(entry)
+        originChanged(gate)
     }
 
     /// Ends an entry without its exchange, which is told why.

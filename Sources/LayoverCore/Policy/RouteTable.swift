@@ -13,12 +13,14 @@ package struct RouteTable: Sendable {
     /// Those whose connections become tunnels where clients reject our certificate.
     private let relayedIfRejected: [Route.HostPattern]
     /// Which requests without a route of their own way go through a parent proxy.
-    package let parents: ParentRules
+    package let parentProxies: ParentProxyRules
 
     /// - Parameter webhook: Where notifications go. Their route is found by its name only: no other request is for it.
-    package init(policies: [String: Policy] = [:], routes: [Route] = [], webhook: Webhook? = nil, parents: ParentRules = .init()) {
-        self.parents = parents
-        hasParents = parents.general != nil || routes.contains { $0.way != .general }
+    package init(
+        policies: [String: Policy] = [:], routes: [Route] = [], webhook: Webhook? = nil, parentProxies: ParentProxyRules = .init()
+    ) {
+        self.parentProxies = parentProxies
+        hasParentProxies = parentProxies.general != nil || routes.contains { $0.way != .general }
         var policies = policies
         for builtIn in Policy.builtIns where policies[builtIn.name] == nil { policies[builtIn.name] = builtIn }
         self.policies = policies
@@ -36,7 +38,7 @@ package struct RouteTable: Sendable {
     package let standardPolicy: Policy
 
     /// Whether any request goes through a parent proxy, so that the fast path need not look.
-    package let hasParents: Bool
+    package let hasParentProxies: Bool
 
     /// Whether any route could match, so that the fast path need not look at the path at all.
     package var isEmpty: Bool { routes.isEmpty }

@@ -199,7 +199,7 @@ extension DirectConnection {
         if case .lost(nil) = cause, isInputClosed, !isCut { attempt.isEndUnclosed = decoder.endsWithConnection }
         close()
         let failure = Failure.judged(cause, progress: progress)
-        worker.end(attempt, with: isToParent ? failure.ofParent : failure)
+        worker.end(attempt, with: isToParentProxy ? failure.ofParentProxy : failure)
     }
 
     func cancel(_ attempt: UpstreamAttempt) {

@@ -17,7 +17,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// The receiver of the requests: the origin, or a parent proxy that forwards them.
     let peer: Origin
     /// The parent proxy through which it goes. Others, or the same with other credentials, must not use it.
-    private let parent: ParentProxy?
+    private let parentProxy: ParentProxy?
     let remoteAddress: String?
     /// The exceptions under which it was opened: its address may be one that a request without them must not reach.
     private let allowAddresses: [String]
@@ -28,7 +28,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// The channel's; of use only while the channel is active.
     let descriptor: CInt
     /// Whether the parent proxy is the peer.
-    let isToParent: Bool
+    let isToParentProxy: Bool
     private(set) var context: ChannelHandlerContext?
     /// Writes that the channel has not handed to the kernel yet: nothing may overtake them.
     private(set) var channelWriteCount = 0
@@ -68,8 +68,8 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     init(_ socket: DialledSocket, to request: UpstreamRequest, on worker: DirectWorker) {
         self.worker = worker
         peer = request.peer
-        parent = request.parent
-        isToParent = request.parentUse == .forward
+        parentProxy = request.parentProxy
+        isToParentProxy = request.parentProxyUse == .forward
         remoteAddress = socket.remoteAddress
         descriptor = socket.descriptor
         allowAddresses = request.allowAddresses
@@ -85,7 +85,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
     /// - Parameter oldest: It must not have been idle since an earlier time. Nil: however long.
     func mayCarry(_ attempt: UpstreamAttempt, idleSince oldest: NIODeadline?) -> Bool {
         if !attempt.request.mayBeSentTwice, mayBeAboutToClose { return false }
-        if parent != attempt.request.parent { return false }
+        if parentProxy != attempt.request.parentProxy { return false }
         if let oldest, let idleSince, idleSince < oldest { return false }
         let allowed = attempt.request.allowAddresses
         if allowAddresses.isEmpty || allowAddresses == allowed { return true }

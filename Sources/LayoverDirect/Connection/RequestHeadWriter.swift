@@ -14,7 +14,7 @@ enum RequestHeadWriter {
         out.reserveCapacity(minimumWritableBytes: request.fields.byteCount * 2 + request.target.utf8.count + request.host.utf8.count + 128)
         out.writeString(request.method)
         out.writeInteger(UInt8(ascii: " "))
-        if request.parent == nil { out.writeString(request.target) } else { out.writeString(request.wireTarget) }
+        if request.parentProxy == nil { out.writeString(request.target) } else { out.writeString(request.wireTarget) }
         out.writeStaticString(" HTTP/1.1\r\n")
         var findings = Findings()
         let hasBody = request.framing != .none && request.framing != .length(0)
@@ -28,7 +28,7 @@ enum RequestHeadWriter {
             }
             return true
         }
-        if let authorization = request.parentAuthorization { out.writeString("Proxy-Authorization: \(authorization)\r\n") }
+        if let authorization = request.parentProxyAuthorization { out.writeString("Proxy-Authorization: \(authorization)\r\n") }
         out.writeStaticString("\r\n")
         return findings
     }

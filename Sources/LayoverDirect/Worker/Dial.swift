@@ -74,7 +74,7 @@ final class Dial: UpstreamReceiver {
 
     private func lost(_ error: (any Error)?, remoteAddress: String?) -> Failure {
         let failure = Failure.lostBeforeSending(error, remoteAddress: remoteAddress)
-        return attempt.request.parentUse == .forward ? failure.ofParent : failure
+        return attempt.request.parentProxyUse == .forward ? failure.ofParentProxy : failure
     }
 
     private func end(with failure: Failure) {
@@ -88,6 +88,6 @@ extension UpstreamRequest {
     fileprivate var dial: UpstreamRequest {
         UpstreamRequest(
             purpose: .dial, origin: origin, method: "CONNECT", target: origin.authority, host: origin.authority, fields: [:],
-            mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses, parent: parent)
+            mayBeSentTwice: true, timeouts: timeouts, allowAddresses: allowAddresses, parentProxy: parentProxy)
     }
 }

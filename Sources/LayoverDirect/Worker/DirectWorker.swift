@@ -53,11 +53,11 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
     private func takes(_ request: UpstreamRequest) -> Bool {
         guard request.purpose == .transfer, !request.offersHTTP2 else { return false }
         // Through a parent proxy with TLS libcurl reaches the origin, but it cannot hand its socket over.
-        if request.parent?.isSecure == true, request.parentUse == .tunnel { return false }
+        if request.parentProxy?.isSecure == true, request.parentProxyUse == .tunnel { return false }
         switch request.origin.scheme {
         case .http: return !request.isPeerSecure || options.tls != nil
         case .https: return options.tls != nil
-        case .tunnel, .parent: return false
+        case .tunnel, .parentProxy: return false
         }
     }
 

@@ -65,12 +65,13 @@ extension Engine {
             pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):
             observeLateEvidence(failure, tally, of: id, now: now)
-        case .rerouted(let id, let route, let policy, let automaticLeft, let hop, let isUnderWay):
+        case .rerouted(let id, let route, let policy, let automaticLeft, let parentProxyGate, let isUnderWay):
             perform(
                 pending.rerouted(
-                    id, route: route, policy: policy, automaticLeft: automaticLeft, hop: hop, isUnderWay: isUnderWay, now: now))
-        case .goesThrough(let id, let hop):
-            pending.attemptGoes(id, through: hop)
+                    id, route: route, policy: policy, automaticLeft: automaticLeft, parentProxyGate: parentProxyGate,
+                    isUnderWay: isUnderWay, now: now))
+        case .goesThrough(let id, let gate):
+            pending.attemptGoes(id, through: gate)
         case .networkAnswered:
             perform(reachability.observe(.originBack, now: now))
         case .originAnswered(let origin):

@@ -35,7 +35,7 @@ extension Engine {
         var metadata: Logger.Metadata = ["incident": "\(incident.id)", "kind": "\(incident.kind)", "waiting": "\(incident.waiting)"]
         switch incident.scope {
         case .origin(let origin): metadata["origin"] = "\(origin)"
-        case .parent(let hop): metadata["parentProxy"] = "\(hop.authority)"
+        case .parentProxy(let gate): metadata["parentProxy"] = "\(gate.authority)"
         case .network: break
         }
         if let cause = incident.cause { metadata["cause"] = "\(cause.kind.rawValue) while \(cause.phase.rawValue)" }

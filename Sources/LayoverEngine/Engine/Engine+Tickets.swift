@@ -53,8 +53,8 @@ extension Engine {
         nextLoop = (nextLoop + 1) % loops.count
         exchanges[id] = loops[nextLoop].replay(
             TicketReplay(
-                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route, hop: entry.hop,
-                counts: entry.counts, isForced: entry.isForced,
+                request: entry.request, ticket: ticket, trigger: trigger, policy: entry.policy, route: entry.route,
+                parentProxyGate: entry.parentProxyGate, counts: entry.counts, isForced: entry.isForced,
                 skipsPreflight: trigger == .admin && entry.attempts.records.last?.verdict == .fail(.preflight)))
     }
 
@@ -127,12 +127,12 @@ extension Engine {
             record.dueAt = min(record.dueAt, now + delay)
             return (record: record, policy: standing.policy)
         }
-        var hops: [EntryID: Origin] = [:]
-        if routes.hasParents {
-            for (record, _) in known { hops[record.id] = routes.parent(for: record.origin, route: record.route)?.hop }
+        var parentProxyGates: [EntryID: Origin] = [:]
+        if routes.hasParentProxies {
+            for (record, _) in known { parentProxyGates[record.id] = routes.parentProxy(for: record.origin, route: record.route)?.gate }
         }
         var jitter = Jitter(generator)
-        perform(pending.restored(known, ended: ended, hops: hops, now: now, using: &jitter))
+        perform(pending.restored(known, ended: ended, parentProxyGates: parentProxyGates, now: now, using: &jitter))
         generator = jitter.base
     }
 
@@ -145,7 +145,7 @@ extension Engine {
         isReloaded = true
         pending.reloaded { record in
             let (route, policy) = routes.standing(of: record)
-            return TicketRoute(route: route, policy: policy, hop: routes.parent(for: record.origin, route: route)?.hop)
+            return TicketRoute(route: route, policy: policy, parentProxyGate: routes.parentProxy(for: record.origin, route: route)?.gate)
         }
         rerouteSome()
     }
@@ -172,9 +172,9 @@ extension Engine {
         guard let record = pending.record(of: id) else { return }
         let (route, policy) = routes.standing(of: record)
         let left = policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
-        let hop = routes.parent(for: record.origin, route: route)?.hop
+        let gate = routes.parentProxy(for: record.origin, route: route)?.gate
         perform(
-            pending.rerouted(id, route: route, policy: policy, automaticLeft: left, hop: hop, now: clock.now()))
+            pending.rerouted(id, route: route, policy: policy, automaticLeft: left, parentProxyGate: gate, now: clock.now()))
     }
 
     /// A reload may have come while a ticket was on its way to the disk.

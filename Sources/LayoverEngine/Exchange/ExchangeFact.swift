@@ -40,8 +40,8 @@ package enum ExchangeFact: Sendable {
     /// A request could not be prepared for sending, or must not be sent now. No failure: the last one stays.
     case refusedToSend(EntryID, UndecidedReason, Failure?, AttemptTally)
     /// After a reload of the configuration: the route and the policy that an entry has found in it.
-    /// `hop`: its parent proxy.
-    case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?, hop: Origin? = nil, isUnderWay: Bool = true)
+    /// `parentProxyGate`: the gate of its parent proxy.
+    case rerouted(EntryID, route: String?, Policy, automaticLeft: Int?, parentProxyGate: Origin? = nil, isUnderWay: Bool = true)
     /// The attempt that begins goes through another parent proxy than the engine took it to.
     case goesThrough(EntryID, Origin?)
     /// A client was told that its request may have been applied, and nobody is asked.

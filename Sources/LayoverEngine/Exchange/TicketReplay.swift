@@ -9,7 +9,7 @@ package struct TicketReplay: Sendable {
     package var policy: Policy
     package var route: String?
     /// The parent proxy through which the engine takes it to go, by its gate. Nil: none.
-    package var hop: Origin?
+    package var parentProxyGate: Origin?
     package var counts: AttemptCounts
     /// Whether a person accepted the risk that the request acts twice.
     package var isForced: Bool

@@ -38,13 +38,13 @@ package struct UpstreamRequest: Sendable {
     /// Whether HTTP/2 is offered to an `https` origin. One that does not take it gets HTTP/1.1. Default: false.
     package var offersHTTP2: Bool
     /// The proxy through which it goes. Nil: none. Default: nil.
-    package var parent: ParentProxy?
+    package var parentProxy: ParentProxy?
 
     package init(
         purpose: Purpose, origin: Origin, method: String, target: String, host: String,
         fields: RequestFields, framing: BodyFraming = .none, body: CapturedBody? = nil,
         expectsContinue: Bool = false, mayBeSentTwice: Bool,
-        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = [], offersHTTP2: Bool = false, parent: ParentProxy? = nil
+        timeouts: AttemptTimeouts = .init(), allowAddresses: [String] = [], offersHTTP2: Bool = false, parentProxy: ParentProxy? = nil
     ) {
         self.purpose = purpose
         self.origin = origin
@@ -59,7 +59,7 @@ package struct UpstreamRequest: Sendable {
         self.timeouts = timeouts
         self.allowAddresses = allowAddresses
         self.offersHTTP2 = offersHTTP2
-        self.parent = parent
+        self.parentProxy = parentProxy
     }
 
     /// Whether a field holds credentials. Reads all fields, so only for requests that are held.

@@ -16,10 +16,10 @@ package final class UpstreamProber: Prober {
 
     /// - Parameters:
     ///   - target: Path and query.
-    ///   - parent: The parent proxy through which it goes; nil: none.
+    ///   - parentProxy: The parent proxy through which it goes; nil: none.
     ///   - eventLoop: Where the worker reports to.
     package init(
-        origin: Origin, target: String, expectedStatus: Int, parent: ParentProxy? = nil, eventLoop: any EventLoop,
+        origin: Origin, target: String, expectedStatus: Int, parentProxy: ParentProxy? = nil, eventLoop: any EventLoop,
         upstream: any Upstream
     ) throws {
         var timeouts = AttemptTimeouts()
@@ -27,7 +27,7 @@ package final class UpstreamProber: Prober {
         timeouts.firstByte = .seconds(5)
         request = UpstreamRequest(
             purpose: .transfer, origin: origin, method: "GET", target: target, host: origin.hostField,
-            fields: [:], mayBeSentTwice: true, timeouts: timeouts, parent: parent)
+            fields: [:], mayBeSentTwice: true, timeouts: timeouts, parentProxy: parentProxy)
         self.expectedStatus = expectedStatus
         self.eventLoop = eventLoop
         worker = try upstream.makeWorker(for: eventLoop, batchEnded: {})

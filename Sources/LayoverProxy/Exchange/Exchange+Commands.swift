@@ -183,10 +183,10 @@ extension Exchange: HeldExchange {
         let found = loop.planner.reroute(request, by: route, wish: wish)
         request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
         let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
-        let parent = loop.rules.routes.parent(for: request.origin, route: found.route)
-        guard found.route != route || policy != machine.rules.policy || parent != request.parent else { return }
-        if entry == nil, firstHop == nil { firstHop = .some(request.parent?.hop) }
-        request.parent = parent
+        let parentProxy = loop.rules.routes.parentProxy(for: request.origin, route: found.route)
+        guard found.route != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
+        if entry == nil, firstParentProxyGate == nil { firstParentProxyGate = .some(request.parentProxy?.gate) }
+        request.parentProxy = parentProxy
         route = found.route
         machine.rules.policy = policy
         request.mayBeSentTwice = summary.mayBeSentTwice
@@ -194,7 +194,8 @@ extension Exchange: HeldExchange {
         guard let entry, store == nil else { return }
         loop.engine.post(
             .rerouted(
-                entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, hop: parent?.hop, isUnderWay: attempt != nil))
+                entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
+                isUnderWay: attempt != nil))
     }
 
     /// The workers are about to be shut down.

@@ -78,7 +78,7 @@ extension Exchange {
     }
 
     func preflightAnswered(_ head: ResponseHead) {
-        guard !parentRefused(head) else { return }
+        guard !parentProxyRefused(head) else { return }
         run.cancel()
         switch machine.preflightAnswered(status: head.status, at: loop.engine.clock.now()) {
         case .send(let number): startAttempt(machine.timeline.begun?.trigger ?? .dueTime, counted: number)
@@ -152,7 +152,7 @@ extension Exchange {
 
     func received(_ head: ResponseHead, sendings: Int) {
         if sendings > 1 { machine.rules.sentAgainWithinAttempt(sendings - 1) }
-        guard !parentRefused(head) else { return }
+        guard !parentProxyRefused(head) else { return }
         if machine.resumable != nil, phase.isAttempting { return continued(by: head) }
         // Before anybody keeps or passes on the head (RFC 9110 section 6.6.1).
         let head = head.hasDate ? head : head.dated(by: loop.dateLine.bytes(at: loop.wallSeconds))
@@ -168,7 +168,7 @@ extension Exchange {
 
     /// Whether the parent proxy has refused our credentials. What it says is not for the client, who would send us credentials that are
     /// none of ours, and is no word of the origin.
-    private func parentRefused(_ head: ResponseHead) -> Bool {
+    private func parentProxyRefused(_ head: ResponseHead) -> Bool {
         guard head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) else { return false }
         run.abortQuietly()
         attemptFailed(failure)
@@ -225,7 +225,7 @@ extension Exchange {
     func tellOriginAnswered() {
         if notice != nil {
             loop.engine.post(.originAnswered(request.origin))
-            if let hop = request.parent?.hop { loop.engine.post(.originAnswered(hop)) }
+            if let gate = request.parentProxy?.gate { loop.engine.post(.originAnswered(gate)) }
         } else if loop.network.condition.isDoubted, !request.origin.isLoopback {
             loop.networkAnswered()
         }

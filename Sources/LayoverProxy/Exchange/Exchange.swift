@@ -36,10 +36,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     var keySearch: DuplicateKeySearch?
     /// Nil where the cache has nothing to do with it.
     var cacheUse: CacheUse?
-    /// Of a ticket: the parent proxy that the engine named, by its gate.
-    @Boxed var toldHop: Origin?
-    /// Not nil if a reload came during the first attempt: the parent proxy by which it goes.
-    @Boxed var firstHop: Origin??
+    /// Tickets only: the gate of the parent proxy that the engine planned with.
+    @Boxed var plannedParentProxyGate: Origin?
+    /// Not nil if a reload came during the first attempt: the gate of the parent proxy of that attempt.
+    @Boxed var firstParentProxyGate: Origin??
     /// Whether a person aborted the attempt that was about to begin.
     var isAbortedBeforeStart = false
     /// Whether no preflight is sent, whatever the policy says.
@@ -92,7 +92,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         }
         guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
         machine.rules.hasTriedNewConnection = false
-        if let entry, store != nil, request.parent?.hop != toldHop { loop.engine.post(.goesThrough(entry, request.parent?.hop)) }
+        if let entry, store != nil, request.parentProxy?.gate != plannedParentProxyGate {
+            loop.engine.post(.goesThrough(entry, request.parentProxy?.gate))
+        }
         if let preflight = machine.rules.policy.preflight, store != nil, !skipsPreflight {
             startPreflight(preflight, trigger)
         } else {

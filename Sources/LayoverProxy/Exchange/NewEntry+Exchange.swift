@@ -29,8 +29,8 @@ extension NewEntry {
                 preconditions: request.preconditions),
             client: client, route: exchange.route, policy: exchange.machine.rules.policy, tally,
             requestByteCount: request.body?.receivedByteCount ?? 0, failure: failure, parking: parking)
-        hop = request.parent?.hop
-        attemptHop = exchange.firstHop ?? hop
+        parentProxyGate = request.parentProxy?.gate
+        attemptParentProxyGate = exchange.firstParentProxyGate ?? parentProxyGate
         lane = exchange.order.lane
         priority = exchange.order.priority
     }

@@ -93,7 +93,7 @@ final class RequestPlanner {
             host: address.host, fields: fields,
             framing: Self.framing(of: head), expectsContinue: head.expectsContinue,
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: allowAddresses, offersHTTP2: offersHTTP2, parent: parent(for: address.origin, by: name))
+            allowAddresses: allowAddresses, offersHTTP2: offersHTTP2, parentProxy: parentProxy(for: address.origin, by: name))
         request.places = places
         let order = try order(of: head, policy, request)
         let plan = ForwardPlan(request: request, policy: policy, route: name, hasIdempotencyKey: hasKey, wish: wish)
@@ -141,7 +141,7 @@ final class RequestPlanner {
             purpose: repeatability.purpose, origin: address.origin, method: repeatability.method,
             target: address.origin.authority, host: address.host, fields: [:],
             mayBeSentTwice: repeatability.mayBeSentTwice, timeouts: timeouts(of: route),
-            allowAddresses: route?.allowAddresses ?? [], parent: parent(for: address.origin, by: route?.name))
+            allowAddresses: route?.allowAddresses ?? [], parentProxy: parentProxy(for: address.origin, by: route?.name))
         let wish = try wish(of: head)
         let plan = ForwardPlan(
             request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
@@ -150,8 +150,8 @@ final class RequestPlanner {
         return isIntercepted ? .intercept(plan) : .forward(plan)
     }
 
-    private func parent(for origin: Origin, by route: String?) -> ParentProxy? {
-        rules.routes.hasParents ? rules.routes.parent(for: origin, route: route) : nil
+    private func parentProxy(for origin: Origin, by route: String?) -> ParentProxy? {
+        rules.routes.hasParentProxies ? rules.routes.parentProxy(for: origin, route: route) : nil
     }
 
     private func matchingRoute(

@@ -37,7 +37,7 @@ extension UpstreamRequest {
 extension UpstreamRequest {
     /// What a 407 means that can only come from the parent proxy; nil: it comes from the origin.
     func refusedCredentials(on connection: ConnectionFacts?) -> Failure? {
-        guard parentUse == .forward, purpose == .transfer else { return nil }
-        return .parentCredentialsRefused(remoteAddress: connection?.remoteAddress)
+        guard parentProxyUse == .forward, purpose == .transfer else { return nil }
+        return .parentProxyCredentialsRefused(remoteAddress: connection?.remoteAddress)
     }
 }

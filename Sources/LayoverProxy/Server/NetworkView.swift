@@ -23,7 +23,7 @@ struct NetworkView {
     /// The same, with what is known of the parent proxy.
     func notice(for request: UpstreamRequest) -> OriginNotice? {
         let own = notice(for: request.origin)
-        guard own != .shut, !notices.isEmpty, let hop = request.parent?.hop, let above = notices[hop] else { return own }
+        guard own != .shut, !notices.isEmpty, let gate = request.parentProxy?.gate, let above = notices[gate] else { return own }
         return above == .shut ? above : own ?? above
     }
 }

@@ -23,7 +23,7 @@ struct TicketLoading {
                 for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .parked),
             for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
-        exchange.toldHop = replay.hop
+        exchange.plannedParentProxyGate = replay.parentProxyGate
         loop.opened(exchange)
     }
 
@@ -71,7 +71,7 @@ struct TicketLoading {
             fields: stored.fields, framing: framing, body: body, mayBeSentTwice: false,
             timeouts: loop.planner.timeouts(of: route, isTicket: true), allowAddresses: route?.allowAddresses ?? [],
             offersHTTP2: route?.offersHTTP2 ?? false)
-        request.parent = loop.rules.routes.parent(for: stored.origin, route: route?.name)
+        request.parentProxy = loop.rules.routes.parentProxy(for: stored.origin, route: route?.name)
         request.takeFields(of: route)
         guard stored.isNotification else { return request }
         guard let webhook = route?.webhook, request.address(to: webhook, stored.body, at: loop.wallSeconds) else { return nil }

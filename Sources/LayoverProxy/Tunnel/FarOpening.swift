@@ -13,7 +13,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private enum Step {
-        case secureParent(ParentProxy)
+        case secureParentProxy(ParentProxy)
         /// The request to the parent proxy for a connection to the origin (RFC 9110 section 9.3.6).
         case connect(ParentProxy)
         case secureOrigin
@@ -49,7 +49,9 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     private static func steps(for request: UpstreamRequest) -> [Step] {
         var steps: [Step] = []
-        if let parent = request.parent, request.parentUse == .reach { steps += [.secureParent(parent), .connect(parent)] }
+        if let parentProxy = request.parentProxy, request.parentProxyUse == .reach {
+            steps += [.secureParentProxy(parentProxy), .connect(parentProxy)]
+        }
         if request.purpose == .upgrade, request.origin.scheme == .https { steps.append(.secureOrigin) }
         return steps
     }
@@ -89,8 +91,8 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         let next = steps.removeFirst()
         step = next
         switch next {
-        case .secureParent(let parent): secure(parent.hop, channel)
-        case .connect(let parent): connect(through: parent, channel)
+        case .secureParentProxy(let parentProxy): secure(parentProxy.gate, channel)
+        case .connect(let parentProxy): connect(through: parentProxy, channel)
         case .secureOrigin: secure(attempt.request.origin, channel)
         }
     }
@@ -108,14 +110,14 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    private func connect(through parent: ParentProxy, _ channel: any Channel) {
+    private func connect(through parentProxy: ParentProxy, _ channel: any Channel) {
         let authority = attempt.request.origin.authority
         var head = ByteBuffer(string: "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n")
-        if let authorization = parent.authorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
+        if let authorization = parentProxy.authorization { head.writeString("Proxy-Authorization: \(authorization)\r\n") }
         head.writeString("\r\n")
         decoder.reset(isHeadRequest: false, isConnect: true)
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        timeout = loop.eventLoop.scheduleTask(deadline: readyBy) { bound.value.fail(bound.value.failure.timedOutAtParent) }
+        timeout = loop.eventLoop.scheduleTask(deadline: readyBy) { bound.value.fail(bound.value.failure.timedOutAtParentProxy) }
         // Read first: see `UpgradeHandshake.begin`.
         channel.read()
         channel.writeAndFlush(head, promise: nil)
@@ -125,7 +127,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         do throws(FramingError) {
             while let event = try decoder.next(&input) {
                 guard case .head(let head) = event, !head.isInterim else { continue }
-                guard head.status / 100 == 2 else { return fail(failure.refusedByParent(head.status)) }
+                guard head.status / 100 == 2 else { return fail(failure.refusedByParentProxy(head.status)) }
                 timeout?.cancel()
                 return proceed()
             }
@@ -178,11 +180,11 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
         var failure = failure
         failure.isLastingRefusal = error.isLastingRefusal
         switch step {
-        case .secureParent?, .connect?:
+        case .secureParentProxy?, .connect?:
             // By TLS 1.3 an alert may come after the handshake, for instance because the proxy misses a certificate of ours.
             failure.phase = .securing
             (failure.kind, failure.message) = error.handshakeFailure(with: "parent proxy")
-            failure = failure.ofParent
+            failure = failure.ofParentProxy
         case .secureOrigin?, nil:
             (failure.kind, failure.message) = error.handshakeFailure()
         }
@@ -191,8 +193,8 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
 
     private func lost() {
         switch step {
-        case .secureParent?, .secureOrigin?: notSecured(.closedInHandshake)
-        case .connect?: fail(failure.closedByParent)
+        case .secureParentProxy?, .secureOrigin?: notSecured(.closedInHandshake)
+        case .connect?: fail(failure.closedByParentProxy)
         case nil: fail(failure)
         }
     }
@@ -203,7 +205,7 @@ final class FarOpening: ChannelInboundHandler, RemovableChannelHandler {
             phase: .connecting, kind: .connectionTerminated, evidence: .neverSent,
             message: "The connection was closed as soon as it was open.", remoteAddress: remoteAddress)
         switch step {
-        case .secureParent?, .secureOrigin?: failure.phase = .securing
+        case .secureParentProxy?, .secureOrigin?: failure.phase = .securing
         case .connect?, nil: break
         }
         return failure

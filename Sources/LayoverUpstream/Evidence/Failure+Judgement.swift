@@ -23,7 +23,7 @@ extension Failure {
             localAddress: progress.localAddress, remoteAddress: progress.remoteAddress,
             isNameUnknown: isNameUnknown(cause, progress))
         failure.isLastingRefusal = refusal != nil
-        return progress.parentUse == .none ? failure : behindParent(failure, row, isOurs: cause != nil, progress)
+        return progress.parentProxyUse == .none ? failure : behindParentProxy(failure, row, isOurs: cause != nil, progress)
     }
 
     private static func refused(by alert: TLSAlert, _ progress: TransferProgress) -> (FailureKind, String) {

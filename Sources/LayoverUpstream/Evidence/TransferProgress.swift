@@ -3,11 +3,11 @@ import LayoverEngine
 /// How far a transfer got, as libcurl and our own callbacks saw it.
 struct TransferProgress {
     /// How the request goes through a parent proxy.
-    var parentUse = ParentUse.none
+    var parentProxyUse = ParentProxyUse.none
     /// The status with which the parent proxy answered CONNECT; 0: there was none (CURLINFO_HTTP_CONNECTCODE).
     var connectStatus = 0
     /// Whether the parent proxy speaks TLS and was not asked for a tunnel yet.
-    var isSecuringParent = false
+    var isSecuringParentProxy = false
     /// CURLINFO_PROXY_ERROR.
     var proxyError = 0
     /// Whether TLS was to be made.

@@ -7,7 +7,7 @@ struct SendingState {
     /// Whether the origin refused the stream that the request was sent on (REFUSED_STREAM): it has not processed it (RFC 9113 section 8.7).
     var isRefused = false
     /// Whether CONNECT went out to a parent proxy, so that the connection to the proxy stood.
-    var hasAskedParent = false
+    var hasAskedParentProxy = false
     /// Connections that libcurl had made for the attempt when the request went out last.
     var connectionCount = 0
     /// Whether one of the sendings used a connection that had carried an earlier request.

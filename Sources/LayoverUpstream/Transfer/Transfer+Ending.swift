@@ -70,15 +70,15 @@ extension Transfer {
     private var progress: TransferProgress {
         var progress = TransferProgress()
         progress.isSecure = setOptions.isSecure
-        progress.parentUse = attempt?.request.parentUse ?? .none
+        progress.parentProxyUse = attempt?.request.parentProxyUse ?? .none
         guard resolving.wasAdded else { return progress }
         progress.isResolved = resolving.endsAt == nil && offset(CURLINFO_NAMELOOKUP_TIME_T) > 0
         // libcurl tells the time of the connect only once TLS stands (7.88.1), but counts the connection before.
         progress.isConnected = offset(CURLINFO_CONNECT_TIME_T) > 0 || long(CURLINFO_NUM_CONNECTS) > 0
-        if progress.parentUse == .tunnel {
+        if progress.parentProxyUse == .tunnel {
             progress.connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
             progress.proxyError = long(CURLINFO_PROXY_ERROR)
-            progress.isSecuringParent = attempt?.request.parent?.isSecure == true && !sending.hasAskedParent
+            progress.isSecuringParentProxy = attempt?.request.parentProxy?.isSecure == true && !sending.hasAskedParentProxy
         }
         progress.sendingCount = sending.count
         progress.isRefused = sending.isRefused

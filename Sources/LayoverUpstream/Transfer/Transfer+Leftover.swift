@@ -22,7 +22,7 @@ extension Transfer {
         guard remark.starts(with: setOptions.isSecure ? Self.failedTLSSendRemark : Self.failedSendRemark) else { return }
         // On a kept connection such bytes may have been there before the request. What libcurl holds back would be missing.
         guard sending.count == 1, !sending.wasOnReusedConnection, !receiving.isPaused, receiving.leftover == nil,
-            attempt?.request.parentUse == ParentUse.none
+            attempt?.request.parentProxyUse == ParentProxyUse.none
         else { return }
         guard receiving.framing == nil ? !receiving.hasBegun : receiving.isError else { return }
         var bytes = ByteBuffer()

@@ -91,7 +91,8 @@ extension Transfer {
         setIgnoresLength(false)
         // Of a refused stream, too, libcurl only says so, and of the moment from which a parent proxy with TLS is there.
         // Of a failed send, too, while the connection is still open.
-        setVerbose(request.framing != .none || request.offersHTTP2 || request.parentUse == .tunnel && request.parent?.isSecure == true)
+        setVerbose(
+            request.framing != .none || request.offersHTTP2 || request.parentProxyUse == .tunnel && request.parentProxy?.isSecure == true)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
         if setOptions.isDial != isDial {
             setOptions.isDial = isDial
@@ -155,10 +156,10 @@ extension Transfer {
 
     /// The parent proxy through which libcurl is to open the way to the origin.
     private func setTunnelProxy(_ request: UpstreamRequest) {
-        let proxy = request.parentUse == .tunnel ? request.parent : nil
+        let proxy = request.parentProxyUse == .tunnel ? request.parentProxy : nil
         guard setOptions.tunnelProxy != proxy else { return }
         setOptions.tunnelProxy = proxy
-        layover_set_string(easy, CURLOPT_PROXY, proxy.map { "\($0.scheme.rawValue)://\($0.hop.authority)" } ?? "")
+        layover_set_string(easy, CURLOPT_PROXY, proxy.map { "\($0.scheme.rawValue)://\($0.gate.authority)" } ?? "")
         // Otherwise the variable `no_proxy` of our own environment would count.
         layover_set_string(easy, CURLOPT_NOPROXY, proxy == nil ? "*" : "")
         layover_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, proxy?.speaksHTTP == true ? 1 : 0)
@@ -191,12 +192,12 @@ extension Transfer {
 extension UpstreamRequest {
     /// The fields as whoever reads the request first gets them.
     fileprivate var fieldsForPeer: RequestFields {
-        guard let authorization = parentAuthorization else { return fields }
+        guard let authorization = parentProxyAuthorization else { return fields }
         var all = fields
         all.append("Proxy-Authorization", authorization)
         return all
     }
 
     /// Whether its connection is opened in the name of somebody. libcurl 7.88.1 does not look at that before it uses one again.
-    fileprivate var tunnelsWithCredentials: Bool { parentUse == .tunnel && parent?.hasCredentials == true }
+    fileprivate var tunnelsWithCredentials: Bool { parentProxyUse == .tunnel && parentProxy?.hasCredentials == true }
 }

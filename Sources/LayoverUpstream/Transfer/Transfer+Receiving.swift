@@ -112,7 +112,7 @@ extension Transfer {
 
     /// DEBUGFUNCTION: a head went out. That of a request for a tunnel tells that the connection to the parent proxy stood.
     func sentHead(_ bytes: UnsafeRawBufferPointer) {
-        if bytes.starts(with: Self.connectLine) { sending.hasAskedParent = true }
+        if bytes.starts(with: Self.connectLine) { sending.hasAskedParentProxy = true }
     }
 
     private static let connectLine = Array("CONNECT ".utf8)

@@ -157,7 +157,7 @@ struct ProxyParts: Sendable {
         let path = url.percentEncodedPath.isEmpty ? "/" : url.percentEncodedPath
         let prober = try UpstreamProber(
             origin: origin, target: path + (url.percentEncodedQuery.map { "?" + $0 } ?? ""),
-            expectedStatus: probe.expectStatus, parent: settings.routes.parent(for: origin, route: nil),
+            expectedStatus: probe.expectStatus, parentProxy: settings.routes.parentProxy(for: origin, route: nil),
             eventLoop: engine.eventLoop, upstream: upstream)
         await engine.setProber(prober)
     }

@@ -15,7 +15,7 @@ struct ReloadPortionTests {
             _ = bench.fail(id, .reset, delay: .seconds(5))
             ids.append(id)
         }
-        bench.set.reloaded { _ in TicketRoute(route: "new", policy: Self.new, hop: nil) }
+        bench.set.reloaded { _ in TicketRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(1, now: bench.now))
         #expect(ids.map { bench.entry($0)?.route } == ["new", nil, nil])
         #expect(bench.set.isRerouting)
@@ -26,9 +26,9 @@ struct ReloadPortionTests {
 
     @Test mutating func laterReloadTakesThePlaceOfTheOneUnderWay() {
         let ids = (0..<3).map { _ in bench.accepted { $0.lane = "lane" } }
-        bench.set.reloaded { _ in TicketRoute(route: "old", policy: Self.new, hop: nil) }
+        bench.set.reloaded { _ in TicketRoute(route: "old", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
-        bench.set.reloaded { _ in TicketRoute(route: "new", policy: Self.new, hop: nil) }
+        bench.set.reloaded { _ in TicketRoute(route: "new", policy: Self.new, parentProxyGate: nil) }
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))
         #expect(bench.set.isRerouting)
         _ = bench.kept(bench.set.rerouteSome(2, now: bench.now))

@@ -83,15 +83,15 @@ extension EndToEnd {
             let (root, port) = (try TemporaryFolder(), try ReservedPort())
             let authority = try await TestAuthority(in: root)
             let server = try await Self.startServer(port, authority.identity)
-            let parent = try await RunningParentProxy.start(scheme, credentials: "me:word", identity: authority.identity)
+            let parentProxy = try await RunningParentProxy.start(scheme, credentials: "me:word", identity: authority.identity)
             let layover = try await RunningLayover.start(
                 """
-                {"tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "\(scheme)://me:word@localhost:\(parent.port)"},
+                {"tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "\(scheme)://me:word@localhost:\(parentProxy.port)"},
                  "routes": {"shop": {"upstream": "https://localhost:\(port.number)"}}}
                 """)
             let result = try await Self.client("ws://127.0.0.1:\(layover.proxyPort)/.layover/route/shop/chat").run()
             #expect(result.output == "ok 1000\n", "\(result)")
-            #expect(parent.records.map(\.target) == ["localhost:\(port.number)"])
+            #expect(parentProxy.records.map(\.target) == ["localhost:\(port.number)"])
             withExtendedLifetime(server) {}
         }
     }

@@ -3,14 +3,14 @@ import LayoverTestSupport
 import Testing
 
 extension EndToEnd {
-    /// More than one parent proxy, and parents that change while requests wait.
+    /// More than one parent proxy, and parent proxies that change while requests wait.
     @Suite(.bothPaths) struct ChangingParentProxies {
         private static func configuration(_ rest: String) -> String {
             #"{"policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}}, \#(rest)}"#
         }
 
-        /// A connection to an origin belongs to the parent by which it was opened.
-        @Test func connectionsAreNotSharedBetweenParents() async throws {
+        /// A connection to an origin belongs to the parent proxy by which it was opened.
+        @Test func connectionsAreNotSharedBetweenParentProxies() async throws {
             let (root, port) = (try TemporaryFolder(), try ReservedPort())
             let authority = try await TestAuthority(in: root)
             let (one, two) = (try await RunningParentProxy.start(), try await RunningParentProxy.start())
@@ -31,8 +31,8 @@ extension EndToEnd {
             }
             #expect(origin.records.map(\.target) == names.indices.map { "/echo?\($0)" })
             // The first of each opened a connection, which the others found in the pool.
-            for parent in [one, two] { #expect(parent.records.map(\.target) == ["localhost:\(port.number)"]) }
-            // With a parent gone, its route waits and the others do not.
+            for parentProxy in [one, two] { #expect(parentProxy.records.map(\.target) == ["localhost:\(port.number)"]) }
+            // With a parent proxy gone, its route waits and the others do not.
             await one.kill()
             let client = try Command("curl", ["--silent", "--max-time", "60", "http://127.0.0.1:\(layover.proxyPort)/.layover/route/one/echo?waits"])
                 .start()
@@ -44,33 +44,33 @@ extension EndToEnd {
             #expect(await client.result().output.contains("cancelled"))
         }
 
-        @Test func requestThatWaitsGoesByTheParentOfTheNewConfiguration() async throws {
+        @Test func requestThatWaitsGoesByTheParentProxyOfTheNewConfiguration() async throws {
             let (root, port, gone) = (try TemporaryFolder(), try ReservedPort(), try ReservedPort())
             let folder = try TemporaryFolder()
             try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://127.0.0.1:\#(gone.number)"}"#), to: "config.json")
             let layover = try await RunningLayover.start(in: folder)
             let origin = try await RunningOrigin.start(in: root, port: port)
             let client = try layover.curl("--fail", "--max-time", "20", "--data", "order", "http://origin.behind:\(port.number)/echo?order").start()
-            try await layover.waitForPending("it waits for its parent") { $0.data.first?.waitingFor == "origin" }
+            try await layover.waitForPending("it waits for its parent proxy") { $0.data.first?.waitingFor == "origin" }
 
-            let parent = try await RunningParentProxy.start(credentials: "me:secret")
-            try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://me:secret@127.0.0.1:\#(parent.port)"}"#), to: "config.json")
+            let parentProxy = try await RunningParentProxy.start(credentials: "me:secret")
+            try folder.write(Self.configuration(#""upstreamProxy": {"url": "http://me:secret@127.0.0.1:\#(parentProxy.port)"}"#), to: "config.json")
             try await layover.command("reload").succeed()
             #expect(await client.result().status == 0)
             #expect(origin.records.map(\.target) == ["/echo?order"])
-            #expect(parent.records.count == 1)
+            #expect(parentProxy.records.count == 1)
             // And without one, if there is none any more.
             try folder.write(Self.configuration(#""upstreamProxy": {"url": null}"#), to: "config.json")
             try await layover.command("reload").succeed()
             try await layover.curl("--fail", "http://127.0.0.1:\(port.number)/echo?direct").succeed()
             #expect(origin.records.map(\.target) == ["/echo?order", "/echo?direct"])
-            #expect(parent.records.count == 1)
+            #expect(parentProxy.records.count == 1)
         }
 
-        @Test func ticketOutlivesItsProcessAndGoesByTheParent() async throws {
-            let (root, port, parentPort) = (try TemporaryFolder(), try ReservedPort(), try ReservedPort())
+        @Test func ticketOutlivesItsProcessAndGoesByTheParentProxy() async throws {
+            let (root, port, parentProxyPort) = (try TemporaryFolder(), try ReservedPort(), try ReservedPort())
             let folder = try TemporaryFolder()
-            let url = "http://me:secret@127.0.0.1:\(parentPort.number)"
+            let url = "http://me:secret@127.0.0.1:\(parentProxyPort.number)"
             try folder.write(Self.configuration(#""upstreamProxy": {"url": "\#(url)"}"#), to: "config.json")
             let first = try await RunningLayover.start(in: folder)
             let accepted = try await first.curl(
@@ -82,14 +82,14 @@ extension EndToEnd {
 
             let origin = try await RunningOrigin.start(in: root, port: port)
             let second = try await RunningLayover.start(in: folder)
-            let parent = try await RunningParentProxy.start(port: parentPort, credentials: "me:secret")
+            let parentProxy = try await RunningParentProxy.start(port: parentProxyPort, credentials: "me:secret")
             let path = try #require(accepted.split(separator: "/.layover/").last)
             let ticket = "http://127.0.0.1:\(second.proxyPort)/.layover/\(path)"
             let state = try await Command("curl", ["--silent", "--header", "Prefer: wait=30", ticket]).succeed().output
             #expect(state.contains(#""state":"delivered""#), "\(state)")
             #expect(try await Command("curl", ["--silent", "\(ticket)/response"]).succeed().output.contains("/echo?order"))
             #expect(origin.records.map(\.target) == ["/echo?order"])
-            #expect(parent.records.map(\.method) == ["POST"])
+            #expect(parentProxy.records.map(\.method) == ["POST"])
             // What is on disk does not have the password.
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0 != "config.json" }
             for name in files {

@@ -14,17 +14,17 @@ extension EndToEnd {
             let authority: TestAuthority
 
             func route(_ path: String) -> String { "http://127.0.0.1:\(scene.layover.proxyPort)/.layover/route/r\(path)" }
-            /// A name that only the parent knows.
+            /// A name that only the parent proxy knows.
             func plain(_ path: String) -> String { "http://origin.behind:\(scene.port.number)\(path)" }
         }
 
-        private static func bench(_ parent: String, noProxy: String = "[]") async throws -> Bench {
+        private static func bench(_ parentProxy: String, noProxy: String = "[]") async throws -> Bench {
             let (root, port) = (try TemporaryFolder(), try ReservedPort())
             let authority = try await TestAuthority(in: root)
             let layover = try await RunningLayover.start(
                 """
                 {"policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
-                 "tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "\(parent)", "noProxy": \(noProxy)},
+                 "tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "\(parentProxy)", "noProxy": \(noProxy)},
                  "routes": {"r": {"upstream": "https://localhost:\(port.number)"}}}
                 """)
             return Bench(scene: Scene(layover: layover, root: root, port: port), authority: authority)
@@ -33,33 +33,33 @@ extension EndToEnd {
         private static func url(_ scheme: String, _ port: Int) -> String { "\(scheme)://\(userinfo)@localhost:\(port)" }
 
         @Test(arguments: ["http", "https", "socks5h"])
-        func plainTLSAndTunnelGoThroughAParentWithCredentials(scheme: String) async throws {
+        func plainTLSAndTunnelGoThroughAParentProxyWithCredentials(scheme: String) async throws {
             let folder = try TemporaryFolder()
             let identity = scheme == "https" ? try await TestAuthority(in: folder) : nil
-            let parent = try await RunningParentProxy.start(
+            let parentProxy = try await RunningParentProxy.start(
                 scheme, credentials: Self.credentials, identity: identity?.identity)
-            let bench = try await Self.bench(Self.url(scheme, parent.port))
-            guard let identity else { return try await expectAllWays(bench, parent, scheme) }
-            // Layover trusts the certificate of the parent only if it is told to.
+            let bench = try await Self.bench(Self.url(scheme, parentProxy.port))
+            guard let identity else { return try await expectAllWays(bench, parentProxy, scheme) }
+            // Layover trusts the certificate of the parent proxy only if it is told to.
             let untrusted = try await bench.scene.layover.curl("--max-time", "20", bench.plain("/echo")).run()
             #expect(untrusted.output.contains("tls_certificate_error"))
-            let trusting = try await Self.trusting(identity, bench, Self.url(scheme, parent.port))
-            try await expectAllWays(trusting, parent, scheme)
+            let trusting = try await Self.trusting(identity, bench, Self.url(scheme, parentProxy.port))
+            try await expectAllWays(trusting, parentProxy, scheme)
         }
 
-        private static func trusting(_ other: TestAuthority, _ bench: Bench, _ parent: String) async throws -> Bench {
+        private static func trusting(_ other: TestAuthority, _ bench: Bench, _ parentProxy: String) async throws -> Bench {
             let both = try String(contentsOfFile: other.certificate, encoding: .utf8)
                 + String(contentsOfFile: bench.authority.certificate, encoding: .utf8)
             let file = try bench.scene.root.write(both, to: "both.pem")
             let layover = try await RunningLayover.start(
                 """
-                {"tls": {"caFile": "\(file)"}, "upstreamProxy": {"url": "\(parent)"},
+                {"tls": {"caFile": "\(file)"}, "upstreamProxy": {"url": "\(parentProxy)"},
                  "routes": {"r": {"upstream": "https://localhost:\(bench.scene.port.number)"}}}
                 """)
             return Bench(scene: Scene(layover: layover, root: bench.scene.root, port: bench.scene.port), authority: bench.authority)
         }
 
-        private func expectAllWays(_ bench: Bench, _ parent: RunningParentProxy, _ scheme: String) async throws {
+        private func expectAllWays(_ bench: Bench, _ parentProxy: RunningParentProxy, _ scheme: String) async throws {
             let layover = bench.scene.layover
             let origin = try await bench.scene.startOrigin()
             try await layover.curl("--fail", bench.plain("/echo?1")).succeed()
@@ -68,17 +68,17 @@ extension EndToEnd {
             try await tunnel.succeed()
             #expect(origin.records.map(\.target) == ["/echo?1", "/echo?2", "/echo?3"])
             let name = "origin.behind:\(bench.scene.port.number)"
-            let asked = parent.records.map { "\($0.method) \($0.target)" }
+            let asked = parentProxy.records.map { "\($0.method) \($0.target)" }
             #expect(asked.contains(scheme == "socks5h" ? "SOCKS \(name)" : "GET http://\(name)/echo?1"))
             await origin.kill()
             let secure = try await bench.scene.startOrigin(bench.authority.identity)
             try await Command("curl", ["--silent", "--fail", "--max-time", "20", bench.route("/echo?4")]).succeed()
             #expect(secure.records.map(\.target) == ["/echo?4"])
-            #expect(parent.records.last?.target == "localhost:\(bench.scene.port.number)")
-            #expect(parent.records.allSatisfy { $0.authorization == (scheme == "socks5h" ? Self.credentials : Self.basic) })
+            #expect(parentProxy.records.last?.target == "localhost:\(bench.scene.port.number)")
+            #expect(parentProxy.records.allSatisfy { $0.authorization == (scheme == "socks5h" ? Self.credentials : Self.basic) })
         }
 
-        @Test func aRequestWaitsForItsParentAndIsDeliveredOnce() async throws {
+        @Test func aRequestWaitsForItsParentProxyAndIsDeliveredOnce() async throws {
             let port = try ReservedPort()
             let bench = try await Self.bench("http://127.0.0.1:\(port.number)")
             let origin = try await bench.scene.startOrigin()
@@ -86,46 +86,46 @@ extension EndToEnd {
             try await bench.scene.layover.waitForPending("the request waits") { !$0.data.isEmpty }
             let incidents = try await bench.scene.layover.call("GET", "/v1/incidents").text
             #expect(incidents.contains("parentProxy") && incidents.contains("parent_proxy_unreachable"))
-            let parent = try await RunningParentProxy.start(port: port)
+            let parentProxy = try await RunningParentProxy.start(port: port)
             let result = await client.result()
             #expect(result.status == 0)
             #expect(origin.records.map(\.target) == ["/echo?post"])
-            #expect(parent.records.count == 1)
+            #expect(parentProxy.records.count == 1)
         }
 
         @Test(arguments: ["403", "407"])
-        func whatTheParentRefusesIsNotTriedAgain(status: String) async throws {
-            let parent = try await RunningParentProxy.start(answer: status)
-            let bench = try await Self.bench("http://127.0.0.1:\(parent.port)")
+        func requestRefusedByTheParentProxyIsNotTriedAgain(status: String) async throws {
+            let parentProxy = try await RunningParentProxy.start(answer: status)
+            let bench = try await Self.bench("http://127.0.0.1:\(parentProxy.port)")
             let result = try await Command("curl", ["--silent", "--include", "--max-time", "20", bench.route("/echo")]).run()
             #expect(result.output.hasPrefix("HTTP/1.1 502"))
             #expect(result.output.contains(status == "403" ? "parent_proxy_denied" : "parent_proxy_misconfigured"))
-            #expect(parent.records.count == 1)
+            #expect(parentProxy.records.count == 1)
         }
 
-        /// A tunnel through a parent with TLS is asked for by Layover itself, not by libcurl.
+        /// A tunnel through a parent proxy with TLS is asked for by Layover itself, not by libcurl.
         @Test(arguments: [
             ("403", "parent_proxy_denied"), ("407", "parent_proxy_misconfigured"), ("503", "destination_unavailable"),
             ("cut", "connection_terminated"), ("hang", "connection_timeout"),
         ])
-        func whatASecureParentSaysToATunnelIsTold(answer: String, kind: String) async throws {
+        func refusalOfATunnelByASecureParentProxyIsReported(answer: String, kind: String) async throws {
             let root = try TemporaryFolder()
             let authority = try await TestAuthority(in: root)
-            let parent = try await RunningParentProxy.start("https", answer: answer, identity: authority.identity)
+            let parentProxy = try await RunningParentProxy.start("https", answer: answer, identity: authority.identity)
             let layover = try await RunningLayover.start(
                 """
                 {"policies": {"default": {"mode": "pass"}}, "timeouts": {"connect": "1s"}, "tls": {"caFile": "\(authority.certificate)"},
-                 "upstreamProxy": {"url": "https://localhost:\(parent.port)"}}
+                 "upstreamProxy": {"url": "https://localhost:\(parentProxy.port)"}}
                 """)
             let result = try await layover.exchange("CONNECT origin.behind:443 HTTP/1.1\r\nHost: origin.behind:443\r\n\r\n")
             #expect(result.text.contains("\"kind\":\"\(kind)\""), "\(result.text)")
             #expect(result.text.contains(#""evidence":"neverSent""#))
-            #expect(parent.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
+            #expect(parentProxy.records.map { "\($0.method) \($0.target)" } == ["CONNECT origin.behind:443"])
         }
 
         /// It takes the connection and says nothing to the ClientHello.
         @Test(arguments: ["plain", "tls", "tunnel"])
-        func aParentThatDoesNotAnswerTheHandshakeCountsAsAway(way: String) async throws {
+        func aParentProxyThatDoesNotAnswerTheHandshakeCountsAsAway(way: String) async throws {
             let silent = try await RunningParentProxy.start("http")
             let layover = try await RunningLayover.start(
                 """
@@ -144,7 +144,7 @@ extension EndToEnd {
             #expect(silent.records.isEmpty)
         }
 
-        @Test func aTunnelWaitsForItsSecureParent() async throws {
+        @Test func aTunnelWaitsForItsSecureParentProxy() async throws {
             let (root, port) = (try TemporaryFolder(), try ReservedPort())
             let authority = try await TestAuthority(in: root)
             let layover = try await RunningLayover.start(
@@ -157,27 +157,27 @@ extension EndToEnd {
             let client = try layover.curl("--fail", "--proxytunnel", "http://origin.behind:\(scene.port.number)/echo").start()
             try await layover.waitForPending("the tunnel waits") { !$0.data.isEmpty }
             #expect(try await layover.call("GET", "/v1/incidents").text.contains("parent_proxy_unreachable"))
-            let parent = try await RunningParentProxy.start("https", port: port, identity: authority.identity)
+            let parentProxy = try await RunningParentProxy.start("https", port: port, identity: authority.identity)
             #expect(await client.result().status == 0)
             #expect(origin.records.map(\.target) == ["/echo"])
-            withExtendedLifetime(parent) {}
+            withExtendedLifetime(parentProxy) {}
         }
 
         @Test func a407ForAPlainRequestIsNotPassedOn() async throws {
-            let parent = try await RunningParentProxy.start(credentials: Self.credentials)
-            let bench = try await Self.bench("http://other:one@127.0.0.1:\(parent.port)")
+            let parentProxy = try await RunningParentProxy.start(credentials: Self.credentials)
+            let bench = try await Self.bench("http://other:one@127.0.0.1:\(parentProxy.port)")
             let result = try await bench.scene.layover.curl("--include", "--max-time", "20", bench.plain("/echo")).run()
             #expect(result.output.contains("HTTP/1.1 502") && result.output.contains("parent_proxy_misconfigured"))
             #expect(!result.output.lowercased().contains("proxy-authenticate"))
         }
 
-        @Test func anExceptionGoesWithoutTheParent() async throws {
-            let parent = try await RunningParentProxy.start()
-            let bench = try await Self.bench("http://127.0.0.1:\(parent.port)", noProxy: #"["127.0.0.0/8"]"#)
+        @Test func anExceptionGoesWithoutTheParentProxy() async throws {
+            let parentProxy = try await RunningParentProxy.start()
+            let bench = try await Self.bench("http://127.0.0.1:\(parentProxy.port)", noProxy: #"["127.0.0.0/8"]"#)
             let origin = try await bench.scene.startOrigin()
             try await bench.scene.layover.curl("--fail", bench.scene.url("/echo")).succeed()
             #expect(origin.records.count == 1)
-            #expect(parent.records.isEmpty)
+            #expect(parentProxy.records.isEmpty)
         }
     }
 }

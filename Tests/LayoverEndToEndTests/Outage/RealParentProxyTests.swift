@@ -53,15 +53,16 @@ extension EndToEnd {
             }
         }
 
-        /// A request by every way, each before its parent is there.
+        /// A request by every way, each before its parent proxy is there.
         @Test(arguments: Program.allCases)
-        func requestsWaitForTheParentAndArriveUnchanged(program: Program) async throws {
-            let (root, parentPort, port, securePort) = (try TemporaryFolder(), try ReservedPort(), try ReservedPort(), try ReservedPort())
+        func requestsWaitForTheParentProxyAndArriveUnchanged(program: Program) async throws {
+            let (root, parentProxyPort) = (try TemporaryFolder(), try ReservedPort())
+            let (port, securePort) = (try ReservedPort(), try ReservedPort())
             let authority = try await TestAuthority(in: root)
             let layover = try await RunningLayover.start(
                 """
                 {"policies": {"default": {"delay": {"type": "constant", "every": "100ms", "jitter": "none"}}},
-                 "tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "http://127.0.0.1:\(parentPort.number)"},
+                 "tls": {"caFile": "\(authority.certificate)"}, "upstreamProxy": {"url": "http://127.0.0.1:\(parentProxyPort.number)"},
                  "routes": {"r": {"upstream": "https://localhost:\(securePort.number)"}}}
                 """)
             let origin = try await RunningOrigin.start(in: root, port: port)
@@ -81,7 +82,7 @@ extension EndToEnd {
                 try send("http://127.0.0.1:\(layover.proxyPort)/.layover/route/r/echo?route", "--noproxy", "*"),
             ]
             try await layover.waitForPending("all wait") { $0.data.count == clients.count }
-            let parent = try program.start(on: parentPort)
+            let parentProxy = try program.start(on: parentProxyPort)
             for client in clients {
                 let result = await client.result()
                 #expect(result.status == 0 && result.output.contains(digest), "\(result.errors)")
@@ -89,7 +90,7 @@ extension EndToEnd {
             #expect(Set(origin.records.filter { $0.event == "request" }.map(\.target)) == ["/echo?plain", "/echo?tunnel"])
             #expect(origin.records.count == 2 && secure.records.map(\.target) == ["/echo?route"])
 
-            // The parent is there and its origin is not: a tunnel waits as it does without a parent.
+            // The parent proxy is there and its origin is not: a tunnel waits as it does without a parent proxy.
             await origin.kill()
             let client = try send("http://127.0.0.1:\(port.number)/echo?later", "--proxytunnel")
             let pending = try await layover.waitForPending("the tunnel waits") { $0.data.contains { $0.method == "CONNECT" } }
@@ -98,8 +99,8 @@ extension EndToEnd {
             let result = await client.result()
             #expect(result.status == 0 && result.output.contains(digest), "\(result.errors)")
             #expect(again.records.map(\.target) == ["/echo?later"])
-            parent.signal(SIGKILL)
-            _ = await parent.result()
+            parentProxy.signal(SIGKILL)
+            _ = await parentProxy.result()
         }
     }
 }

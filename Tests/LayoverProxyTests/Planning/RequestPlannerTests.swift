@@ -76,9 +76,9 @@ struct RequestPlannerTests {
         #expect(plan.policy.holdMax == .seconds(7))
         #expect(plan.request.timeouts.connect == .seconds(3))
         #expect(plan.request.allowAddresses == ["169.254.9.9"])
-        #expect(plan.request.parent?.host == "parent.test")
+        #expect(plan.request.parentProxy?.host == "parent.test")
         let other = try Self.tunnel(to: "files.test:443", rules)
-        #expect(other.route == nil && other.request.parent == nil && other.request.allowAddresses == [])
+        #expect(other.route == nil && other.request.parentProxy == nil && other.request.allowAddresses == [])
         #expect(other.policy.name == Policy.standard.name)
     }
 

@@ -56,7 +56,7 @@ struct PreflightTests {
             let id = try await proxy.accept()
             try await proxy.nextAttempt().respond(407)
             _ = try await proxy.until(id, is: .waiting)
-            #expect(try await proxy.entry(.waiting).lastFailure == .parentCredentialsRefused(remoteAddress: nil))
+            #expect(try await proxy.entry(.waiting).lastFailure == .parentProxyCredentialsRefused(remoteAddress: nil))
         }
     }
 

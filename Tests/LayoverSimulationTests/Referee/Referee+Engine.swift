@@ -20,7 +20,7 @@ extension Referee {
         let started = startedEntries(pending)
         for entry in started {
             windowsAreKept(entry, pending)
-            if !isReloaded { parentWindowsAreKept(entry, pending) }
+            if !isReloaded { parentProxyWindowsAreKept(entry, pending) }
             restingEntriesDoNotChange(entry)
             noExposedEntryIsSentToAPortal(entry, pending)
             nothingStartsWhileStopped(entry, pending)
@@ -48,7 +48,7 @@ extension Referee {
         for entry in started {
             simulation.count("replays")
             restored.remove(entry.id)
-            if !isReloaded { leftParents.remove(entry.id) }
+            if !isReloaded { leftParentProxy.remove(entry.id) }
             simulation.truth(of: entry)?.retryTold = nil
             if asked.remove(entry.id) != nil {
                 goingAsAsked.insert(entry.id)
@@ -77,7 +77,8 @@ extension Referee {
                     $0.id,
                     Seen(
                         state: $0.state, why: $0.why, placement: $0.placement, dueAt: $0.dueAt,
-                        waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount, triedHop: triedHop(of: $0))
+                        waitsForStatus: $0.waitEnd == .status, attemptCount: $0.attemptCount,
+                        triedParentProxyGate: triedParentProxyGate(of: $0))
                 )
             })
         for entry in pending.entries.values {
@@ -89,17 +90,20 @@ extension Referee {
         for (origin, gate) in gates where gate.isShut && shutAt[origin] == nil { shutAt[origin] = simulation.time.now() }
     }
 
-    private func triedHop(of entry: Entry) -> Origin? {
-        guard let before = seen[entry.id], before.attemptCount == entry.attemptCount, entry.state != .attempting else { return entry.hop }
-        return before.triedHop
+    private func triedParentProxyGate(of entry: Entry) -> Origin? {
+        guard let before = seen[entry.id], before.attemptCount == entry.attemptCount, entry.state != .attempting
+        else { return entry.parentProxyGate }
+        return before.triedParentProxyGate
     }
 
     /// What waited for a parent proxy does not wait longer once a reload has named another way.
     private func newWaysAreTried(_ entry: Entry) {
         guard entry.state == .attempting || entry.lastFailure?.kind == .parentProxyUnreachable else { return }
-        leftParents.insert(entry.id)
-        guard let before = seen[entry.id], before.state == .waiting, entry.state == .waiting, before.triedHop != entry.hop else { return }
-        simulation.count("ways without their parent")
+        leftParentProxy.insert(entry.id)
+        guard let before = seen[entry.id], before.state == .waiting, entry.state == .waiting,
+            before.triedParentProxyGate != entry.parentProxyGate
+        else { return }
+        simulation.count("ways without their parent proxy")
         if entry.eligibleBy == nil, entry.isWokenByOrigin, !entry.isBlocked { breach("newWaysAreTried", name(entry)) }
     }
 
@@ -130,14 +134,14 @@ extension Referee {
         var (live, underWay): ([Origin: Int], [Origin: Int]) = ([:], [:])
         // Those without a client take no room at their origins.
         for entry in pending.entries.values where !entry.isUnattended {
-            for gate in [entry.origin, entry.hop].compactMap({ $0 }) {
+            for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) {
                 live[gate, default: 0] += 1
                 if entry.state == .attempting { underWay[gate, default: 0] += 1 }
             }
             if entry.state.isFinal { breach("countsMatchTheEntries", "\(name(entry)) is in the set") }
         }
         for (origin, line) in pending.schedule.origins.states {
-            if !pending.isDraining, origin.scheme == .parent, line.entryCount == 0, line.underWay == 0, !line.gate.isShut {
+            if !pending.isDraining, origin.scheme == .parentProxy, line.entryCount == 0, line.underWay == 0, !line.gate.isShut {
                 breach("countsMatchTheEntries", "\(origin) has a line, and nobody goes through it")
             }
             if line.entryCount != live[origin, default: 0] || line.underWay != underWay[origin, default: 0] {
@@ -184,13 +188,13 @@ extension Referee {
     }
 
     /// A parent proxy lets one request at a time find out for all origins behind it.
-    private func parentWindowsAreKept(_ entry: Entry, _ pending: PendingSet) {
-        guard let hop = entry.hop, let line = pending.schedule.origins.states[hop], seen[entry.id] != nil else { return }
+    private func parentProxyWindowsAreKept(_ entry: Entry, _ pending: PendingSet) {
+        guard let gate = entry.parentProxyGate, let line = pending.schedule.origins.states[gate], seen[entry.id] != nil else { return }
         if line.gate.isShut, line.underWay > 1, entry.attempt?.isCanary == true {
-            breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay) through \(hop)")
+            breach("oneCanaryAtATime", "\(name(entry)) is one of \(line.underWay) through \(gate)")
         }
         if !line.gate.isShut, !line.gate.isFullyOpen, line.underWay > line.gate.window {
-            breach("windowsAreKept", "\(line.underWay) through \(hop), the window is \(line.gate.window)")
+            breach("windowsAreKept", "\(line.underWay) through \(gate), the window is \(line.gate.window)")
         }
     }
 
@@ -210,7 +214,7 @@ extension Referee {
         var counts: [Origin: Int] = [:]
         // An entry without a client needs no canary soon: no client waits for it.
         for entry in pending.entries.values where entry.policy.isShortHold && !entry.isUnattended {
-            for gate in [entry.origin, entry.hop].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
+            for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { counts[gate, default: 0] += 1 }
         }
         for (origin, line) in pending.schedule.origins.states {
             let count = counts[origin] ?? 0
@@ -272,10 +276,11 @@ extension Referee {
                 }
             } else if entry.state == .waiting || entry.state == .held, entry.eligibleBy != .admin, !hasAnotherWay(entry),
                 entry.lastFailure?.evidence == .neverSent, entry.lastFailure?.kind != .proxyInternalError, !wasAborted(entry),
-                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id), !leftParents.contains(entry.id)
+                !restored.contains(entry.id) || entry.lastFailure?.shutsGate == true, !forced.contains(entry.id), !leftParentProxy.contains(entry.id)
             {
                 // One that a person forced joins when its attempt has failed.
-                let way = "hop \(String(describing: entry.hop)), was \(String(describing: seen[entry.id]?.triedHop))"
+                let before = seen[entry.id]?.triedParentProxyGate
+                let way = "gate \(String(describing: entry.parentProxyGate)), was \(String(describing: before))"
                 let turn = "\(entry.fullState), due in \(entry.dueAt - simulation.time.now()), \(entry.lastFailure?.message ?? "")"
                 breach("incidentsMatchTheirEntries", "\(name(entry)) waits in no incident: \(way), \(turn)")
             } else if entry.state == .undecided {
@@ -303,7 +308,7 @@ extension Referee {
             breach("whatWaitsForAnOriginIsInItsIncident", "\(name(entry)) is in that of \(origin)")
         }
         guard entry.incident == nil, entry.state == .waiting else { return }
-        let isAway = [entry.hop, entry.origin].compactMap(\.self).contains { pending.schedule.origins.isShut($0) }
+        let isAway = [entry.parentProxyGate, entry.origin].compactMap(\.self).contains { pending.schedule.origins.isShut($0) }
         if pending.mode == .offline || isAway { breach("whatWaitsForAnOriginIsInItsIncident", name(entry)) }
     }
 
@@ -333,8 +338,8 @@ extension Referee {
         case .parentProxyUnreachable:
             // Of a request whose reload came before it joined nothing was seen but what the world saw.
             entry.eligibleBy == .reachability
-                || entry.isBlocked && simulation.truth(of: entry)?.triedHops.last.map { $0 != entry.hop } == true
-        case .proxyInternalResponse: seen[entry.id]?.triedHop.map { $0 != entry.hop } == true
+                || entry.isBlocked && simulation.truth(of: entry)?.triedParentProxyGates.last.map { $0 != entry.parentProxyGate } == true
+        case .proxyInternalResponse: seen[entry.id]?.triedParentProxyGate.map { $0 != entry.parentProxyGate } == true
         default: false
         }
     }

@@ -83,10 +83,11 @@ extension Referee {
                 guard let exchange = attempt.attempt.receiver as? Exchange, exchange.attempt === attempt.attempt,
                     let id = exchange.entry, let entry = pending.entries[id], entry.attempt?.isCanary == true,
                     // A reload may have named another way meanwhile.
-                    entry.hop == attempt.attempt.request.parent?.hop
+                    entry.parentProxyGate == attempt.attempt.request.parentProxy?.gate
                 else { continue }
                 // A parent proxy that takes a request of HTTP has not yet reached the origin.
-                let reached = attempt.attempt.request.parent.map(\.hop).map { entry.origin.scheme == .http ? [$0] : [entry.origin, $0] } ?? [entry.origin]
+                let parentProxyGate = attempt.attempt.request.parentProxy?.gate
+                let reached = parentProxyGate.map { entry.origin.scheme == .http ? [$0] : [entry.origin, $0] } ?? [entry.origin]
                 for gate in reached where pending.schedule.origins.isShut(gate) {
                     guard let shutAt = shutAt[gate], shutAt < attempt.startedAt else { continue }
                     breach("standingConnectionsOpenGates", "\(attempt.name) is connected to \(gate)")

@@ -17,7 +17,7 @@ final class Referee {
         var waitsForStatus: Bool
         var attemptCount: Int
         /// The parent proxy of the newest attempt.
-        var triedHop: Origin?
+        var triedParentProxyGate: Origin?
     }
 
     /// A gate as it stood at the last look.
@@ -31,7 +31,7 @@ final class Referee {
     /// Pauses as they stood at the last look, by origin and policy.
     var pauses: [Origin: [String: StatusPacing.Pause]] = [:]
     /// Entries that waited for a parent proxy when a reload may have named another, until their next attempt.
-    var leftParents: Set<EntryID> = []
+    var leftParentProxy: Set<EntryID> = []
     var reloadedAt = Timestamp(nanoseconds: -1)
     /// Since when gates are shut.
     var shutAt: [Origin: Timestamp] = [:]

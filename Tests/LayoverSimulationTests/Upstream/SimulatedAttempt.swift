@@ -20,7 +20,7 @@ final class SimulatedAttempt {
     let startedAt: Timestamp
     private(set) var fate: Fate
     /// Whether its parent proxy is as far as it comes.
-    private var endsAtParent = false
+    private var endsAtParentProxy = false
     private(set) var isCancelled = false
     private(set) var isOver = false
     var hasHead = false
@@ -69,13 +69,13 @@ final class SimulatedAttempt {
             seed: worker.simulation.seed &* 1_000_003 &+ UInt64(truth.number) &* 1009
                 &+ UInt64(truth.startCount))
         fate = worker.simulation.fate(of: truth, using: &generator)
-        if let parent = attempt.request.parent {
+        if let parentProxy = attempt.request.parentProxy {
             worker.simulation.count("attempts by a parent proxy")
-            let parentFate = worker.simulation.fate(at: parent, of: truth)
-            endsAtParent = parentFate != nil
-            fate = parentFate ?? worker.simulation.fateBehindParent(fate, of: truth)
+            let parentProxyFate = worker.simulation.fate(at: parentProxy, of: truth)
+            endsAtParentProxy = parentProxyFate != nil
+            fate = parentProxyFate ?? worker.simulation.fateBehindParentProxy(fate, of: truth)
         }
-        truth.triedHops = [attempt.request.parent?.hop]
+        truth.triedParentProxyGates = [attempt.request.parentProxy?.gate]
         isTooLate = truth.isCancelTold
         isRepeatable = truth.isRepeatable(in: worker.simulation.rules.routes)
     }
@@ -98,10 +98,10 @@ final class SimulatedAttempt {
             }
         case .isRefused(let wait):
             later(min(wait, attempt.request.timeouts.connect)) { me in
-                me.fail(me.failure(.connectionTerminated, .connecting, .neverSent).refusedByParent(503))
+                me.fail(me.failure(.connectionTerminated, .connecting, .neverSent).refusedByParentProxy(503))
             }
         case .isDenied(let wait):
-            later(wait) { me in me.fail(me.failure(.connectionTerminated, .connecting, .neverSent).refusedByParent(403)) }
+            later(wait) { me in me.fail(me.failure(.connectionTerminated, .connecting, .neverSent).refusedByParentProxy(403)) }
         case .breaksBeforeSending(let wait):
             later(wait) { me in me.marked { $0.fail(.connectionTerminated, .sending, .neverSent) } }
         case .breaksAfterSending(let kind, let count, let wait, let isStale):
@@ -327,7 +327,7 @@ final class SimulatedAttempt {
         _ kind: FailureKind, _ phase: FailurePhase, _ evidence: Evidence, isNameUnknown: Bool = false
     ) {
         let failure = failure(kind, phase, evidence, isNameUnknown: isNameUnknown)
-        fail(endsAtParent && !isCancelled ? failure.ofParent : failure)
+        fail(endsAtParentProxy && !isCancelled ? failure.ofParentProxy : failure)
     }
 
     private func failure(_ kind: FailureKind, _ phase: FailurePhase, _ evidence: Evidence, isNameUnknown: Bool = false) -> Failure {

@@ -66,7 +66,7 @@ final class RequestTruth {
     var unusedForceCount = 0
     var startCount = 0
     /// The parent proxy of its newest attempt, by its gate, or nil for none; empty: it had no attempt.
-    var triedHops: [Origin?] = []
+    var triedParentProxyGates: [Origin?] = []
     /// Attempts that no person asked for, those that were cut off to be made anew taken away.
     var automaticCount = 0
     /// The highest limit on them that was ever in force for it; nil once there was none.

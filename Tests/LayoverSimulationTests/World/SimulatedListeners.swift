@@ -15,14 +15,14 @@ extension Simulation {
     func listeners(on port: Int) -> Set<UInt64>? {
         count("looks for listeners")
         guard !isRecovering, let origin = origins.first(where: { $0.isLoopback && $0.port == port }) else {
-            return parentListeners(on: port)
+            return parentProxyListeners(on: port)
         }
         return moods[origin] == .refusing ? [] : [startCounts[origin] ?? 0]
     }
 
-    private func parentListeners(on port: Int) -> Set<UInt64> {
-        guard let hop = Self.parents.map(\.hop).first(where: { $0.isLoopback && $0.port == port }) else { return [0] }
-        return parentMoods[hop] == .refusing ? [] : [startCounts[hop] ?? 0]
+    private func parentProxyListeners(on port: Int) -> Set<UInt64> {
+        guard let gate = Self.parentProxies.map(\.gate).first(where: { $0.isLoopback && $0.port == port }) else { return [0] }
+        return parentProxyMoods[gate] == .refusing ? [] : [startCounts[gate] ?? 0]
     }
 
     /// A server that refused connections is started, or begins anew.

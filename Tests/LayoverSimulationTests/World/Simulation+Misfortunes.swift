@@ -159,7 +159,7 @@ extension RouteTable {
                 route.policy.repeatable = false
                 return route
             },
-            parents: parents)
+            parentProxies: parentProxies)
     }
 }
 

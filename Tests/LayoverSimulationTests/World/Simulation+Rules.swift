@@ -31,7 +31,7 @@ extension Simulation {
             route.methods = chance(50) ? ["POST", "PUT"] : nil
             routes.append(route)
         }
-        return RouteTable(policies: policies, routes: routes, parents: randomParents())
+        return RouteTable(policies: policies, routes: routes, parentProxies: randomParentProxyRules())
     }
 
     private func randomPolicy(_ name: String) -> Policy {

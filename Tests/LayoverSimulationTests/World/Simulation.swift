@@ -29,7 +29,7 @@ final class Simulation {
     /// For crowds.
     var crowding: SeededGenerator
     /// For parent proxies.
-    var parentage: SeededGenerator
+    var parentProxyGenerator: SeededGenerator
     let time = VirtualTime()
     var engineLoop: EngineLoop!
     var engine: Engine!
@@ -49,8 +49,8 @@ final class Simulation {
     let origins: [Origin]
     var moods: [Origin: OriginMood] = [:]
     /// Whether there are parent proxies, and how they are doing.
-    let hasParents: Bool
-    var parentMoods: [Origin: ParentMood] = [:]
+    let hasParentProxies: Bool
+    var parentProxyMoods: [Origin: ParentProxyMood] = [:]
     var network = SimulatedNetwork()
     var clients: [SimulatedClient] = []
     var requests: [Int: RequestTruth] = [:]
@@ -99,8 +99,8 @@ final class Simulation {
         generator = SeededGenerator(seed: seed)
         misfortune = SeededGenerator(seed: seed &* 48_271 &+ 11)
         crowding = SeededGenerator(seed: seed &* 16_807 &+ 5)
-        parentage = SeededGenerator(seed: seed &* 69_621 &+ 3)
-        hasParents = Int.random(in: 0..<3, using: &parentage) == 0
+        parentProxyGenerator = SeededGenerator(seed: seed &* 69_621 &+ 3)
+        hasParentProxies = Int.random(in: 0..<3, using: &parentProxyGenerator) == 0
         trace = Trace(isOn: isTraced)
         var limits = PendingLimits()
         limits.entryCountMax = Int.random(in: 0..<4, using: &generator) == 0 ? 5 : 40
@@ -260,7 +260,7 @@ final class Simulation {
         case ..<56: try advance(by: randomWait())
         case ..<64:
             changeMood()
-            changeParentMood()
+            changeParentProxyMood()
         case ..<73: changeNetwork()
         case ..<88: command()
         case ..<94: clientActs()

@@ -14,7 +14,7 @@ struct AnsweredAttempt {
         schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
         // It waits no longer, however long its response or its tunnel goes on.
         IncidentMembership(id: id, now: now).leave(&schedule)
-        schedule.hopReached(attempt.hop, isAnswered: true, now: now)
+        schedule.parentProxyReached(attempt.parentProxyGate, isAnswered: true, now: now)
         schedule.originOpened(entry.origin, now: now)
     }
 }

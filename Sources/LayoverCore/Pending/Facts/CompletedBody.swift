@@ -14,6 +14,6 @@ struct CompletedBody {
         PutCoalescing(id: id, now: now).takePlaces(&schedule)
         // A request that leaves the window as a big one has to be counted in it as one. A request without a client is in no window.
         guard entry.state == .attempting, !entry.isUnattended, schedule.entries[id]?.isBig != entry.isBig else { return }
-        for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].grewBig() }
+        for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { schedule.origins[gate].grewBig() }
     }
 }

@@ -21,7 +21,7 @@ struct EndedExchange {
         guard let failure, let attempt = entry.attempt, failure.shutsGate || failure.evidence == .maybeApplied
         else { return }
         schedule.learn(
-            from: failure, of: (entry.policy, entry.origin, attempt.hop), shutsGate: failure.shutsGate,
+            from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: failure.shutsGate,
             isFromCanary: attempt.isCanary, now: now, using: &generator)
     }
 }

@@ -41,7 +41,7 @@ extension EntryCommand {
         schedule.giveGrantBack(id, wasMade: false)
         schedule.transition(id, to: .waiting(.due), now: now)
         schedule.makeEligible(id, by: .admin)
-        for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
+        for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
         schedule.toDispatch.insert(entry.origin)
     }
 }

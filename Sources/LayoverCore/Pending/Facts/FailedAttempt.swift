@@ -8,20 +8,20 @@ struct FailedAttempt {
 
     /// The attempt was made before its request joined.
     ///
-    /// - Parameter hop: The parent proxy of the attempt.
+    /// - Parameter gate: The gate of the parent proxy of the attempt.
     func apply(
-        toNew entry: Entry, through hop: Origin?, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator
+        toNew entry: Entry, through gate: Origin?, in schedule: inout Schedule, using generator: inout some RandomNumberGenerator
     ) {
         schedule.learn(
-            from: failure, of: (entry.policy, entry.origin, hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
+            from: failure, of: (entry.policy, entry.origin, gate), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
             isFromCanary: false, now: now, using: &generator)
         settle(entry.id, by: parking, in: &schedule)
-        if leavesParent(hop, for: entry.hop) { schedule.makeEligible(entry.id, by: .reachability) }
+        if leavesParentProxy(gate, for: entry.parentProxyGate) { schedule.makeEligible(entry.id, by: .reachability) }
     }
 
     /// Whether the attempt could not reach a parent proxy that the request does not need any more: a reload has named another way.
-    func leavesParent(_ hop: Origin?, for next: Origin?) -> Bool {
-        failure.kind == .parentProxyUnreachable && hop != next && parking.rule != .aborted && parking.asks == nil
+    func leavesParentProxy(_ gate: Origin?, for next: Origin?) -> Bool {
+        failure.kind == .parentProxyUnreachable && gate != next && parking.rule != .aborted && parking.asks == nil
     }
 
     /// The attempt of an entry of the set.
@@ -46,14 +46,14 @@ struct FailedAttempt {
         guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
         let isAborted = parking.rule == .aborted
         let wasAbandoned = attempt.isAbandoned && failure.evidence == .neverSent && !isAborted
-        let leavesParent = leavesParent(attempt.hop, for: entry.hop)
-        let startsAnew = wasAbandoned || leavesParent
+        let leavesParentProxy = leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate)
+        let startsAnew = wasAbandoned || leavesParentProxy
         // One that was cut off by us, or by our store, says nothing about its origin.
         let isOurs = isAborted || wasAbandoned || parking.rule == .store && failure.evidence == .neverSent
         if !isOurs {
             schedule.learn(
-                from: failure, of: (entry.policy, entry.origin, attempt.hop), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
-                isFromCanary: attempt.isCanary, now: now, using: &generator)
+                from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: parking.shutsGate,
+                isPaused: isPaused(entry), isFromCanary: attempt.isCanary, now: now, using: &generator)
         }
         schedule.entries[id]?.amend { entry in
             entry.isBodyReplayable = tally.isBodyReplayable
@@ -69,9 +69,9 @@ struct FailedAttempt {
         if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
         guard schedule.entries[id] != nil else { return }
         // It came through the parent proxy, whose outage was not all that was in its way.
-        if !isOurs, failure.kind != .parentProxyUnreachable { IncidentMembership(id: id, now: now).leaveParent(&schedule) }
-        if leavesParent {
-            IncidentMembership(id: id, now: now).changeParent(&schedule)
+        if !isOurs, failure.kind != .parentProxyUnreachable { IncidentMembership(id: id, now: now).leaveParentProxyOutage(&schedule) }
+        if leavesParentProxy {
+            IncidentMembership(id: id, now: now).changeParentProxy(&schedule)
         } else if !isAborted || parking.asks != nil {
             // The end of an attempt by a person is no outage.
             IncidentMembership(id: id, now: now).join(after: parking, &schedule)
@@ -80,7 +80,7 @@ struct FailedAttempt {
         if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
         guard startsAnew else { return }
         if wasAbandoned {
-            for gate in [entry.origin, entry.hop].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
+            for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
         }
         schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
     }

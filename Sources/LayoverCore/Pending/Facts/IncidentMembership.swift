@@ -43,24 +43,25 @@ struct IncidentMembership {
     }
 
     private func scope(of entry: Entry, _ kind: Incident.Kind, _ schedule: Schedule) -> Incident.Scope {
-        let isOfParent = entry.lastFailure.map { $0.kind == .parentProxyUnreachable } ?? true
-        guard kind == .outage, isOfParent, let hop = entry.hop, schedule.origins.isShut(hop) || entry.lastFailure != nil
+        let isOfParentProxy = entry.lastFailure.map { $0.kind == .parentProxyUnreachable } ?? true
+        guard kind == .outage, isOfParentProxy, let gate = entry.parentProxyGate, schedule.origins.isShut(gate) || entry.lastFailure != nil
         else { return .origin(entry.origin) }
-        return .parent(hop)
+        return .parentProxy(gate)
     }
 
     /// It waits for its parent proxy no more.
-    func leaveParent(_ schedule: inout Schedule) {
-        guard let incident = schedule.entries[id]?.incident, case .parent? = schedule.incidents[incident]?.scope else { return }
+    func leaveParentProxyOutage(_ schedule: inout Schedule) {
+        guard let incident = schedule.entries[id]?.incident, case .parentProxy? = schedule.incidents[incident]?.scope else { return }
         leave(&schedule)
     }
 
     /// It goes by another parent proxy, or by none: it waits in the outage of that one, if it has one. What is out of attempts stays in
     /// the outage that left it without them.
-    func changeParent(_ schedule: inout Schedule) {
+    func changeParentProxy(_ schedule: inout Schedule) {
         guard let entry = schedule.entries[id], entry.state != .undecided else { return }
-        leaveParent(&schedule)
-        guard entry.lastFailure?.kind == .parentProxyUnreachable, let hop = entry.hop, schedule.origins.isShut(hop) else { return }
+        leaveParentProxyOutage(&schedule)
+        guard entry.lastFailure?.kind == .parentProxyUnreachable, let gate = entry.parentProxyGate, schedule.origins.isShut(gate)
+        else { return }
         join(.outage, &schedule)
     }
 

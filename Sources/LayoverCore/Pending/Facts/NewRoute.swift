@@ -3,16 +3,18 @@ struct NewRoute {
     let route: String?
     let policy: SharedPolicy
     let automaticLeft: Int?
-    let hop: Origin?
+    let parentProxyGate: Origin?
     let now: Timestamp
 
     func apply(to id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id], entry.route != route || entry.policy != policy.policy || entry.hop != hop else { return }
+        guard let entry = schedule.entries[id],
+            entry.route != route || entry.policy != policy.policy || entry.parentProxyGate != parentProxyGate
+        else { return }
         schedule.giveGrantBack(id, wasMade: entry.state == .attempting)
         schedule.origins[entry.origin].left(entry.policy)
         schedule.origins[entry.origin].joined(policy.policy)
         schedule.limitCanaryDelay(of: entry.origin, now: now)
-        takeHop(of: entry, &schedule)
+        takeParentProxy(of: entry, &schedule)
         schedule.change(id) { $0.reroute(route, policy, automaticLeft: automaticLeft) }
         guard let changed = schedule.entries[id] else { return }
         // The retry that the entry owes is paid by the budget of the new policy.
@@ -27,9 +29,9 @@ struct NewRoute {
             // The pauses and the budget of another policy do not keep it.
             if let trigger = entry.eligibleBy {
                 schedule.makeEligibleAgain(id, by: trigger)
-            } else if leavesUnreachableParent(entry, schedule) {
+            } else if leavesUnreachableParentProxy(entry, schedule) {
                 schedule.makeEligible(id, by: .reachability)
-            } else if hop != entry.hop || changed.isWokenByOrigin != entry.isWokenByOrigin {
+            } else if parentProxyGate != entry.parentProxyGate || changed.isWokenByOrigin != entry.isWokenByOrigin {
                 schedule.place(id, now: now)
             }
             schedule.toDispatch.insert(entry.origin)
@@ -44,19 +46,20 @@ struct NewRoute {
     }
 
     /// Whether it waited for a parent proxy that it does not need any more: there is another way now.
-    private func leavesUnreachableParent(_ entry: Entry, _ schedule: Schedule) -> Bool {
-        entry.hop != hop && entry.lastFailure?.kind == .parentProxyUnreachable && schedule.entries[entry.id]?.isWokenByOrigin == true
+    private func leavesUnreachableParentProxy(_ entry: Entry, _ schedule: Schedule) -> Bool {
+        entry.parentProxyGate != parentProxyGate && entry.lastFailure?.kind == .parentProxyUnreachable
+            && schedule.entries[entry.id]?.isWokenByOrigin == true
     }
 
     /// What is under way counts where it is from now on.
-    private func takeHop(of entry: Entry, _ schedule: inout Schedule) {
-        schedule.leaveHop(entry.hop, entry.policy)
-        schedule.joinHop(hop, policy.policy, now: now)
+    private func takeParentProxy(of entry: Entry, _ schedule: inout Schedule) {
+        schedule.leaveParentProxy(entry.parentProxyGate, entry.policy)
+        schedule.joinParentProxy(parentProxyGate, policy.policy, now: now)
         if entry.state == .attempting {
-            if let before = entry.hop { schedule.origins[before].stopped(entry) }
-            if let hop { schedule.origins[hop].started(entry) }
+            if let before = entry.parentProxyGate { schedule.origins[before].stopped(entry) }
+            if let parentProxyGate { schedule.origins[parentProxyGate].started(entry) }
         }
-        schedule.entries[entry.id]?.hop = hop
-        if entry.hop != hop { IncidentMembership(id: entry.id, now: now).changeParent(&schedule) }
+        schedule.entries[entry.id]?.parentProxyGate = parentProxyGate
+        if entry.parentProxyGate != parentProxyGate { IncidentMembership(id: entry.id, now: now).changeParentProxy(&schedule) }
     }
 }

@@ -30,7 +30,8 @@ struct Rerouting: Sendable {
         let found = find(record)
         let left = found.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) }
         return NewRoute(
-            route: found.route, policy: policies.shared(found.policy), automaticLeft: left, hop: found.hop, now: now)
+            route: found.route, policy: policies.shared(found.policy), automaticLeft: left,
+            parentProxyGate: found.parentProxyGate, now: now)
     }
 }
 
@@ -39,12 +40,12 @@ package struct TicketRoute: Sendable {
     package var route: String?
     package var policy: Policy
     /// The parent proxy, by its gate.
-    package var hop: Origin?
+    package var parentProxyGate: Origin?
 
-    package init(route: String?, policy: Policy, hop: Origin?) {
+    package init(route: String?, policy: Policy, parentProxyGate: Origin?) {
         self.route = route
         self.policy = policy
-        self.hop = hop
+        self.parentProxyGate = parentProxyGate
     }
 }
 

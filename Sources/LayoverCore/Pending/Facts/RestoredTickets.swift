@@ -5,7 +5,7 @@ struct RestoredTickets {
     /// How tickets ended that are not live any more and that some of these depend on; one that is not named was not delivered.
     let ended: [EntryID: EntryState]
     /// The parent proxies, by their gates, of those that go through one.
-    let hops: [EntryID: Origin]
+    let parentProxyGates: [EntryID: Origin]
     let now: Timestamp
 
     func join(
@@ -29,7 +29,7 @@ struct RestoredTickets {
         guard schedule.entries[record.id] == nil else { return }
         admission.skipSequences(to: record.sequence)
         var entry = Entry(record, policy: admission.shared(policy))
-        entry.hop = hops[record.id]
+        entry.parentProxyGate = parentProxyGates[record.id]
         let wasUnderWay = record.state == .attempting
         // mutant: force-made-up
         if wasUnderWay { entry.rescue(wasAskedFor: record.isAskedFor, now: now) }
@@ -38,7 +38,7 @@ struct RestoredTickets {
         entry.lane = entry.lane.map(schedule.lanes.shared)
         schedule.insert(entry, now: now)
         schedule.origins[record.origin].gate.startCarefully()
-        if let hop = entry.hop { schedule.origins[hop].gate.startCarefully() }
+        if let gate = entry.parentProxyGate { schedule.origins[gate].gate.startCarefully() }
         PutCoalescing(id: record.id, now: now).joined(supersedes: false, &schedule)
         if wasUnderWay { schedule.change(record.id) }
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import LayoverEngine
 
-@Suite struct ParentRulesTests {
-    private static let exceptions: [ParentRules.Exception] = [
+@Suite struct ParentProxyRulesTests {
+    private static let exceptions: [ParentProxyRules.Exception] = [
         .domain("a.example"), .below("c.example"), .network("10.0.0.0/8"), .network("fd00::/8"), .domain("localhost"),
     ]
 
@@ -14,13 +14,13 @@ import Testing
         ("localhost", true), ("b.example", false),
     ])
     func exceptionsAreThoseOfCurl(host: String, isExcepted: Bool) {
-        var rules = ParentRules()
+        var rules = ParentProxyRules()
         rules.exceptions = Self.exceptions
         #expect(rules.isExcepted(Origin(scheme: .http, host: host)) == isExcepted)
     }
 
     @Test func aRouteDecidesForItself() {
-        var rules = ParentRules()
+        var rules = ParentProxyRules()
         let (general, own) = (ParentProxy(scheme: .http, host: "p"), ParentProxy(scheme: .socks5h, host: "q"))
         rules.general = general
         rules.exceptions = [.all]
@@ -28,12 +28,12 @@ import Testing
         through.way = .through(own)
         direct.way = .direct
         let origin = Origin(scheme: .https, host: "a.example")
-        #expect(RouteTable(routes: [through, direct], parents: rules).parent(for: origin, route: "through") == own)
-        #expect(RouteTable(routes: [through, direct], parents: rules).parent(for: origin, route: nil) == nil)
+        #expect(RouteTable(routes: [through, direct], parentProxies: rules).parentProxy(for: origin, route: "through") == own)
+        #expect(RouteTable(routes: [through, direct], parentProxies: rules).parentProxy(for: origin, route: nil) == nil)
         rules.exceptions = []
-        let table = RouteTable(routes: [through, direct], parents: rules)
-        #expect(table.parent(for: origin, route: nil) == general)
-        #expect(table.parent(for: origin, route: "direct") == nil)
-        #expect(!RouteTable().hasParents)
+        let table = RouteTable(routes: [through, direct], parentProxies: rules)
+        #expect(table.parentProxy(for: origin, route: nil) == general)
+        #expect(table.parentProxy(for: origin, route: "direct") == nil)
+        #expect(!RouteTable().hasParentProxies)
     }
 }

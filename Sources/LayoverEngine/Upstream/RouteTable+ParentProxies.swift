@@ -4,17 +4,17 @@ extension RouteTable {
     /// The parent proxy through which a request goes; nil: none.
     ///
     /// - Parameter name: The route of the request.
-    package func parent(for origin: Origin, route name: String?) -> ParentProxy? {
-        guard hasParents else { return nil }
+    package func parentProxy(for origin: Origin, route name: String?) -> ParentProxy? {
+        guard hasParentProxies else { return nil }
         switch name.flatMap({ route(named: $0) })?.way ?? .general {
         case .direct: return nil
-        case .through(let parent): return parent
-        case .general: return parents.general.flatMap { parents.isExcepted(origin) ? nil : $0 }
+        case .through(let parentProxy): return parentProxy
+        case .general: return parentProxies.general.flatMap { parentProxies.isExcepted(origin) ? nil : $0 }
         }
     }
 }
 
-extension ParentRules {
+extension ParentProxyRules {
     /// Whether an origin is reached without the general parent proxy. No name is resolved for it.
     func isExcepted(_ origin: Origin) -> Bool {
         guard !exceptions.isEmpty else { return false }

@@ -5,7 +5,7 @@ extension Failure {
     ///
     /// A refusal of our own stays what it is, and so does a certificate that does not convince, or a refusal that
     /// waiting does not change: that is no outage.
-    package var ofParent: Failure {
+    package var ofParentProxy: Failure {
         var failure = self
         failure.isNameUnknown = false
         switch kind {
@@ -22,10 +22,10 @@ extension Failure {
     }
 
     /// The same failure, where the parent proxy answered CONNECT with a status that is no success.
-    package func refusedByParent(_ status: Int) -> Failure {
+    package func refusedByParentProxy(_ status: Int) -> Failure {
         var failure = self
         switch status {
-        case 407: return .parentCredentialsRefused(remoteAddress: remoteAddress)
+        case 407: return .parentProxyCredentialsRefused(remoteAddress: remoteAddress)
         // It tried, or would at another time.
         case 408, 429, 500...599:
             failure.kind = .destinationUnavailable
@@ -38,7 +38,7 @@ extension Failure {
     }
 
     /// The same failure, where the parent proxy never answered CONNECT.
-    package var timedOutAtParent: Failure {
+    package var timedOutAtParentProxy: Failure {
         var failure = self
         failure.kind = .connectionTimeout
         failure.message = "The parent proxy did not open the connection to the origin in time."
@@ -46,7 +46,7 @@ extension Failure {
     }
 
     /// The same failure, where the parent proxy closed the connection instead of an answer to CONNECT.
-    package var closedByParent: Failure {
+    package var closedByParentProxy: Failure {
         var failure = self
         failure.kind = .connectionTerminated
         failure.message = "The parent proxy closed the connection before it was open to the origin."
@@ -54,7 +54,7 @@ extension Failure {
     }
 
     /// Nothing of the request has reached its origin.
-    package static func parentCredentialsRefused(remoteAddress: String?) -> Failure {
+    package static func parentProxyCredentialsRefused(remoteAddress: String?) -> Failure {
         Failure(
             phase: .connecting, kind: .parentProxyMisconfigured, evidence: .neverSent,
             message: "The parent proxy wants credentials, or others (status 407). See upstreamProxy.url.", remoteAddress: remoteAddress)

@@ -5,8 +5,8 @@ import Testing
 @testable import LayoverCore
 
 /// The gate of a parent proxy, above those of the origins behind it.
-@Suite struct ParentGateTests {
-    private static let hop = ParentProxy(scheme: .http, host: "proxy.example", port: 3128).hop
+@Suite struct ParentProxyGateTests {
+    private static let gate = ParentProxy(scheme: .http, host: "proxy.example", port: 3128).gate
     private static let origins = (1...6).map { Origin(scheme: .https, host: "\($0).example") }
     private static let away = Failure(
         phase: .connecting, kind: .parentProxyUnreachable, evidence: .neverSent, message: "The parent proxy cannot be reached.")
@@ -15,14 +15,14 @@ import Testing
         var pending = PendingBench()
 
         mutating func park(
-            _ origin: Origin, _ failure: Failure? = away, hop: Origin? = hop, attemptHop: Origin? = nil
+            _ origin: Origin, _ failure: Failure? = away, parentProxyGate: Origin? = gate, attemptParentProxyGate: Origin? = nil
         ) -> (id: EntryID, started: [EntryID]) {
             let id = EntryID(using: &pending.generator)
             var new = NewEntry(
                 id: id, method: "POST", url: "\(origin)/", origin: origin, policy: .fixture(), client: .init(address: "127.0.0.1"),
                 createdAt: pending.now, attemptCount: failure == nil ? 0 : 1, automaticLeft: nil, isExposed: false, failure: failure,
                 parking: .init(delay: .seconds(1), shutsGate: failure?.shutsGate ?? false, rule: failure == nil ? .gate : .retryOn))
-            (new.hop, new.attemptHop) = (hop, attemptHop ?? hop)
+            (new.parentProxyGate, new.attemptParentProxyGate) = (parentProxyGate, attemptParentProxyGate ?? parentProxyGate)
             return (id, Self.started(pending.set.parked(new, now: pending.now, using: &pending.generator)))
         }
 
@@ -45,8 +45,9 @@ import Testing
             return Self.started(pending.set.advance(to: pending.now))
         }
 
-        mutating func reroute(_ id: EntryID, to hop: Origin?) -> [EntryID] {
-            Self.started(pending.set.rerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, hop: hop, now: pending.now))
+        mutating func reroute(_ id: EntryID, to gate: Origin?) -> [EntryID] {
+            Self.started(
+                pending.set.rerouted(id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: gate, now: pending.now))
         }
 
         var underWay: Int { pending.set.liveEntries.count { $0.state == .attempting } }
@@ -56,19 +57,19 @@ import Testing
         }
     }
 
-    @Test func oneCanaryGoesForAllOriginsBehindAParentThatIsAway() {
+    @Test func oneCanaryGoesForAllOriginsBehindAParentProxyThatIsAway() {
         var bench = Bench()
         for origin in Self.origins { #expect(bench.park(origin).started == []) }
-        #expect(bench.pending.set.shutOrigins == [Self.hop])
+        #expect(bench.pending.set.shutOrigins == [Self.gate])
         let first = bench.advance(.seconds(5))
         #expect(first.count == 1)
         #expect(bench.advance(.seconds(5)) == [])
         #expect(bench.fail(first[0], Self.away) == [])
-        #expect(bench.pending.set.shutOrigins == [Self.hop])
+        #expect(bench.pending.set.shutOrigins == [Self.gate])
         #expect(bench.advance(.seconds(60)).count == 1)
     }
 
-    @Test func allAreDeliveredOnceWhenTheParentIsBack() throws {
+    @Test func allAreDeliveredOnceWhenTheParentProxyIsBack() throws {
         var bench = Bench()
         for origin in Self.origins + Self.origins { _ = bench.park(origin) }
         var started = bench.advance(.seconds(5))
@@ -92,11 +93,11 @@ import Testing
         let fresh = bench.park(Self.origins[1], nil)
         #expect(fresh.started == [fresh.id])
         #expect(bench.park(Self.origins[2], nil).started == [])
-        let elsewhere = bench.park(Origin(scheme: .https, host: "direct.example"), nil, hop: nil)
+        let elsewhere = bench.park(Origin(scheme: .https, host: "direct.example"), nil, parentProxyGate: nil)
         #expect(elsewhere.started == [elsewhere.id])
     }
 
-    @Test func anOriginThatIsDownBehindALivingParentShutsItsOwnGateOnly() {
+    @Test func originThatIsDownBehindAReachableParentProxyShutsItsOwnGateOnly() {
         var bench = Bench()
         let down = Failure(phase: .connecting, kind: .destinationUnavailable, evidence: .neverSent, message: "502 to CONNECT")
         _ = bench.park(Self.origins[0], down)
@@ -105,42 +106,42 @@ import Testing
         #expect(other.started == [other.id])
     }
 
-    @Test func whatWaitsBecauseTheParentIsAwayIsOneIncident() {
+    @Test func entriesThatWaitForAParentProxyAreOneIncident() {
         var bench = Bench()
         for origin in Self.origins { _ = bench.park(origin) }
         let incidents = bench.pending.set.incidents(now: bench.pending.now)
-        #expect(incidents.map(\.scope) == [.parent(Self.hop)])
+        #expect(incidents.map(\.scope) == [.parentProxy(Self.gate)])
         #expect(incidents.first?.waiting == Self.origins.count)
     }
 
-    @Test func aReloadWithoutTheParentSetsWhatWaitedFree() {
+    @Test func reloadWithoutTheParentProxySendsWhatWaitedForIt() {
         var bench = Bench()
         let waiting = bench.park(Self.origins[0]).id
         #expect(bench.reroute(waiting, to: nil) == [waiting], "at once, whatever its delay is")
-        #expect(bench.pending.entry(waiting)?.hop == nil)
+        #expect(bench.pending.entry(waiting)?.parentProxyGate == nil)
     }
 
     /// A connection to the old one was being made at the time of the reload.
-    @Test(arguments: [false, true]) func whatFailsAtAParentOfBeforeTheReloadGoesTheOtherWayAtOnce(isOldUsed: Bool) {
+    @Test(arguments: [false, true]) func failureAtReplacedParentProxyRetriesByNewProxy(isOldUsed: Bool) {
         var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
         let first = bench.park(Self.origins[0], nil)
         #expect(first.started == [first.id])
         if isOldUsed { _ = bench.park(Self.origins[1], nil) }
         #expect(bench.reroute(first.id, to: other) == [])
         #expect(bench.fail(first.id, Self.away) == [first.id], "by the other one")
-        #expect(bench.pending.set.shutOrigins == (isOldUsed ? [Self.hop] : []), "the gate of the proxy that was away, if it counts at all")
+        #expect(bench.pending.set.shutOrigins == (isOldUsed ? [Self.gate] : []), "the gate of the proxy that was away, if it counts at all")
         let incidents = bench.pending.set.incidents(now: bench.pending.now)
-        #expect(!incidents.contains { $0.scope == .parent(other) })
+        #expect(!incidents.contains { $0.scope == .parentProxy(other) })
         #expect(bench.deliver(first.id) == [])
     }
 
-    @Test func whatReachesAParentOfBeforeTheReloadOpensTheGateOfThatOne() {
+    @Test func attemptThatReachesTheReplacedParentProxyOpensTheGateOfThatOne() {
         var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
         for origin in Self.origins[0...1] { _ = bench.park(origin) }
-        let elsewhere = bench.park(Self.origins[2], hop: other).id
-        #expect(Set(bench.pending.set.shutOrigins) == [Self.hop, other])
+        let elsewhere = bench.park(Self.origins[2], parentProxyGate: other).id
+        #expect(Set(bench.pending.set.shutOrigins) == [Self.gate, other])
         let started = bench.advance(.seconds(5)).filter { $0 != elsewhere }
         #expect(started.count == 1)
         _ = bench.reroute(started[0], to: other)
@@ -149,37 +150,37 @@ import Testing
     }
 
     /// The loop knew of the reload before it began the attempt that the engine had decided.
-    @Test(arguments: [false, true]) func attemptThatBeganBehindTheReloadIsOneOfTheNewParent(isTold: Bool) {
+    @Test(arguments: [false, true]) func attemptThatBeganAfterTheReloadCountsForTheNewParentProxy(isTold: Bool) {
         var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
         let id = bench.park(Self.origins[0], nil).id
         if isTold {
             _ = bench.reroute(id, to: other)
             bench.pending.set.attemptGoes(id, through: other)
         } else {
             _ = bench.pending.set.rerouted(
-                id, route: nil, policy: .fixture(), automaticLeft: nil, hop: other, isUnderWay: false, now: bench.pending.now)
+                id, route: nil, policy: .fixture(), automaticLeft: nil, parentProxyGate: other, isUnderWay: false, now: bench.pending.now)
         }
         #expect(bench.fail(id, Self.away) == [])
         #expect(bench.pending.set.shutOrigins == [other])
     }
 
     /// The first attempt of a request failed, and the reload came before its request joined.
-    @Test func firstAttemptByAParentOfBeforeTheReloadGoesTheOtherWayAtOnce() {
+    @Test func firstAttemptThatFailsAtReplacedParentProxyRetriesByNewProxy() {
         var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
-        let new = bench.park(Self.origins[0], hop: other, attemptHop: Self.hop)
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
+        let new = bench.park(Self.origins[0], parentProxyGate: other, attemptParentProxyGate: Self.gate)
         #expect(new.started == [new.id])
         #expect(bench.pending.set.shutOrigins == [])
     }
 
-    @Test func aReloadWithAnotherParentThatIsAwayKeepsWhatWaitsInItsOutage() {
+    @Test func reloadWithAnotherParentProxyThatIsAwayKeepsWhatWaitsInItsOutage() {
         var bench = Bench()
-        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).hop
-        let (waiting, elsewhere) = (bench.park(Self.origins[0]).id, bench.park(Self.origins[1], hop: other).id)
+        let other = ParentProxy(scheme: .http, host: "other.example", port: 3128).gate
+        let (waiting, elsewhere) = (bench.park(Self.origins[0]).id, bench.park(Self.origins[1], parentProxyGate: other).id)
         #expect(bench.reroute(waiting, to: other) == [], "its canary is not due")
         let incidents = bench.pending.set.incidents(now: bench.pending.now)
-        #expect(incidents.map(\.scope) == [.parent(other)])
+        #expect(incidents.map(\.scope) == [.parentProxy(other)])
         #expect(incidents.first?.waiting == 2)
         let canary = bench.advance(.seconds(5))
         #expect(canary == [elsewhere] || canary == [waiting], "one of them tests the way")

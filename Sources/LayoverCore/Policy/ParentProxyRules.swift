@@ -1,5 +1,5 @@
 /// Which requests go through the general parent proxy.
-package struct ParentRules: Sendable, Hashable {
+package struct ParentProxyRules: Sendable, Hashable {
     /// Hosts that are reached without it. Names are in lower case and without a last dot.
     package enum Exception: Sendable, Hashable {
         case all

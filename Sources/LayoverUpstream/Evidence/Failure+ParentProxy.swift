@@ -8,14 +8,14 @@ import LayoverEngine
 // wrong after that is about the origin behind it: one origin that cannot be reached must not shut the way to all others.
 
 extension Failure {
-    static func behindParent(_ failure: Failure, _ row: CurlCode, isOurs: Bool, _ progress: TransferProgress) -> Failure {
+    static func behindParentProxy(_ failure: Failure, _ row: CurlCode, isOurs: Bool, _ progress: TransferProgress) -> Failure {
         guard progress.sendingCount == 0 else { return failure }
-        if progress.parentUse != .tunnel || !progress.isConnected { return failure.ofParent }
+        if progress.parentProxyUse != .tunnel || !progress.isConnected { return failure.ofParentProxy }
         guard !isOurs else { return failure }
         var failure = failure
         failure.phase = .connecting
         if progress.connectStatus > 0, progress.connectStatus / 100 != 2 {
-            return failure.refusedByParent(progress.connectStatus)
+            return failure.refusedByParentProxy(progress.connectStatus)
         }
         if row.number == 97 { return refusedBySocks(progress.proxyError, failure) }
         // The tunnel stands: TLS with the origin, or what is ours.
@@ -23,17 +23,17 @@ extension Failure {
             failure.phase = .securing
             return failure
         }
-        if progress.isSecuringParent {
+        if progress.isSecuringParentProxy {
             failure.phase = .securing
-            return failure.ofParent
+            return failure.ofParentProxy
         }
         switch row.number {
         // TLS with the proxy, whose alert may come after CONNECT.
         case 35, 60, 83, 91:
             failure.phase = .securing
-            return failure.ofParent
-        case 28: return failure.timedOutAtParent
-        case 52, 55, 56: return failure.closedByParent
+            return failure.ofParentProxy
+        case 28: return failure.timedOutAtParentProxy
+        case 52, 55, 56: return failure.closedByParentProxy
         default: return failure
         }
     }
@@ -56,7 +56,7 @@ extension Failure {
             (failure.kind, what) = (.parentProxyMisconfigured, "The parent proxy cannot do what is asked of it by SOCKS 5.")
         case CURLPX_REPLY_GENERAL_SERVER_FAILURE, CURLPX_REPLY_UNASSIGNED:
             (failure.kind, what) = (.destinationUnavailable, "The parent proxy could not connect to the origin.")
-        default: return failure.closedByParent
+        default: return failure.closedByParentProxy
         }
         failure.message = what
         return failure
