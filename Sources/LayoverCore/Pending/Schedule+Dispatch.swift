@@ -105,14 +105,14 @@ extension Schedule {
     /// Starts as many attempts to an origin as its gate admits.
     mutating func dispatch(_ origin: Origin, now: Timestamp) {
         guard !isAtRest, origins.isKnown(origin) else { return }
-        letKeptGo(to: origin, now: now)
+        releaseWithheld(to: origin, now: now)
         while origins[origin].admits(now: now), let place = nextToGo(origin, now: now) {
             start(place.id, by: entries[place.id]?.eligibleBy ?? .canary, now: now)
         }
     }
 
     /// Lets go on what a pause or the budget kept back, as far as there is room.
-    private mutating func letKeptGo(to origin: Origin, now: Timestamp) {
+    private mutating func releaseWithheld(to origin: Origin, now: Timestamp) {
         guard !origins[origin].pacings.isEmpty else { return }
         let pausedBefore = origins[origin].pausedPolicies
         for place in origins[origin].takeKept(now: now, current: { entries.isCurrent($0) ? entries[$0.id] : nil }) {

@@ -9,7 +9,7 @@ extension ClientRecipient {
         hasLeft()
         loop.finalResponseGiven(self)
         if isReceivingRequest { exchange.request.body?.breakOff() }
-        if goOnAlone(exchange) { return }
+        if adopt(exchange) { return }
         // It is accepted all the same.
         if isBeingAccepted(exchange) { return }
         // The response is here and the client has sent its request: the rest of that goes to the origin.
@@ -41,11 +41,11 @@ extension ClientRecipient {
     }
 
     /// The client has closed its side, and its request would have to wait now.
-    func leaveBehind(_ exchange: Exchange, _ failure: Failure?, _ parking: Verdict.Parking) {
+    func clientClosedWhileWaiting(_ exchange: Exchange, _ failure: Failure?, _ parking: Verdict.Parking) {
         if isLeftBehind(exchange) {
             exchange.post(failure, parking)
             exchange.rest()
-            _ = goOnAlone(exchange)
+            _ = adopt(exchange)
         } else if let failure, exchange.machine.resumable != nil {
             // No other response can follow what has begun.
             return exchange.recipient.breakOff(failure, of: exchange)
@@ -59,7 +59,7 @@ extension ClientRecipient {
     }
 
     /// - Returns: Whether the request goes on as a ticket without a client.
-    private func goOnAlone(_ exchange: Exchange) -> Bool {
+    private func adopt(_ exchange: Exchange) -> Bool {
         guard goesOn(exchange), !isReceivingRequest, exchange.phase.isPending else { return false }
         // mutant: head-without-body
         if let obstacle = exchange.request.adoptionObstacle {

@@ -109,7 +109,7 @@ extension Exchange {
 
     func park(_ failure: Failure?, _ parking: Verdict.Parking) {
         if let client, client.connection?.isInputClosed == true {
-            return client.leaveBehind(self, failure, parking)
+            return client.clientClosedWhileWaiting(self, failure, parking)
         }
         post(failure, parking)
         rest()

@@ -146,7 +146,7 @@ final class TicketConversion: @unchecked Sendable {
 
     /// Others wait for what this request comes to, and one of them takes a ticket now.
     func askForOthers() {
-        guard isLetFinish else { return ask() }
+        guard finishesWithoutClient else { return ask() }
         // The attempt is that of the ticket from now on.
         exchange.phase = .attempting
         ask()
@@ -154,7 +154,7 @@ final class TicketConversion: @unchecked Sendable {
     }
 
     /// Whether its client has left, its attempt is let finish, and nothing of the response has come.
-    private var isLetFinish: Bool {
+    private var finishesWithoutClient: Bool {
         guard let client = exchange.client else { return false }
         return exchange.phase == .unattended && client.isGone && exchange.attempt != nil && !client.response.isSharing && !isAsked
             && !isReceivingRequest && exchange.request.adoptionObstacle == nil && loop.rules.keepsTickets
