@@ -22,7 +22,7 @@ run: release ## Install what is missing, build in release mode, start the proxy 
 
 test: ## Install what is missing, build and pass every test, build the release binary and play the tour with it
 	@scripts/setup.sh build test
-	scripts/check.py
+	@$(MAKE) --no-print-directory check
 	swift build --build-tests
 	@scripts/test.sh $(TESTS)
 	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh && scripts/build-release.sh && scripts/tour.sh; fi
@@ -73,7 +73,8 @@ bench-reload: ## Time requests while a reload changes the policy of 400 000 tick
 	scripts/build-release.sh
 	/usr/bin/python3 -B Benchmarks/reload.py --layover .build/release/layover
 
-check: ## Check the house rules: imports, sizes, names, force unwraps, links in the docs
+check: ## Check the house rules: imports, sizes, names, force unwraps, links in the docs; and test the rules themselves
+	/usr/bin/python3 -B -m unittest discover --start-directory Tests/House
 	scripts/check.py
 
 format: ## Format every Swift file by .swift-format

@@ -1,0 +1,74 @@
+"""Few and full rooms: no folder of `Sources` with more than 15 files or with a single one, and fewer and fewer files of a few lines.
+
+A file of at most 40 lines must earn its name in the folder. Their number only falls; `SHORT_FILES` is what it is today. Only Swift files
+count. A folder with one file and further folders is not a room with one file.
+"""
+
+from collections import Counter
+
+from house.shrinking import compared, lines_of
+
+SHORT_LINES = 40
+SHORT_FILES = 432
+FILES_MAX = 15
+
+# Folders with more files than that.
+FULL = {
+    "Sources/layover/Commands": 35,
+    "Sources/LayoverCore/Pending": 30,
+    "Sources/LayoverTestSupport/Processes": 29,
+    "Sources/LayoverEngine/Engine": 26,
+    "Sources/LayoverConfiguration/Schema": 24,
+    "Sources/layover/Composition": 24,
+    "Sources/LayoverCache/Disk": 23,
+    "Sources/LayoverProxy/Exchange": 23,
+    "Sources/LayoverConfiguration/Loading": 22,
+    "Sources/LayoverCore/Exchange": 22,
+    "Sources/LayoverEngine/Upstream": 21,
+    "Sources/LayoverConfiguration/Settings": 19,
+    "Sources/LayoverCore/Pending/Facts": 18,
+    "Sources/LayoverCore/Pending/Query": 18,
+    "Sources/LayoverAdmin/Documents": 17,
+    "Sources/LayoverProxy/Tickets": 17,
+    "Sources/LayoverTestSupport/Crash": 16,
+    "Sources/LayoverUpstream/Transfer": 16,
+    "Sources/layover/Output": 16,
+}
+
+# Folders with one file, which should move to its user.
+SINGLE = {
+    "Sources/LayoverCore/Names",
+    "Sources/LayoverCore/Reloading",
+    "Sources/LayoverCore/Time",
+    "Sources/LayoverDirect/Pool",
+    "Sources/LayoverEngine/Sockets",
+    "Sources/LayoverEngine/Time",
+    "Sources/LayoverMonitor/Listeners",
+    "Sources/LayoverMonitor/Probe",
+    "Sources/LayoverMonitor/Resolver",
+    "Sources/LayoverPasswords",
+    "Sources/LayoverProxy/Rules",
+}
+
+
+def breaches(tree, short=None, full=None, single=None):
+    yield from folders(tree, FULL if full is None else full, SINGLE if single is None else single)
+    allowed = SHORT_FILES if short is None else short
+    count = sum(1 for file in tree.sources if file.line_count <= SHORT_LINES)
+    if count > allowed:
+        yield "Sources", 1, f"{count} files have at most {SHORT_LINES} lines (allowed: {allowed}): put small types behind their users"
+    elif count < allowed:
+        yield "scripts/house/rooms.py", line_of_number(), f"SHORT_FILES says {allowed}, it is {count}: lower it"
+
+
+def folders(tree, full, single):
+    counts = Counter(file.name.rpartition("/")[0] for file in tree.sources)
+    parents = {"/".join(parts[:end]) for parts in (folder.split("/") for folder in counts) for end in range(1, len(parts))}
+    found = {folder: (count, folder, 1) for folder, count in counts.items()}
+    yield from compared(found, full, FILES_MAX, "has {number} files (at most {limit})", "rooms.py")
+    alone = {folder: (1, folder, 1) for folder, count in counts.items() if count == 1 and folder not in parents}
+    yield from compared(alone, {folder: 1 for folder in single}, 0, "has a single file: move it to its user", "rooms.py")
+
+
+def line_of_number():
+    return next(number for number, line in enumerate(lines_of("rooms.py"), 1) if line.startswith("SHORT_FILES"))
