@@ -65,11 +65,10 @@ extension Engine {
             pending.notAdopted(id, obstacle)
         case .evidence(let id, let failure, let tally):
             observeLateEvidence(failure, tally, of: id, now: now)
-        case .rerouted(let id, let route, let policy, let automaticLeft, let parentProxyGate, let isUnderWay):
+        case .rerouted(let id, let route, let policy, let left, let gate, let isUnderWay):
             perform(
                 pending.rerouted(
-                    id, route: route, policy: policy, automaticLeft: automaticLeft, parentProxyGate: parentProxyGate,
-                    isUnderWay: isUnderWay, now: now))
+                    id, route: route, policy: policy, automaticLeft: left, parentProxyGate: gate, isUnderWay: isUnderWay, now: now))
         case .goesThrough(let id, let gate):
             pending.attemptGoes(id, through: gate)
         case .networkAnswered:
