@@ -100,10 +100,35 @@ package struct ExchangeMachine: Sendable {
 
     // MARK: Phases
 
-    package mutating func enter(_ next: ExchangePhase) {
+    mutating func enter(_ next: ExchangePhase) {
         assert(next == phase || phase.exits.contains(next), "from \(phase) to \(next)")
         phase = next
     }
+
+    /// The cache, or other requests with the same key, are looked through.
+    package mutating func searchBegan(_ search: ExchangePhase.Search) { enter(.searching(search)) }
+
+    /// Its client is told of a ticket at once, although it would have waited for the response.
+    package mutating func ticketWasChosen() { enter(.collecting(for: .ticket)) }
+
+    /// The request is on its way to the store.
+    package mutating func acceptanceBegan() { enter(.accepting) }
+
+    /// Others with the same key want a ticket of the attempt that went on without its client.
+    package mutating func othersTookOver() { enter(.attempting) }
+
+    /// A response is kept in hand, because its body says what its status means.
+    package mutating func bodyIsAwaited() { enter(.offering) }
+
+    /// The response goes to its recipient.
+    package mutating func deliveryBegan() { enter(.delivering) }
+
+    /// Nothing is under way any more, and another attempt may follow. A request that the store has waits there, unless a part of its
+    /// response has come.
+    package mutating func rested(isStored: Bool) { enter(isStored && resumable == nil ? .ended : .parked) }
+
+    /// Nothing more is done for its recipient.
+    package mutating func ended() { enter(.ended) }
 
     /// The store gets the response from now on. The attempt under way goes on.
     package mutating func becomeTicket() {

@@ -63,7 +63,7 @@ final class CacheUse {
 
     private func look(_ occasion: CacheOccasion, for exchange: Exchange, orElse: @escaping () -> Void) {
         hasLooked = true
-        exchange.phase = .searching(.cache)
+        exchange.machine.searchBegan(.cache)
         // Called on the loop, where it came from.
         nonisolated(unsafe) let (orElse, use) = (orElse, self)
         cache.lookup(exchange.request.cacheRequest, occasion, now: exchange.loop.wallSeconds) { found in
@@ -76,7 +76,7 @@ final class CacheUse {
 
     private func serve(_ cached: CachedResponse, _ occasion: CacheOccasion, for exchange: Exchange) {
         guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
-        exchange.phase = .delivering
+        exchange.machine.deliveryBegan()
         let identity = exchange.loop.rules.identity
         var fields = "Cache-Status: \(cached.cacheStatus(identity: identity))\r\n"
         // A fresh one, too, stands in for an origin that cannot be reached.

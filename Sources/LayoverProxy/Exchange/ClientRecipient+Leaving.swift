@@ -88,18 +88,18 @@ extension ClientRecipient {
         }
         if let id { exchange.leaveSet(id) }
         if phase == .offering, end == .draining { return exchange.deliverOffered() }
-        exchange.offered = nil
+        exchange.forgetOffered()
         if exchange.run.hasBegunSending { exchange.machine.rules.wasCutOffSending() }
         // mutant: cancel-goes-on
         exchange.run.cancel(evidenceFor: id)
         if phase == .ended { return }
         if phase == .unattended {
-            exchange.phase = .ended
+            exchange.machine.ended()
             return exchange.close()
         }
         exchange.request.body?.breakOff()
         if phase == .delivering {
-            exchange.phase = .ended
+            exchange.machine.ended()
             // mutant: silent-cancel
             response.breakOff()
             return
@@ -149,7 +149,7 @@ extension ClientRecipient {
     func answerCutOff(_ exchange: Exchange) {
         guard exchange.phase != .delivering, exchange.phase != .unattended, exchange.phase != .ended else { return }
         let mayHaveBeenSent = exchange.machine.rules.counts.mayHaveBeenApplied || exchange.run.hasBegunSending
-        exchange.offered = nil
+        exchange.forgetOffered()
         exchange.run.cancel()
         exchange.request.body?.breakOff()
         fail(.cutOff(mayHaveBeenSent: mayHaveBeenSent), exchange)

@@ -33,7 +33,7 @@ extension ClientRecipient {
     /// - Returns: Whether it has ended.
     func refuses(_ head: ResponseHead, of exchange: Exchange) -> Bool {
         guard response.isStream, connection != nil, let field = HTTP2Fields.unsendable(in: head) else { return false }
-        exchange.offered = nil
+        exchange.forgetOffered()
         exchange.run.cancel()
         fail(.unsendable(field, status: head.status), exchange)
         return true
@@ -50,7 +50,7 @@ extension ClientRecipient {
     /// Writes the response and lets go of the connection. Only the first response of an exchange is written.
     func answer(_ response: OwnResponse, _ exchange: Exchange) {
         guard !exchange.phase.isEnded, !exchange.phase.isDelivering else { return }
-        exchange.phase = .ended
+        exchange.machine.ended()
         // Another response cannot follow the beginning of one.
         if exchange.machine.resumable != nil {
             self.response.breakOff()

@@ -39,7 +39,7 @@ final class ClientRecipient {
                 of: exchange, wish, base: connection.ownBase(for: head), plan.digest, isAtOnce: plan.isAcceptedAtOnce)
         }
         self.exchange = exchange
-        if plan.request.framing != .none { exchange.request.body = makeBody(for: exchange) }
+        if plan.request.framing != .none { exchange.bodyIsCaptured(by: makeBody(for: exchange)) }
     }
 
     var connection: ClientConnection? { response.connection }
@@ -78,7 +78,7 @@ final class ClientRecipient {
     /// Looks for an equal request first, where the client gave a key.
     func findDuplicate(of exchange: Exchange) {
         guard let digest = exchange.conversion?.digest else { return tryAtOnce(exchange) }
-        exchange.phase = .searching(.duplicateKey)
+        exchange.machine.searchBegan(.duplicateKey)
         let search = DuplicateKeySearch(of: exchange)
         exchange.keySearch = search
         search.begin(digest, isComplete: !isReceivingRequest)

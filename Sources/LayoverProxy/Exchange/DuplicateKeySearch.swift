@@ -181,7 +181,7 @@ final class DuplicateKeySearch {
         exchange.conversion?.stopTimers()
         // Its body is only to be compared, so nothing of it need be kept.
         exchange.request.body?.breakOff()
-        exchange.request.body = nil
+        exchange.forgetBody()
         exchange.client?.sendContinue(in: exchange.phase)
         if exchange.client?.isReceivingRequest == true { exchange.client?.connection?.resumeBody() } else { useOutcome() }
     }
@@ -201,7 +201,7 @@ final class DuplicateKeySearch {
 
     private func give(_ shared: SharedResponse) {
         guard let client = exchange.client, client.connection != nil else { return exchange.ended(as: .cancelled) }
-        exchange.phase = .delivering
+        exchange.machine.deliveryBegan()
         claim.end(nil)
         loop.finalResponseGiven(client)
         client.response.give(shared)

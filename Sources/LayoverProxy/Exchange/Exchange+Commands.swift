@@ -6,7 +6,7 @@ import NIOCore
 extension Exchange {
     /// Tells the engine, if it knows this exchange.
     func ended(as state: EntryState, failure: Failure? = nil) {
-        phase = .ended
+        machine.ended()
         conversion?.stopTimers()
         if let entry {
             if case .client = recipient { leaveSet(entry) }
@@ -17,7 +17,7 @@ extension Exchange {
 
     /// Its entry is about to end, or has ended, and it has none any more.
     func leaveSet(_ id: EntryID) {
-        entry = nil
+        forgetEntry()
         if conversion?.isAsked == true { loop.engine.post(.ticketNeverAnnounced(id)) }
     }
 
@@ -131,7 +131,7 @@ extension Exchange: HeldExchange {
         loop.eventLoop.execute {
             guard self.phase == .offering else { return }
             if self.offered?.isOver == false { self.run.cancel() } else { self.run.end() }
-            self.offered = nil
+            self.forgetOffered()
             self.rest()
             // It closed its side while its response was in hand: now it would wait, and so it has left.
             if self.client?.connection?.isInputClosed == true { self.client?.clientClosedInput() }
@@ -153,7 +153,7 @@ extension Exchange: HeldExchange {
     func refuse(limit: String, value: Int) {
         loop.eventLoop.execute {
             if case .cache = self.recipient { return self.abort() }
-            if self.client != nil { self.entry = nil }
+            if self.client != nil { self.forgetEntry() }
             // A response in hand is better than a problem about limits.
             if self.phase == .offering { self.deliverOffered() } else { self.fail(.limit(limit, value)) }
         }
@@ -170,32 +170,10 @@ extension Exchange: HeldExchange {
         guard phase != .ended else { return }
         // What becomes of a preflight says nothing of the request.
         run.cancel(evidenceFor: phase == .preflight ? nil : entry)
-        offered = nil
+        forgetOffered()
         if case .cache(let cache) = recipient { cache.discard() }
-        phase = .ended
+        machine.ended()
         close()
-    }
-
-    /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.
-    func reroute() {
-        // Nothing follows its attempt.
-        guard !phase.isUnattended else { return }
-        let found = loop.planner.reroute(request, by: route, wish: wish)
-        request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
-        let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
-        let parentProxy = loop.rules.routes.parentProxy(for: request.origin, route: found.route)
-        guard found.route != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
-        if entry == nil, firstParentProxyGate == nil { firstParentProxyGate = .some(request.parentProxy?.gate) }
-        request.parentProxy = parentProxy
-        route = found.route
-        machine.rules.policy = policy
-        request.mayBeSentTwice = summary.mayBeSentTwice
-        // The engine finds the routes of tickets itself.
-        guard let entry, store == nil else { return }
-        loop.engine.post(
-            .rerouted(
-                entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
-                isUnderWay: attempt != nil))
     }
 
     /// The workers are about to be shut down.

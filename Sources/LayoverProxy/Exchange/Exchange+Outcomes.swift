@@ -123,7 +123,7 @@ extension Exchange {
             return loop.engine.post(.attemptFailed(entry, failure, parking, takeTally()))
         }
         let new = NewEntry(of: self, failure, parking)
-        entry = new.id
+        joined(as: new.id)
         noteParked(as: new.id)
         loop.engine.post(.parked(new, self))
     }
@@ -133,7 +133,7 @@ extension Exchange {
         if let entry { return entry }
         run.endFresh()
         let new = NewEntry(of: self)
-        entry = new.id
+        joined(as: new.id)
         noteParked(as: new.id)
         run.show()
         loop.engine.post(.joined(new, self))
@@ -144,7 +144,7 @@ extension Exchange {
     /// with a part of its response.
     func rest() {
         // mutant: nobody-left
-        phase = store?.isStored == true && machine.resumable == nil ? .ended : .parked
+        machine.rested(isStored: store?.isStored == true)
         if phase.isEnded { loop.closed(self) }
     }
 
@@ -189,7 +189,7 @@ extension Exchange {
         case .offer(let failure, let parking):
             // The engine says what becomes of it: the set may be full, or the budget spent, and then the client gets what the
             // origin said.
-            offered = OfferedResponse(head: head)
+            keepBack(OfferedResponse(head: head))
             run.endFresh()
             post(failure, parking)
         case .standIn(let standIn, let failure):
@@ -235,7 +235,7 @@ extension Exchange {
     func deliverOffered() {
         guard phase.isOffering, let offered else { return }
         if offered.readsCode { return judgeOffered() }
-        self.offered = nil
+        self.forgetOffered()
         deliver(offered.head)
         for event in offered.rest {
             guard attempt != nil else { break }
@@ -247,7 +247,7 @@ extension Exchange {
 
     private func deliver(_ head: ResponseHead) {
         if let client, client.refuses(head, of: self) { return }
-        phase = .delivering
+        machine.deliveryBegan()
         recipient.begin(head, of: self)
     }
 }

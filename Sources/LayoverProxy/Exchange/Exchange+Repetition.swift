@@ -19,8 +19,8 @@ extension Exchange {
         case _ where phase.isUnattended: outcomeIsUnknownWithoutClient(head)
         case .unknown: outcomeIsUnknown(after: head, isConflict: false)
         case .unknownUnlessConflict:
-            phase = .offering
-            offered = OfferedResponse(head: head, readsCode: true)
+            machine.bodyIsAwaited()
+            keepBack(OfferedResponse(head: head, readsCode: true))
             loop.eventLoop.scheduleTask(in: Self.codeTime) { [weak self, weak attempt] in
                 if let self, let attempt, self.attempt === attempt { self.judgeOffered() }
             }
@@ -36,7 +36,7 @@ extension Exchange {
 
     /// Keeps what follows the head of a response in hand.
     func keepOffered(_ event: UpstreamEvent) {
-        offered?.rest.append(event)
+        keepBack(event)
         guard let offered, offered.readsCode, offered.isOver || offered.byteCount > ConflictCode.byteCountMax else { return }
         judgeOffered()
     }
@@ -56,7 +56,7 @@ extension Exchange {
             at: loop.engine.clock.now(), using: &loop.generator)
         if entry == nil { tellOriginAnswered() }
         if offered?.isOver == true { run.end() } else { run.cancel() }
-        offered = nil
+        forgetOffered()
         follow(step)
     }
 

@@ -17,7 +17,7 @@ extension Exchange {
         case .share: shareUnattended()
         case .end:
             run.cancel(evidenceFor: phase.isOffering ? nil : entry)
-            offered = nil
+            forgetOffered()
             // mutant: waits-for-nobody
             ended(as: .cancelled)
         case .none: break
@@ -32,7 +32,7 @@ extension Exchange {
         var new = NewEntry(of: self)
         new.unattendedFor = limit
         new.wantsTicket = false
-        entry = new.id
+        joined(as: new.id)
         noteParked(as: new.id)
         run.show()
         loop.engine.post(.joined(new, self))

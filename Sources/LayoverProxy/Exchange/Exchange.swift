@@ -14,12 +14,12 @@ import Synchronization
 final class Exchange: UpstreamReceiver, @unchecked Sendable {
     let loop: ProxyLoop
     /// Without its body and its fields until they have been read from the store.
-    var request: UpstreamRequest
+    private(set) var request: UpstreamRequest
     var machine: ExchangeMachine
-    var recipient: Recipient
+    private(set) var recipient: Recipient
     let run: AttemptRun
     /// A reload may change it.
-    var route: String?
+    private(set) var route: String?
     let wish: PolicyWish
     let hasIdempotencyKey: Bool
     var order: OrderWish
@@ -27,9 +27,9 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// The trailers of the request, as they are forwarded.
     var trailers: RequestFields?
     /// Its place in the pending set, once it has one.
-    var entry: EntryID?
+    private(set) var entry: EntryID?
     /// The response in hand while `offering`.
-    var offered: OfferedResponse?
+    private(set) var offered: OfferedResponse?
     /// Nil where the client takes no ticket.
     var conversion: TicketConversion?
     /// Nil where no other request with the same `Idempotency-Key` is looked for.
@@ -65,16 +65,78 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.skipsPreflight = skipsPreflight
     }
 
-    var phase: ExchangePhase {
-        get { machine.phase }
-        set { machine.enter(newValue) }
-    }
+    var phase: ExchangePhase { machine.phase }
     var lastFailure: Failure? { machine.lastFailure }
     var attempt: UpstreamAttempt? { run.attempt }
     /// What the loop knows of its origin and its parent proxy. Asked first whether there is anything: passing the request copies it.
     var notice: OriginNotice? { loop.network.isQuiet ? nil : loop.network.notice(for: request) }
     var client: ClientRecipient? { if case .client(let client) = recipient { client } else { nil } }
     var store: StoreRecipient? { if case .store(let store) = recipient { store } else { nil } }
+
+    // MARK: What it has
+
+    /// It has a place in the pending set from now on.
+    func joined(as id: EntryID) { entry = id }
+
+    func forgetEntry() { entry = nil }
+
+    /// Keeps a response in hand while `offering`.
+    func keepBack(_ response: OfferedResponse) { offered = response }
+
+    func keepBack(_ event: UpstreamEvent) { offered?.rest.append(event) }
+
+    func forgetOffered() { offered = nil }
+
+    /// The store gets the response from now on.
+    ///
+    /// - Parameter isStored: Whether the request is in the store already.
+    func becomeTicket(isStored: Bool) {
+        recipient = .store(StoreRecipient(isStored: isStored))
+        machine.becomeTicket()
+    }
+
+    /// The request of a ticket, with its body, has come from the store. A reload may have come while it was read.
+    func requestWasRead(_ request: UpstreamRequest) {
+        self.request = request
+        reroute()
+        self.request.mayBeSentTwice = summary.mayBeSentTwice
+    }
+
+    /// What the client wrote in place of facts of its ticket is known. The body has its own replacement.
+    func tokensWereReplaced(in request: UpstreamRequest) {
+        let body = self.request.body
+        self.request = request
+        self.request.body = body
+    }
+
+    /// The wishes of its client are met as they are: the origin does not hear of them.
+    func removeHonouredPreferences() { request.fields.removeHonouredPreferences() }
+
+    func bodyIsCaptured(by body: CapturedBody) { request.body = body }
+
+    func forgetBody() { request.body = nil }
+
+    /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.
+    func reroute() {
+        // Nothing follows its attempt.
+        guard !phase.isUnattended else { return }
+        let found = loop.planner.reroute(request, by: route, wish: wish)
+        request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
+        let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
+        let parentProxy = loop.rules.routes.parentProxy(for: request.origin, route: found.route)
+        guard found.route != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
+        if entry == nil, firstParentProxyGate == nil { firstParentProxyGate = .some(request.parentProxy?.gate) }
+        request.parentProxy = parentProxy
+        route = found.route
+        machine.rules.policy = policy
+        request.mayBeSentTwice = summary.mayBeSentTwice
+        // The engine finds the routes of tickets itself.
+        guard let entry, store == nil else { return }
+        loop.engine.post(
+            .rerouted(
+                entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
+                isUnderWay: attempt != nil))
+    }
 
     // MARK: Attempts
 

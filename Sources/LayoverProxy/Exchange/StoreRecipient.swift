@@ -74,7 +74,7 @@ final class StoreRecipient {
     private func deliver(_ stored: StoredResponse, of exchange: Exchange, brokenBy failure: Failure? = nil) {
         if isRefused { endSearch(of: exchange) }
         exchange.loop.metrics.countResponse(status: stored.status)
-        exchange.phase = .ended
+        exchange.machine.ended()
         if let id = exchange.entry { exchange.loop.engine.post(.ticketDelivered(id, stored, failure, exchange.takeTally())) }
         exchange.close()
     }
@@ -95,7 +95,7 @@ final class StoreRecipient {
         case .duplicate, .keyReused, .unknownParent:
             // What it asks for is done by another, or cannot be; and there is no client to be told.
             guard exchange.phase != .ended else { return endSearch(of: exchange) }
-            exchange.offered = nil
+            exchange.forgetOffered()
             exchange.run.cancel()
             exchange.ended(as: .cancelled)
         }

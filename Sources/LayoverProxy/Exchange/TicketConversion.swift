@@ -148,7 +148,7 @@ final class TicketConversion: @unchecked Sendable {
     func askForOthers() {
         guard finishesWithoutClient else { return ask() }
         // The attempt is that of the ticket from now on.
-        exchange.phase = .attempting
+        exchange.machine.othersTookOver()
         ask()
         convert(isStored: false)
     }
@@ -165,8 +165,7 @@ final class TicketConversion: @unchecked Sendable {
     /// - Parameter isStored: Whether the request is in the store already.
     func convert(isStored: Bool) {
         guard exchange.entry != nil, exchange.client != nil else { return }
-        exchange.recipient = .store(StoreRecipient(isStored: isStored))
-        exchange.machine.becomeTicket()
+        exchange.becomeTicket(isStored: isStored)
         stopTimers()
         loop.opened(exchange)
     }
@@ -220,7 +219,7 @@ final class TicketConversion: @unchecked Sendable {
                 client.write(response(id, standing))
                 return loop.finalResponseGiven(client)
             }
-            exchange.entry = nil
+            exchange.forgetEntry()
             exchange.client?.answer(response(id, standing), exchange)
         case .duplicate(let id, let standing):
             exchange.keySearch?.end(.ticket(id))
@@ -229,7 +228,7 @@ final class TicketConversion: @unchecked Sendable {
             exchange.ended(as: .cancelled)
         case .keyReused, .unknownParent:
             guard let problem = Problem(result) else { return }
-            exchange.offered = nil
+            exchange.forgetOffered()
             exchange.run.cancel()
             exchange.fail(problem)
         case .notStored, .refused:
@@ -286,9 +285,9 @@ final class TicketConversion: @unchecked Sendable {
         case .collecting(.ticket): replaceTokens()
         case .collecting where tokens?.isBodySuspect == true:
             // What waits for another ticket is not tried first: it is accepted, and its client is told.
-            exchange.phase = .collecting(for: .ticket)
+            exchange.machine.ticketWasChosen()
             isAtOnce = true
-            if wish?.isWhenAway == true { exchange.request.fields.removeHonouredPreferences() }
+            if wish?.isWhenAway == true { exchange.removeHonouredPreferences() }
             replaceTokens()
         case .collecting: exchange.client?.findDuplicate(of: exchange)
         default: break
@@ -329,9 +328,7 @@ final class TicketConversion: @unchecked Sendable {
         do throws(TokenError) {
             let found = try TicketTokens.found(
                 in: exchange.request, body: body, uuid: RequestUUID.text(using: &loop.generator))
-            let captured = exchange.request.body
-            exchange.request = found.request
-            exchange.request.body = captured
+            exchange.tokensWereReplaced(in: found.request)
             hasTokens = found.hasTokens
             // What a token needs has to be there first.
             for parent in found.parents where !exchange.order.after.contains(parent) { exchange.order.after.append(parent) }
@@ -348,7 +345,7 @@ final class TicketConversion: @unchecked Sendable {
 
     /// Makes the body outlive the process, and asks for the ticket.
     func acceptAtOnce() {
-        exchange.phase = .accepting
+        exchange.machine.acceptanceBegan()
         let id = EntryID(using: &loop.generator)
         persist(keptBody, id) { [self, exchange] stored in
             guard exchange.phase == .accepting else { return }

@@ -44,10 +44,7 @@ struct TicketLoading {
             guard let request = request(stored, body) else {
                 return exchange.ended(as: .failed, failure: .webhookGone)
             }
-            exchange.request = request
-            // A reload may have come while it was read.
-            exchange.reroute()
-            exchange.request.mayBeSentTwice = exchange.summary.mayBeSentTwice
+            exchange.requestWasRead(request)
             exchange.begin(replay.trigger, isForced: replay.isForced)
         case .unreadable(let failure):
             exchange.couldNotStart(failure)

@@ -37,7 +37,7 @@ extension ClientResponse {
         exchange.run.endFresh()
         defer { exchange.run.end() }
         exchange.originAnswered(.deliver(.answered), status: 200)
-        exchange.phase = .delivering
+        exchange.machine.deliveryBegan()
         connection.responds(200, from: .origin)
         // A response to CONNECT has no framing fields (RFC 9110 section 9.3.6).
         var head = ByteBuffer()
@@ -66,7 +66,7 @@ extension ClientResponse {
             return exchange.ended(as: .cancelled)
         }
         exchange.originAnswered(.deliver(.answered), status: head.status)
-        exchange.phase = .delivering
+        exchange.machine.deliveryBegan()
         connection.responds(head.status, from: .origin)
         var out = facts.addresses?.rewriting(head.bytes) ?? head.bytes
         writeOwnFields(after: head, of: exchange, into: &out)

@@ -85,7 +85,7 @@ import Testing
     mutating func brokenResponseIsRequestedAgainIfNoClientHasReadIt(recipient: ExchangeMachine.Recipient) {
         var machine = machine(for: recipient)
         _ = machine.startAttempt(.dueTime, at: now)
-        machine.enter(.delivering)
+        machine.deliveryBegan()
         var broken = Failure.reset
         broken.evidence = .answered
         let step = machine.attemptFailed(broken, in: circumstances(get), using: &generator)
@@ -105,7 +105,7 @@ import Testing
     @Test mutating func unrepeatableRequestKeepsItsPartialResponse() {
         var machine = machine(for: .store)
         _ = machine.startAttempt(.dueTime, at: now)
-        machine.enter(.delivering)
+        machine.deliveryBegan()
         #expect(machine.attemptFailed(.reset, in: circumstances(post), using: &generator) == .breakOff(.reset))
         #expect(machine.takeRecords().map(\.verdict) == [.deliver(.notRepeatable)])
     }
@@ -113,7 +113,7 @@ import Testing
     @Test mutating func brokenResponseIsNotRequestedAgainWithoutLimit() {
         var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
-        machine.enter(.delivering)
+        machine.deliveryBegan()
         let step = machine.attemptFailed(.reset, in: circumstances(get), using: &generator)
         guard case .breakOff = step else {
             Issue.record("\(step)")

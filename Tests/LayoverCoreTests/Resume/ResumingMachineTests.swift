@@ -18,7 +18,7 @@ import Testing
         var machine = ExchangeMachine(
             for: recipient, AttemptRules(policy: .fixture(change), isTicket: recipient == .store), phase: .parked)
         _ = machine.startAttempt(.dueTime, at: .at(.seconds(1)))
-        machine.enter(.delivering)
+        machine.deliveryBegan()
         machine.resumable = try part(done)
         return machine
     }
@@ -45,7 +45,7 @@ import Testing
             Issue.record("\(step)")
             return nil
         }
-        machine.enter(.parked)
+        machine.rested(isStored: false)
         _ = machine.startAttempt(.dueTime, at: circumstances.now)
         return parking.delay
     }
@@ -77,7 +77,7 @@ import Testing
         #expect(machine.rules.counts.automatic == 2)
         #expect(machine.continued(by: ResumeFacts(status: 200), in: circumstances, using: &generator) == .replace)
         for count in 3...4 {
-            machine.enter(.delivering)
+            machine.deliveryBegan()
             machine.resumable = try Self.part(done)
             breakAndBegin(&machine)
             #expect(machine.rules.counts.automatic == count)

@@ -62,10 +62,10 @@ private struct ExchangeTrial {
         case "preflight starts" where may(.preflight): _ = machine.startPreflight(.dueTime, at: now)
         case "preflight wants it" where machine.phase == .preflight: return preflight(200)
         case "preflight drops it" where machine.phase == .preflight: return preflight(404)
-        case "cache is searched" where may(.searching(.cache)): machine.enter(.searching(.cache))
-        case "key is searched" where may(.searching(.duplicateKey)): machine.enter(.searching(.duplicateKey))
-        case "tokens are in the body" where may(.collecting(for: .ticket)): machine.enter(.collecting(for: .ticket))
-        case "accepted at once" where may(.accepting): machine.enter(.accepting)
+        case "cache is searched" where may(.searching(.cache)): machine.searchBegan(.cache)
+        case "key is searched" where may(.searching(.duplicateKey)): machine.searchBegan(.duplicateKey)
+        case "tokens are in the body" where may(.collecting(for: .ticket)): machine.ticketWasChosen()
+        case "accepted at once" where may(.accepting): machine.acceptanceBegan()
         case "attempt fails, park" where isTrying: return fail(.refused)
         case "attempt fails, connection had died" where isTrying:
             return fail(.fixture(.connectionTerminated, phase: .sending, evidence: .maybeApplied, reusedConnection: true))
@@ -79,17 +79,17 @@ private struct ExchangeTrial {
                 in: .init(request: RequestSummary(method: "PUT", body: .captured), network: .init(), now: now), using: &generator)
             machine = trial.machine
             return step.map { "\($0)".prefix { $0 != "(" }.description }
-        case "answer" where may(.delivering): machine.enter(.delivering)
+        case "answer" where may(.delivering): machine.deliveryBegan()
         case "answer, status retried" where machine.phase == .attempting:
             let step = machine.answered(
                 ResponseSummary(status: 503), sending: RequestSummary(method: "GET"), connection: nil, at: now, using: &generator)
             return "\(step)".prefix { $0 != "(" }.description
         case "answer breaks off" where machine.phase == .delivering: return fail(.reset)
         case "answer breaks off, POST" where machine.phase == .delivering: return fail(.reset, method: "POST")
-        case "parked" where may(.parked): machine.enter(.parked)
+        case "parked" where may(.parked): machine.rested(isStored: false)
         case "client left": return leave("GET")
         case "client left, POST": return leave("POST")
-        case "ended" where may(.ended): machine.enter(.ended)
+        case "ended" where may(.ended): machine.ended()
         default: break
         }
         return nil
