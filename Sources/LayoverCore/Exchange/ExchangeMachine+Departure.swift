@@ -55,7 +55,7 @@ extension ExchangeMachine {
             guard departure.mayBeShared, departure.purpose == .transfer else { return .end }
             enter(.unattended)
             return .share
-        case .collecting, .searching, .accepting, .preflight, .offering, .parked: return .end
+        case .loading, .collecting, .searching, .accepting, .preflight, .offering, .parked: return .end
         case .unattended, .ended: return .none
         }
     }

@@ -283,10 +283,16 @@ package struct ExchangeMachine: Sendable {
         return Verdict.Parking(delay: Self.storeDelay, shutsGate: false, rule: .store)
     }
 
-    /// A person ended the attempt before it began: what it needs was still being read.
+    /// A person ends the attempt whose request is being read.
+    package mutating func abortedWhileLoading() { if phase == .loading { rules.isAborted = true } }
+
+    /// What follows where a person ended the attempt while its request was being read.
+    ///
+    /// - Returns: Nil: nobody did.
     package mutating func abortedBeforeStart(
         using generator: inout some RandomNumberGenerator
-    ) -> (Failure, Verdict.Parking) {
+    ) -> (Failure, Verdict.Parking)? {
+        guard phase == .loading, rules.isAborted else { return nil }
         var failure = Failure(phase: .resolving, kind: .proxyInternalResponse, evidence: .neverSent, message: "")
         failure.becomeAborted()
         lastFailure = failure

@@ -1,5 +1,7 @@
 /// What an exchange is doing. An exchange is in one phase at a time, and leaves it only by one of its exits.
 package enum ExchangePhase: Sendable, Hashable {
+    /// The request of a ticket is being read from the store; its attempt is due.
+    case loading
     /// Its client is still sending the request, which is needed whole.
     case collecting(for: Use)
     /// Something is looked for before an attempt, or in place of one.
@@ -40,6 +42,7 @@ package enum ExchangePhase: Sendable, Hashable {
     /// The phases that may follow.
     package var exits: Set<ExchangePhase> {
         switch self {
+        case .loading: [.preflight, .attempting, .parked, .ended]
         case .collecting(.attempt):
             [.collecting(for: .ticket), .searching(.duplicateKey), .searching(.cache), .attempting, .parked, .ended]
         case .collecting(.ticket): [.searching(.duplicateKey), .accepting, .ended]
@@ -62,7 +65,7 @@ package enum ExchangePhase: Sendable, Hashable {
     }
 
     package static var all: [ExchangePhase] {
-        Use.allCases.map { .collecting(for: $0) } + Search.allCases.map { .searching($0) }
+        [.loading] + Use.allCases.map { .collecting(for: $0) } + Search.allCases.map { .searching($0) }
             + [.accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended]
     }
 

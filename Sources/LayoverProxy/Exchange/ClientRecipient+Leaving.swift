@@ -22,7 +22,7 @@ extension ClientRecipient {
         guard exchange.conversion?.isAtOnce == true, !isReceivingRequest else { return false }
         return switch exchange.phase {
         case .collecting, .searching, .accepting: true
-        case .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended: false
+        case .loading, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended: false
         }
     }
 
@@ -131,7 +131,7 @@ extension ClientRecipient {
             // The outcome of the one that goes is the final response here, too.
             exchange.conversion?.isCutOff = true
             return false
-        case .attempting, .offering, .parked, .collecting, .searching, .accepting, .preflight:
+        case .loading, .attempting, .offering, .parked, .collecting, .searching, .accepting, .preflight:
             let mayBeTicket = !isReceivingRequest && exchange.phase.isPending && exchange.request.purpose == .transfer
             if mayBeTicket, exchange.conversion?.cutOff() == true { return false }
             answerCutOff(exchange)

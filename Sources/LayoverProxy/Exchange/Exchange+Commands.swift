@@ -75,8 +75,7 @@ extension Exchange: HeldExchange {
             guard attempt != nil || run.handshake != nil else { return }
             machine.rules.isAborted = true
             run.abort()
-        // The request of a ticket is being read from the store.
-        case .parked where store?.isStored == true && machine.resumable == nil: isAbortedBeforeStart = true
+        case .loading: machine.abortedWhileLoading()
         case .offering where offered?.readsCode == true: judgeOffered()
         // The attempt has failed already, and the rest of the body is not waited for.
         case .collecting(for: .verdict):
@@ -116,7 +115,7 @@ extension Exchange: HeldExchange {
             run.abort()
         case .ended: run.abort()
         // The engine decides about a response in hand.
-        case .collecting, .searching, .accepting, .offering, .parked: break
+        case .loading, .collecting, .searching, .accepting, .offering, .parked: break
         }
     }
 

@@ -40,8 +40,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     @Boxed var plannedParentProxyGate: Origin?
     /// Not nil if a reload came during the first attempt: the gate of the parent proxy of that attempt.
     @Boxed var firstParentProxyGate: Origin??
-    /// Whether a person aborted the attempt that was about to begin.
-    var isAbortedBeforeStart = false
     /// Whether no preflight is sent, whatever the policy says.
     private let skipsPreflight: Bool
 
@@ -143,10 +141,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Begins the next attempt, unless a reload has taken back that the request may be sent twice, and the engine had not heard of
     /// that yet.
     func begin(_ trigger: AttemptTrigger, isForced: Bool) {
-        guard !isAbortedBeforeStart else {
-            let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator)
-            return park(failure, parking)
-        }
+        if let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator) { return park(failure, parking) }
         guard !loop.network.isOffline else {
             // The request of a ticket was read from the store when the mode was set.
             let (failure, parking) = machine.offlineBeforeStart()

@@ -20,7 +20,7 @@ struct TicketLoading {
                 purpose: .transfer, origin: replay.request.origin, method: replay.request.method, target: "", host: "", fields: [:],
                 mayBeSentTwice: false),
             ExchangeMachine(
-                for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .parked),
+                for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .loading),
             for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
         exchange.plannedParentProxyGate = replay.parentProxyGate
@@ -38,7 +38,7 @@ struct TicketLoading {
     }
 
     private func ended(_ result: TicketReading.Result) {
-        guard exchange.phase == .parked else { return }
+        guard exchange.phase == .loading else { return }
         switch result {
         case .ready(let stored, let body):
             guard let request = request(stored, body) else {

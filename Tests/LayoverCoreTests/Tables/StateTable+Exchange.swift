@@ -14,7 +14,7 @@ extension StateTable {
                 """,
             states: ExchangePhase.all.map(\.name),
             events: [
-                "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
+                "aborted while loading", "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
                 "key is searched", "tokens are in the body", "accepted at once",
                 "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "attempt fails, PUT arriving",
                 "request is complete", "answer", "answer, status retried",
@@ -58,6 +58,9 @@ private struct ExchangeTrial {
     /// - Returns: What the machine answers.
     mutating func meet(_ event: String) -> String? {
         switch event {
+        case "aborted while loading" where machine.phase == .loading:
+            machine.abortedWhileLoading()
+            return machine.abortedBeforeStart(using: &generator) == nil ? nil : "park"
         case "attempt starts" where may(.attempting): _ = machine.startAttempt(.dueTime, at: now)
         case "preflight starts" where may(.preflight): _ = machine.startPreflight(.dueTime, at: now)
         case "preflight wants it" where machine.phase == .preflight: return preflight(200)
