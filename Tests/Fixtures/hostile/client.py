@@ -184,9 +184,9 @@ class Client:
                     if plan.leaves_how != "half":
                         self.leave(plan)
                         return None
-                # Whoever has an early answer goes on with its upload.
-                if response.is_complete and at == stops_at:
-                    return response
+            # Whoever has an early answer goes on with its upload.
+            if response.is_complete and at == stops_at:
+                return response
 
 
 def judge(seen, response):
