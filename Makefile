@@ -8,7 +8,7 @@ ROUNDS ?= 300
 MEMCHECK_SECONDS ?= 300
 MIXED_SECONDS ?= 600
 SOAK_SECONDS ?= 600
-HOSTILE_SECONDS ?= 300
+HOSTILE_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-direct sim crash test-memory soak mutants bench bench-lists bench-reload check format setup release deb tarball test-package
@@ -47,7 +47,7 @@ test-memory: ## The release binary under a long mixed load, then under valgrind,
 	swift build --build-tests
 	LAYOVER_BINARY=$(CURDIR)/.build/release/layover MEMCHECK_SECONDS=$(MEMCHECK_SECONDS) MIXED_SECONDS=$(MIXED_SECONDS) \
 	    MIXED_SEED=$(SEED) scripts/test.sh --filter MemoryTests
-soak: ## Ten minutes of everything mixed, five with hostile peers; memory, descriptors and threads must not grow; SOAK_SECONDS=n (600), HOSTILE_SECONDS=n (300), SEED=n
+soak: ## Ten minutes of everything mixed, ten with hostile peers; memory, descriptors and threads must not grow; SOAK_SECONDS=n, HOSTILE_SECONDS=n, SEED=n
 	@scripts/setup.sh build test
 	scripts/build-release.sh
 	swift build --build-tests
