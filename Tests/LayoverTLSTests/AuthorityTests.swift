@@ -29,7 +29,8 @@ struct AuthorityTests {
             let lines = try await Command("openssl", words).succeed().output.split(separator: "\n")
             var machine = [CChar](repeating: 0, count: 256)
             gethostname(&machine, machine.count - 1)
-            let subject = "O = Layover, CN = \"Layover CA, \(String(cString: machine).prefix(40)), 2027-01-15\""
+            let name = String(decoding: machine.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            let subject = "O = Layover, CN = \"Layover CA, \(name.prefix(40)), 2027-01-15\""
             #expect(lines[0] == "subject=\(subject)" && lines[1] == "issuer=\(subject)", "\(lines)")
             #expect(lines[2] == "notBefore=Jan 15 07:00:00 2027 GMT" && lines[3] == "notAfter=Jan 14 08:00:00 2037 GMT", "\(lines)")
             serials.insert(String(lines[4]))

@@ -1,4 +1,4 @@
-package import LayoverCore
+import LayoverCore
 import Synchronization
 
 /// How late something comes, as a histogram. Written a few times a second at most, and read by any thread.

@@ -1,4 +1,4 @@
-package import LayoverCore
+import LayoverCore
 
 /// The connections to one origin, or to a parent proxy.
 package struct ConnectionCount: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LayoverEngine
+import LayoverEngine
 
 /// Asks the kernel which sockets listen (sock_diag(7)), in the network namespace of this process.
 package struct KernelListeners: ListenerTable {

@@ -1,5 +1,5 @@
 import LayoverCore
-package import LayoverEngine
+import LayoverEngine
 package import NIOCore
 
 /// The access log of one loop: one line for each exchange. Confined to its loop.
@@ -43,7 +43,8 @@ package final class AccessLog {
         lineCount += 1
         if isClosed || lines.readableBytes >= Self.byteCountMax { return flush() }
         guard lineCount == 1 else { return }
-        eventLoop.scheduleTask(in: Self.delay) { [weak self] in self?.flush() }
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.scheduleTask(in: Self.delay) { bound.value.flush() }
     }
 
     func flush() {

@@ -142,9 +142,11 @@ final class ClientRecipient {
         if exchange.conversion?.bodyCannotBeReadFirst() == true { return }
         guard !isWaitingForRoom, !exchange.phase.isEnded, exchange.request.body?.keepingFailure != nil else { return }
         isWaitingForRoom = true
-        loop.eventLoop.scheduleTask(in: Self.roomPause) { [weak self, weak exchange] in
-            self?.isWaitingForRoom = false
-            if let exchange, !exchange.phase.isEnded { exchange.request.body?.roomMayBeBack() }
+        let bound = NIOLoopBound((self, exchange), eventLoop: loop.eventLoop)
+        loop.eventLoop.scheduleTask(in: Self.roomPause) {
+            let (client, exchange) = bound.value
+            client.isWaitingForRoom = false
+            if !exchange.phase.isEnded { exchange.request.body?.roomMayBeBack() }
         }
     }
 

@@ -146,9 +146,10 @@ final class DuplicateKeySearch {
     }
 
     private func startTimer() {
-        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) { [weak self] in
-            guard let self, isWaiting else { return }
-            fail(storeFailure.map { .keyUnknown($0) } ?? .equalRequestUnderWay)
+        let bound = NIOLoopBound(WeakSearch(search: self), eventLoop: loop.eventLoop)
+        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) {
+            guard let search = bound.value.search, search.isWaiting else { return }
+            search.fail(search.storeFailure.map { .keyUnknown($0) } ?? .equalRequestUnderWay)
         }
     }
 
@@ -206,6 +207,11 @@ final class DuplicateKeySearch {
         loop.finalResponseGiven(client)
         client.response.give(shared)
     }
+}
+
+/// A timer must not keep a search that is over.
+private struct WeakSearch {
+    weak var search: DuplicateKeySearch?
 }
 
 extension KeyOutcome {

@@ -1,4 +1,4 @@
-package import LayoverCore
+import LayoverCore
 
 /// A final ticket in the index of lists, read where it lies: most rows are passed over after one or two of their columns.
 struct EndedRow: ListedEntry {

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Runs the real binary under valgrind's memcheck, which sees each wrong access to memory and what leaks.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A run of `Tests/Fixtures/mixed_load`: clients and origins around a running proxy, with everything mixed and every
 /// byte of every body compared at both ends.

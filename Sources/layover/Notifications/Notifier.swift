@@ -72,7 +72,7 @@ actor Notifier: Service {
     }
 
     nonisolated func run() async throws {
-        try? await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             for await fact in self.facts { await self.take(fact) }
         }
         try await gracefulShutdown()
@@ -130,7 +130,7 @@ actor Notifier: Service {
         guard let body = body(of: notification) else { return }
         isCommandRunning = true
         // Not in the task of the timer, which the next event cancels.
-        Task { await commandEnded(target, await target.run(body)) }
+        Task { commandEnded(target, await target.run(body)) }
     }
 
     private func commandEnded(_ target: NotificationCommand, _ trouble: String?) {

@@ -13,7 +13,7 @@ extension EndToEnd {
                 ["run", "--config", folder.file("config.json").path, "--listen", "127.0.0.1:0", "--admin", "unix:\(folder.file("a.sock").path)"]
             )
             .with(["STATE_DIRECTORY": folder.url.path, "RUNTIME_DIRECTORY": folder.url.path]).start(in: folder)
-            try await FolderWatch(folder.url).first("Layover listens", within: .seconds(30)) {
+            _ = try await FolderWatch(folder.url).first("Layover listens", within: .seconds(30)) {
                 if process.hasEnded { throw ProcessError("Layover ended: \(process.errors)\(process.output)") }
                 return FileManager.default.fileExists(atPath: portFile.path) ? true : nil
             }

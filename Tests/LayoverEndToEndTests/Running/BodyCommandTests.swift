@@ -17,7 +17,7 @@ extension EndToEnd {
             let id = try #require(try await scene.layover.waitForPending { $0.data.count == 1 }.data.first?.id)
             let target = folder.file("body").path
             // The token lies in the folder of the instance.
-            let binary = try RunningLayover.binary
+            let binary = RunningLayover.binary
             let folders = ["RUNTIME_DIRECTORY": scene.layover.folder.url.path, "STATE_DIRECTORY": scene.layover.folder.url.path]
             try await Command("/bin/sh", ["-c", "\"$0\" body \"$1\" > \"$2\"", binary, id, target]).with(folders).succeed()
             #expect(try Data(contentsOf: folder.file("body")) == Data(sent))

@@ -16,7 +16,7 @@ extension EndToEnd {
                 prefix = ["/usr/bin/setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups", "--"]
                 // The folder of the build may be root's alone.
                 let copy = folder.file("layover").path
-                try FileManager.default.copyItem(atPath: try RunningLayover.binary, toPath: copy)
+                try FileManager.default.copyItem(atPath: RunningLayover.binary, toPath: copy)
                 chmod(folder.url.path, 0o777)
                 binary = copy
             }

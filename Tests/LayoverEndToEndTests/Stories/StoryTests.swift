@@ -57,7 +57,7 @@ extension EndToEnd {
             #expect(impatient.status == 28, "\(impatient)")
 
             try await network.link(.near, up: true)
-            let late = try await Self.seconds {
+            let late = await Self.seconds {
                 for command in commands {
                     let result = await command.result(within: .seconds(30))
                     #expect(result.status == 0, "\(result)")
