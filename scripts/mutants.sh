@@ -1,6 +1,7 @@
 #!/bin/sh
 # Breaks one rule after the other, and expects the simulation to notice. Every mutant in Tests/Mutants (scripts/mutate.py says what
-# one is) is put into one build of a copy of the sources, behind a switch; the simulation is run with each, and must fail.
+# one is) is put into one build of a copy of the sources, behind a switch; the simulation is run with each, and must fail. A line
+# `By: TESTS` in the words of a mutant names tests of the core that must fail in its place: what it breaks is too rare in the simulation.
 #
 # Usage: scripts/mutants.sh [NAME…]     the mutants by name, all of them by default
 #   SIM_SEEDS   seeds that each mutant has to survive (default 600)
@@ -8,13 +9,13 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 work="$root/.build/mutants"
 seeds=${SIM_SEEDS:-600}
-export LAYOVER_ONLY=LayoverSimulationTests
+export LAYOVER_ONLY=LayoverSimulationTests,LayoverCoreTests
 
 # A copy of its own: what somebody edits meanwhile changes nothing here, and the other way round.
 rm -rf "$work/tree"
 mkdir -p "$work/tree/Tests"
 cp -Rp "$root/Sources" "$work/tree/Sources"
-cp -Rp "$root/Tests/LayoverSimulationTests" "$work/tree/Tests/"
+cp -Rp "$root/Tests/LayoverSimulationTests" "$root/Tests/LayoverCoreTests" "$work/tree/Tests/"
 cp -p "$root/Package.swift" "$work/tree/"
 [ ! -f "$root/Package.resolved" ] || cp -p "$root/Package.resolved" "$work/tree/"
 "$root/scripts/mutate.py" --switches "$work/tree" || exit 1
@@ -26,8 +27,13 @@ fi
 
 # $1: the mutant; $2: seeds.
 simulate() {
-    MUTANT=$1 SIM_SEEDS=$2 timeout 600 swift test --skip-build --disable-xctest --no-parallel \
-        --scratch-path "$work/build" --filter allInvariantsHoldForManySeeds >"$work/run.log" 2>&1
+    run "$1" allInvariantsHoldForManySeeds "$2"
+}
+
+# $1: the mutant; $2: the tests; $3: seeds of the simulation.
+run() {
+    MUTANT=$1 SIM_SEEDS=${3:-$seeds} timeout 600 swift test --skip-build --disable-xctest --no-parallel \
+        --scratch-path "$work/build" --filter "$2" >"$work/run.log" 2>&1
 }
 
 printf 'The simulation without a mutant: '
@@ -41,11 +47,14 @@ echo 'passes'
 [ $# -gt 0 ] || set -- $(cd "$root/Tests/Mutants" && ls ./*.mutant | sed 's|^\./||; s|\.mutant$||')
 bad=0
 for name in "$@"; do
+    tests=$(sed -n 's/^By: //p' "$root/Tests/Mutants/$name.mutant")
     # Most are found by the first seeds.
-    simulate "$name" 60 && simulate "$name" "$seeds"
+    if [ -n "$tests" ]; then run "$name" "$tests"; else simulate "$name" 60 && simulate "$name" "$seeds"; fi
     status=$?
     if [ $status = 0 ]; then
         result=survived
+    elif [ -n "$tests" ] && grep -q 'recorded an issue' "$work/run.log"; then
+        result="killed   by $tests"
     elif grep -q 'make sim SEED' "$work/run.log"; then
         result="killed   $(sed -n 's/^↳ \([A-Za-z]*\) at step.*/\1/p' "$work/run.log" | sort -u | tr '\n' ' ')"
     elif grep -q 'Assertion failed: from ' "$work/run.log"; then
