@@ -16,7 +16,7 @@ final class ClientRecipient {
     private var hasSentContinue = false
     private(set) var isGone = false
     /// Whether the disk had no room for the body, and is to be tried again.
-    private var isWaitingForRoom = false
+    fileprivate var isWaitingForRoom = false
 
     /// - Parameter isConnected: Whether the client has its 200 for CONNECT already.
     init(_ connection: ClientConnection, loop: ProxyLoop, head: RequestHead, plan: ForwardPlan, isConnected: Bool = false) {
@@ -142,12 +142,8 @@ final class ClientRecipient {
         if exchange.conversion?.bodyCannotBeReadFirst() == true { return }
         guard !isWaitingForRoom, !exchange.phase.isEnded, exchange.request.body?.keepingFailure != nil else { return }
         isWaitingForRoom = true
-        let bound = NIOLoopBound((self, exchange), eventLoop: loop.eventLoop)
-        loop.eventLoop.scheduleTask(in: Self.roomPause) {
-            let (client, exchange) = bound.value
-            client.isWaitingForRoom = false
-            if !exchange.phase.isEnded { exchange.request.body?.roomMayBeBack() }
-        }
+        let bound = NIOLoopBound(WaitForRoom(client: self, exchange: exchange), eventLoop: loop.eventLoop)
+        loop.eventLoop.scheduleTask(in: Self.roomPause) { bound.value.end() }
     }
 
     /// It becomes no ticket, and nothing of it was sent.
@@ -288,6 +284,17 @@ extension ClientRecipient: ConnectionExchange {
     /// Nothing of one that has joined another was ever sent, so that can be said.
     func finalResponseIsOverdue() {
         if let exchange, exchange.keySearch?.hasJoined == true { answerCutOff(exchange) }
+    }
+}
+
+/// A timer must not keep the body of a request that is over: others wait for its room.
+private struct WaitForRoom {
+    weak var client: ClientRecipient?
+    weak var exchange: Exchange?
+
+    func end() {
+        client?.isWaitingForRoom = false
+        if let exchange, !exchange.phase.isEnded { exchange.request.body?.roomMayBeBack() }
     }
 }
 

@@ -96,7 +96,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// The request of a ticket, with its body, has come from the store. A reload may have come while it was read.
     func requestWasRead(_ request: UpstreamRequest) {
         self.request = request
-        reroute()
+        findRoute()
         self.request.mayBeSentTwice = summary.mayBeSentTwice
     }
 
@@ -116,8 +116,11 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.
     func reroute() {
-        // Nothing follows its attempt.
-        guard !phase.isUnattended else { return }
+        // Nothing follows its attempt; or its request, by which the route is found, is being read.
+        if !phase.isUnattended, phase != .loading { findRoute() }
+    }
+
+    private func findRoute() {
         let found = loop.planner.reroute(request, by: route, wish: wish)
         request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
         let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
@@ -141,12 +144,12 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Begins the next attempt, unless a reload has taken back that the request may be sent twice, and the engine had not heard of
     /// that yet.
     func begin(_ trigger: AttemptTrigger, isForced: Bool) {
-        if let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator) { return park(failure, parking) }
         guard !loop.network.isOffline else {
             // The request of a ticket was read from the store when the mode was set.
             let (failure, parking) = machine.offlineBeforeStart()
             return park(failure, parking)
         }
+        if let (failure, parking) = machine.abortedBeforeStart(using: &loop.generator) { return park(failure, parking) }
         guard isForced || machine.rules.mayBeSent(summary) else { return refuseToSend() }
         machine.rules.hasTriedNewConnection = false
         if let entry, store != nil, request.parentProxy?.gate != plannedParentProxyGate {

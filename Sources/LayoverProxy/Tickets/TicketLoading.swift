@@ -60,7 +60,10 @@ struct TicketLoading {
 
     /// Nil: it is a notification, and nothing says any more where it goes.
     private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest? {
-        let route = exchange.route.flatMap { loop.rules.routes.route(named: $0) }
+        // A reload may have come since it was planned. Its address is looked up, as the exchange has none yet.
+        let found = loop.rules.routes.standing(
+            origin: stored.origin, path: stored.target, method: stored.method, route: exchange.route, wish: exchange.wish)
+        let route = found.route.flatMap { loop.rules.routes.route(named: $0) }
         var framing = UpstreamRequest.BodyFraming.none
         if stored.hasBody { framing = stored.trailers == nil ? .length(stored.body.byteCount) : .chunked }
         var request = UpstreamRequest(

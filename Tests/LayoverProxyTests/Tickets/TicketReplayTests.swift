@@ -60,6 +60,31 @@ struct TicketReplayTests {
         }
     }
 
+    /// The route was looked up by the address of a request that was not there yet, so its settings were lost.
+    @Test func reloadWhileTheRequestIsReadLeavesTheSettingsOfItsRoute() async throws {
+        var route = Route(name: "v1", policy: .standard)
+        route.host = .exact("o.test")
+        route.pathPrefix = "/v1"
+        route.allowAddresses = ["169.254.1.1"]
+        let (tickets, routes) = (TestStore(), RouteTable(routes: [route]))
+        try await withProxy(tickets: tickets, rules: { $0.routes = routes }) { proxy in
+            let id = try await proxy.accept("/v1/a")
+            let first = try await proxy.nextAttempt()
+            #expect(first.request.allowAddresses == ["169.254.1.1"])
+            #expect(await first.mark())
+            first.fail(.connectionRefused, phase: .connecting, evidence: .neverSent)
+            _ = try await proxy.until(id, is: .waiting)
+            try await tickets.settle()
+            tickets.halt()
+            try await proxy.advance(by: .seconds(6))
+            try await tickets.waitForWork()
+            try await proxy.loop.adopt(proxy.loop.rules).get()
+            tickets.goOn()
+            let second = try await proxy.nextAttempt()
+            #expect(second.request.allowAddresses == ["169.254.1.1"])
+        }
+    }
+
     // MARK: Changes before the mark
 
     /// Nothing that matters to the attempt: it goes on, and is not made again later.
