@@ -61,7 +61,7 @@ struct HalfClosedClientTests {
         return (client, attempt)
     }
 
-    /// It was pipelined, and its turn came when the end of the input was known. Before, it waited for `timeouts.requestBody`.
+    /// The second request begins when the end of the input is known. Before, it held its connection for `timeouts.requestBody`.
     @Test func requestWhoseBodyIsCutBehindAnotherOneEnds() async throws {
         try await withProxy(ticks: false) { proxy in
             let (client, first) = try await waiting(proxy, .get("/1") + .post("/2", length: 6, body: "abc"))

@@ -286,7 +286,7 @@ package struct ExchangeMachine: Sendable {
     /// A person ends the attempt whose request is being read.
     package mutating func abortedWhileLoading() { if phase == .loading { rules.isAborted = true } }
 
-    /// What follows where a person ended the attempt while its request was being read.
+    /// The step after the abort of an attempt whose request was still being read.
     ///
     /// - Returns: Nil: nobody did.
     package mutating func abortedBeforeStart(

@@ -61,7 +61,7 @@ extension Schedule {
         entries[id]?.fullState = .attempting(attempt)
     }
 
-    /// What the way of an attempt proves of its parent proxy: it was connected to.
+    /// Evidence that the parent proxy of an attempt was reached: the connection to it stood.
     ///
     /// - Parameter isAnswered: Whether the proxy, or the origin behind it, said anything.
     mutating func parentProxyReached(_ gate: Origin?, isAnswered: Bool, now: Timestamp) {

@@ -32,7 +32,7 @@ extension ClientConnection {
     /// Nothing comes behind what was decoded.
     private func inputIsOver() {
         if phase == .idle { return closeWhenWritten() }
-        // One that was pipelined, and begun after the client had ended its input: its body is never complete.
+        // A pipelined request that began after the end of the input: its body is never complete.
         if phase == .exchanging, exchange?.isReceivingRequest == true { exchange?.clientClosedInput() }
     }
 

@@ -73,7 +73,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     // MARK: What it has
 
-    /// It has a place in the pending set from now on.
+    /// The exchange has a place in the pending set from now on.
     func joined(as id: EntryID) { entry = id }
 
     func forgetEntry() { entry = nil }
@@ -100,7 +100,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         self.request.mayBeSentTwice = summary.mayBeSentTwice
     }
 
-    /// What the client wrote in place of facts of its ticket is known. The body has its own replacement.
+    /// Replaces the tokens in the head by the facts of tickets that they name. The body has its own replacement.
     func tokensWereReplaced(in request: UpstreamRequest) {
         let body = self.request.body
         self.request = request
@@ -114,7 +114,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     func forgetBody() { request.body = nil }
 
-    /// Finds its route in a configuration that was read anew. What is under way goes on; what follows it is new.
+    /// Looks up the route in a configuration that was read anew. The attempt under way goes on; later ones use the new route.
     func reroute() {
         // Nothing follows its attempt; or its request, by which the route is found, is being read.
         if !phase.isUnattended, phase != .loading { findRoute() }
@@ -255,7 +255,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             verdict, failure: failure, status: status, connection: attempt?.connectionFacts, at: loop.engine.clock.now())
     }
 
-    /// The request in the eyes of the machine.rules.
+    /// Facts of the request that the rules of attempts ask for.
     var summary: RequestSummary {
         RequestSummary(
             Repeatability(
