@@ -123,6 +123,40 @@ struct EarlyResponseTests {
         try await rig.stop()
     }
 
+    /// Early errors on a connection that carried a request before. By libcurl some were lost, and the request was sent again.
+    @Test(arguments: [("Connection: close\r\n", true), ("Connection: close\r\n", false), ("", false)])
+    func errorBeforeTheCloseIsDeliveredOnAKeptConnection(rest: (says: String, isChunked: Bool)) async throws {
+        let keptCount = Watched(0)
+        let origin = try MisbehavingOrigin { connection in
+            var isKept = false
+            while let head = connection.readHead() {
+                guard head.hasPrefix("PUT") else {
+                    connection.answer()
+                    isKept = true
+                    continue
+                }
+                if isKept { keptCount.update { $0 += 1 } }
+                guard connection.read(20_000) != nil else { return }
+                let body = rest.isChunked ? "Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n" : "Content-Length: 2\r\n\r\nno"
+                connection.write("HTTP/1.1 413 Content Too Large\r\n\(rest.says)\(body)")
+                return
+            }
+        }
+        defer { origin.stop() }
+        let rig = try UpstreamRig()
+        for number in 1...60 {
+            // The connection of the PUT before may seem to be kept until its end arrives.
+            #expect(await rig.send(rig.request("GET", port: origin.port), needsFreshConnection: true).status == 200)
+            let body = rig.emptyBody(length: Self.byteCount, mayBeSentTwice: true)
+            finishAtOnce(body)
+            let facts = await rig.send(rig.request("PUT", port: origin.port, framing: .length(Self.byteCount), body: body))
+            #expect(facts.status == 413, "\(number): \(facts.failure?.message ?? "")")
+            #expect(facts.bodyText == "no")
+        }
+        #expect(keptCount.value == 60)
+        try await rig.stop()
+    }
+
     /// A reset is no end of a response that only the end of the connection delimits. A failed `send` takes the reset off the socket, whose
     /// input then seems to have ended properly.
     @Test(arguments: ["302 Found", "200 OK"])

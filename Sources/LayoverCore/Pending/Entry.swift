@@ -200,6 +200,18 @@ extension Entry {
     /// Whether sending it once more might act twice, and neither a person nor a policy has taken that risk.
     var isRisky: Bool { mayHaveBeenApplied && !isForced && !isRepeatable }
 
+    /// Whether it waits in an outage, or asks because of one. One that was never tried asks because others of its outage did.
+    var isOfOutage: Bool { lastFailure?.shutsGate ?? (why == .exhausted) }
+
+    /// The kind of incident to which it belongs after a restart; nil if to none.
+    var lastIncidentKind: Incident.Kind? {
+        switch fullState {
+        case .waiting where isOfOutage, .held where isOfOutage, .undecided(.exhausted): .outage
+        case .undecided: .decision
+        case .waiting, .held, .attempting, .ended: nil
+        }
+    }
+
     /// Whether reachability ends its wait.
     // mutant: impatient-status
     var isWokenByReachability: Bool { policy.wakeOnReachable && waitEnd != .status }

@@ -35,11 +35,15 @@ extension Schedule {
 
     /// Makes what any heap says of a waiting entry stale.
     private mutating func newPlace(of id: EntryID, _ turn: Entry.Turn) -> EntryPlace {
-        entries[id]?.fullState = .waiting(turn)
-        entries[id]?.placement &+= 1
-        noteWait(of: id)
         // An id without an entry has no place anywhere.
-        return EntryPlace(id: id, placement: entries[id]?.placement ?? 0)
+        var placement: UInt32 = 0
+        entries[id]?.amend { entry in
+            entry.fullState = .waiting(turn)
+            entry.placement &+= 1
+            placement = entry.placement
+        }
+        noteWait(of: id)
+        return EntryPlace(id: id, placement: placement)
     }
 
     /// Puts a waiting entry where its due time and its gate will find it.

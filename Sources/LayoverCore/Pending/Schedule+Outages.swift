@@ -33,8 +33,13 @@ extension Schedule {
             if waitsForWhatIsAway(entry) { strays.add(id) }
             return
         }
-        guard !entry.isBlocked else { return }
-        incidents.waits(id, until: entry.dueAt, in: incident, isCurrent: isDue(in: incident))
+        noteWait(of: entry, in: incident)
+    }
+
+    /// An entry is in this incident; if it waits, it has a due time there.
+    mutating func noteWait(of entry: Entry, in incident: IncidentID) {
+        guard entry.state == .waiting, !entry.isBlocked else { return }
+        incidents.waits(entry.id, until: entry.dueAt, in: incident, isCurrent: isDue(in: incident))
     }
 
     /// Whether an entry waits for a due time as a member of an incident.

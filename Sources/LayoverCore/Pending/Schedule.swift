@@ -118,7 +118,7 @@ struct Schedule: Sendable {
         limitCanaryDelay(of: entry.origin, now: now)
         joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
         if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
-        Deadlines(id: entry.id, now: now).watch(&self)
+        Deadlines(id: entry.id, now: now).watch(entry, &self)
         originChanged(entry.origin)
     }
 
@@ -281,7 +281,7 @@ struct Schedule: Sendable {
     /// A ticket asks a person, a request that a client holds does as its policy says. An attempt under way goes on: what
     /// follows it is decided by the policy as it is then.
     mutating func stopIfRisky(_ id: EntryID, now: Timestamp) {
-        guard let entry = entries[id], entry.isRisky, entry.state != .attempting, entry.why != .maybeApplied else { return }
+        guard entries[id]?.isRisky == true, let entry = entries[id], entry.state != .attempting, entry.why != .maybeApplied else { return }
         if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return ask(id, .maybeApplied, now: now) }
         end(id, as: .failed, .maybeApplied, now: now)
     }

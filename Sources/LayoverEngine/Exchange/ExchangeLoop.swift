@@ -1,6 +1,6 @@
 package import LayoverCore
 
-/// One event loop of the proxy, as the engine reaches it. Each call switches to it.
+/// The engine's way to one event loop of the proxy. Each call switches to it.
 package protocol ExchangeLoop: AnyObject, Sendable {
     /// The gate of an origin has changed.
     func announce(_ origin: Origin, _ notice: OriginNotice)

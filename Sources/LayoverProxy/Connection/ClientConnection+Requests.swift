@@ -32,8 +32,8 @@ extension ClientConnection {
     /// Nothing comes behind what was decoded.
     private func inputIsOver() {
         if phase == .idle { return closeWhenWritten() }
-        // A pipelined request that began after the end of the input: its body is never complete.
-        if phase == .exchanging, exchange?.isReceivingRequest == true { exchange?.clientClosedInput() }
+        // A pipelined request may have begun after the end of the input.
+        if phase == .exchanging { exchange?.clientClosedInput() }
     }
 
     private func begin(_ head: RequestHead) {

@@ -70,7 +70,7 @@ struct HTTP2RequestHead {
             case "content-length": lengths.append(value)
             case "te":
                 guard value == "trailers" else { throw Malformed("te may be trailers only") }
-                // It is for the next recipient, and says so in HTTP/1.1 (RFC 9110 section 10.1.4).
+                // TE is for the next recipient; HTTP/1.1 says so in Connection (RFC 9110 section 10.1.4).
                 lines += [("te", "trailers"), ("connection", "te")]
             default: lines.append((name, value))
             }

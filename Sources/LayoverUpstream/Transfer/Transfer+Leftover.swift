@@ -20,8 +20,8 @@ extension Transfer {
     /// Under TLS the failed send is reported twice, first from within OpenSSL, which must not be called there.
     func sendFailed(_ remark: UnsafeRawBufferPointer) {
         guard remark.starts(with: setOptions.isSecure ? Self.failedTLSSendRemark : Self.failedSendRemark) else { return }
-        // On a kept connection such bytes may have been there before the request. What libcurl holds back would be missing.
-        guard sending.count == 1, !sending.wasOnReusedConnection, !receiving.isPaused, receiving.leftover == nil,
+        // Of an HTTP/2 connection others read, too. What libcurl holds back would be missing.
+        guard sending.count == 1, !receiving.isHTTP2, !receiving.isPaused, receiving.leftover == nil,
             attempt?.request.parentProxyUse == ParentProxyUse.none
         else { return }
         guard receiving.framing == nil ? !receiving.hasBegun : receiving.isError else { return }
@@ -59,6 +59,8 @@ extension Transfer {
             return .end(trailers: nil)
         }
         guard let response = errorResponse(in: leftover, of: attempt) else { return nil }
+        // An origin that closes a kept connection may say 408 to no request at all (RFC 9110 section 15.5.9).
+        if sending.wasOnReusedConnection, response.head.status == 408 { return nil }
         if attempt.wantsConnectionFacts { attempt.connectionFacts = connectionFacts }
         loop.outbox.add(.head(response.head, sendings: sending.count), of: attempt)
         pendingBody = response.body

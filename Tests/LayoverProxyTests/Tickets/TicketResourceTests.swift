@@ -203,6 +203,24 @@ struct TicketResourceTests {
         }
     }
 
+    /// The turn of the question comes behind the end of the client's input.
+    @Test func pipelinedQuestionOfAHalfClosedClientIsAnsweredAtOnce() async throws {
+        try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
+            let id = try await proxy.accept()
+            _ = try await proxy.nextAttempt()
+            let client = try await proxy.client(
+                sending: "GET http://a.example/first HTTP/1.1\r\nHost: a.example\r\n\r\n"
+                    + .own("GET", TicketAddress.path(of: id), ["Prefer: wait=600"]))
+            let first = try await proxy.nextAttempt()
+            try await client.closeOutput()
+            try await proxy.settle()
+            try await first.answerWell(200, body: "first")
+            #expect(try await client.answer().body == "first")
+            #expect(try await client.answer().member("state") == "attempting")
+            #expect(try await client.ending().0 == .closed)
+        }
+    }
+
     @Test func stoppingProxyAnswersClientsWaitingForATicket() async throws {
         try await withProxy(tickets: TestStore()) { (proxy: TestProxy) async throws in
             let id = try await proxy.accept()

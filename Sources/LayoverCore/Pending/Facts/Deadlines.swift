@@ -6,6 +6,10 @@ struct Deadlines {
     /// Sees to it that the entry ends in time, and that nothing is sent whose credentials are past theirs.
     func watch(_ schedule: inout Schedule) {
         guard let entry = schedule.entries[id] else { return }
+        watch(entry, &schedule)
+    }
+
+    func watch(_ entry: Entry, _ schedule: inout Schedule) {
         schedule.timers.add(.expiry(id), at: max(entry.expiresAt, now))
         if let notAfter = entry.ticket?.notAfter { schedule.timers.add(.credentials(id), at: max(notAfter, now)) }
     }
@@ -21,7 +25,7 @@ struct Deadlines {
     /// An attempt in flight may go on until the end of `lifetime`; if it fails before, the entry ends then.
     func expire(_ schedule: inout Schedule) {
         // A reload may have moved the end; its own timer comes up then.
-        guard let entry = schedule.entries[id], entry.expiresAt <= now else { return }
+        guard let expiresAt = schedule.entries[id]?.expiresAt, expiresAt <= now, let entry = schedule.entries[id] else { return }
         // mutant: unattended-without-end
         if entry.isUnattended { return schedule.unattendedIsOver(id, now: now) }
         if let attempt = entry.attempt { return endAttempt(attempt, of: entry, &schedule) }

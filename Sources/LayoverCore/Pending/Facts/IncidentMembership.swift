@@ -21,11 +21,16 @@ struct IncidentMembership {
     /// - Parameter since: When its outage began, where that is known to have been before now.
     func join(_ kind: Incident.Kind, since: Timestamp? = nil, _ schedule: inout Schedule) {
         guard let entry = schedule.entries[id], entry.incident == nil else { return }
+        join(entry, kind, since: since, &schedule)
+    }
+
+    private func join(_ entry: Entry, _ kind: Incident.Kind, since: Timestamp? = nil, _ schedule: inout Schedule) {
         let isOfNetwork = kind == .outage && (schedule.mode == .offline || schedule.isNetworkAway)
         let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : scope(of: entry, kind, schedule))
-        schedule.entries[id]?.incident = schedule.incidents.join(entry, topic, since: since, now: now)
-        schedule.noteWait(of: id)
-        touch(&schedule)
+        let incident = schedule.incidents.join(entry, topic, since: since, now: now)
+        schedule.entries[id]?.incident = incident
+        schedule.noteWait(of: entry, in: incident)
+        touch(incident, &schedule)
     }
 
     /// Entries that wait for what is away join its incident, a portion at the end of each fact.
@@ -33,7 +38,7 @@ struct IncidentMembership {
         guard !schedule.strays.isEmpty else { return }
         for id in schedule.strays.takePortion() {
             guard let entry = schedule.entries[id], entry.incident == nil, schedule.waitsForWhatIsAway(entry) else { continue }
-            IncidentMembership(id: id, now: now).join(.outage, &schedule)
+            IncidentMembership(id: id, now: now).join(entry, .outage, &schedule)
         }
         if schedule.strays.isEmpty {
             schedule.strays.isAfterRestart = false

@@ -58,27 +58,19 @@ struct RestoredTickets {
 
     /// A ticket of an earlier run waits on in the outage in which it waited then.
     private func rejoinIncident(_ id: EntryID, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id] else { return }
-        let membership = IncidentMembership(id: id, now: now)
-        // One that was never tried asks because others of its outage did.
-        let isOfOutage = entry.lastFailure?.shutsGate ?? (entry.why == .exhausted)
-        switch entry.fullState {
-        case .waiting where isOfOutage, .held where isOfOutage, .undecided(.exhausted): break
-        case .undecided: return membership.join(.decision, since: entry.lastFailureAt ?? entry.parkedAt, &schedule)
-        case .waiting, .held, .attempting, .ended: return
-        }
-        membership.join(.outage, since: entry.outageBeganAt, &schedule)
-        if entry.why == .exhausted, isOfOutage, entry.policy.onExhausted == .ask {
+        guard let kind = schedule.entries[id]?.lastIncidentKind, let entry = schedule.entries[id] else { return }
+        let since = kind == .decision ? entry.lastFailureAt ?? entry.parkedAt : entry.outageBeganAt
+        IncidentMembership(id: id, now: now).join(kind, since: since, &schedule)
+        if entry.why == .exhausted, entry.isOfOutage, entry.policy.onExhausted == .ask {
             _ = schedule.incidents.exhaust(schedule.entries[id]?.incident)
         }
     }
 
     private func place(_ record: TicketRecord, _ schedule: inout Schedule) {
         let id = record.id
-        guard let entry = schedule.entries[id] else { return }
         // Portions need not come in the order of the lane: those that depend on others come last.
         // mutant: lane-over-portions
-        if let lane = entry.lane, schedule.lanes.isBehind(lane) { schedule.laneChanged(lane, now: now) }
+        if let lane = schedule.entries[id]?.lane, schedule.lanes.isBehind(lane) { schedule.laneChanged(lane, now: now) }
         Deadlines(id: id, now: now).expire(&schedule)
         guard let entry = schedule.entries[id], entry.state == .waiting else { return }
         if record.isAskedFor, record.state == .waiting {
