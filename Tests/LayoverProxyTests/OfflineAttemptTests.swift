@@ -117,4 +117,28 @@ struct OfflineAttemptTests {
             #expect(rest.hasSuffix("\r\n\r\npart"))
         }
     }
+
+    /// Nothing of the ticket was sent while its request was read from the store. It waits for the mode and for no delay.
+    @Test(arguments: [OfflineTunnels.freeze, .cut])
+    func offlineWhileTheRequestIsReadLetsItWaitForTheMode(tunnels: OfflineTunnels) async throws {
+        let tickets = TestStore()
+        try await withProxy(tickets: tickets) { proxy in
+            let id = try await proxy.accept()
+            let first = try await proxy.nextAttempt()
+            #expect(await first.mark())
+            first.fail(.connectionRefused, phase: .connecting, evidence: .neverSent)
+            _ = try await proxy.until(id, is: .waiting)
+            try await tickets.settle()
+            tickets.halt()
+            try await proxy.advance(by: .seconds(6))
+            try await tickets.waitForWork()
+            await proxy.setMode(.offline, tunnels)
+            tickets.goOn()
+            _ = try await proxy.until(id, is: .waiting)
+            #expect(await proxy.engine.entry(id)?.lastFailure?.message == "A person set the mode to offline.", "nobody aborted it")
+            await proxy.setMode(.auto)
+            try await proxy.nextAttempt("an attempt at once").answerWell()
+            _ = try await proxy.until(id, is: .delivered)
+        }
+    }
 }

@@ -9,7 +9,7 @@ from collections import Counter
 from house.shrinking import compared, lines_of
 
 SHORT_LINES = 40
-SHORT_FILES = 432
+SHORT_FILES = 431
 FILES_MAX = 15
 
 # Folders with more files than that.
@@ -21,7 +21,7 @@ FULL = {
     "Sources/LayoverConfiguration/Schema": 24,
     "Sources/layover/Composition": 24,
     "Sources/LayoverCache/Disk": 23,
-    "Sources/LayoverProxy/Exchange": 23,
+    "Sources/LayoverProxy/Exchange": 22,
     "Sources/LayoverConfiguration/Loading": 22,
     "Sources/LayoverCore/Exchange": 22,
     "Sources/LayoverEngine/Upstream": 21,

@@ -1,4 +1,4 @@
-/// A response that broke off, and goes on.
+/// Responses that do not stand for themselves: the rest of one that broke off, and those to a repetition that do not answer the request.
 extension ExchangeMachine {
     /// What follows the response to the request for the rest, or bytes of it that cannot be right.
     package enum ContinuationStep: Sendable, Hashable {
@@ -26,7 +26,7 @@ extension ExchangeMachine {
             return .goOn
         case .refuse(let refusal)?:
             // Nobody has used what came before, and the origin has sent all of what there is now.
-            if recipient != .client, head.status == 200 {
+            if holder != .client, head.status == 200 {
                 forgetPart()
                 return .replace
             }
@@ -37,7 +37,7 @@ extension ExchangeMachine {
             let verdict = rules.verdictOnContinuation(
                 failure, sending: circumstances.request, retryAfter: head.retryAfter, using: &generator)
             // It is not asked for again, so the last response counts, as it does where none had begun.
-            if recipient != .client, !verdict.sendsAgain {
+            if holder != .client, !verdict.sendsAgain {
                 forgetPart()
                 return .replace
             }
@@ -55,7 +55,7 @@ extension ExchangeMachine {
         _ refusal: ContinuationRefusal, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
     ) -> FailureStep {
         let failure = Failure(phase: .receiving, kind: .httpResponseIncomplete, evidence: .maybeApplied, message: refusal.message)
-        guard recipient != .client else { return breakOff(failure, at: circumstances.now) }
+        guard holder != .client else { return breakOff(failure, at: circumstances.now) }
         forgetPart()
         let verdict = rules.verdictOnContinuation(
             failure, sending: circumstances.request, retryAfter: nil, using: &generator)
@@ -78,13 +78,55 @@ extension ExchangeMachine {
             parking.retryAfter = head.flatMap { rules.pause(after: ResponseSummary(status: $0.status, retryAfter: $0.retryAfter)) }
             record(.park(parking), failure: failure, status: head?.status, at: circumstances.now)
             return .park(failure, parking)
-        case .standIn(let response) where recipient != .client:
+        case .standIn(let response) where holder != .client:
             record(verdict, failure: failure, at: circumstances.now)
             return .standIn(response, failure)
-        case .fail(let reason) where recipient != .client:
+        case .fail(let reason) where holder != .client:
             record(verdict, failure: failure, at: circumstances.now)
             return .fail(failure, reason)
         case .againOnNewConnection, .deliver, .standIn, .fail: return breakOff(failure, at: circumstances.now)
         }
+    }
+
+    // MARK: Responses to a repetition
+
+    /// The meaning of a final response. Costs a comparison as long as no attempt may have been applied.
+    package func meaning(ofStatus status: Int, to request: @autoclosure () -> RequestSummary)
+        -> RepeatedAnswer
+    {
+        guard rules.counts.mayHaveBeenApplied, holder != .cache else { return .answer }
+        return RepeatedAnswer(status: status, to: request())
+    }
+
+    /// Decides what follows a response that does not show whether an earlier attempt was applied.
+    ///
+    /// - Parameter isConflict: Whether the origin wants the request repeated (`ConflictCode`).
+    package mutating func outcomeIsUnknown(
+        after response: ResponseSummary, isConflict: Bool, sending request: RequestSummary,
+        connection: ConnectionFacts?,
+        at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> FailureStep {
+        let failure = Failure.outcomeUnknown(status: response.status)
+        let verdict = rules.verdict(
+            onUnknown: response, isConflict: isConflict, sending: request, using: &generator)
+        lastFailure = failure
+        unknownStatus = response.status
+        record(verdict, failure: failure, status: response.status, connection: connection, at: now)
+        switch verdict {
+        case .park(let parking): return .park(failure, parking)
+        case .fail(let reason): return .fail(failure, reason)
+        case .againOnNewConnection, .deliver, .standIn: return .fail(failure, .outcomeUnknown)
+        }
+    }
+}
+
+extension Failure {
+    /// The response to a repetition does not answer the request.
+    package static func outcomeUnknown(status: Int) -> Failure {
+        Failure(
+            phase: .awaitingResponse, kind: .outcomeUnknown, evidence: .maybeApplied,
+            message:
+                "The request was sent more than once, and the server may have processed an earlier attempt. The last one was "
+                + "answered with status \(status), which does not show the outcome of the request.")
     }
 }

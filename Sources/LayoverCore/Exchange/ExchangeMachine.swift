@@ -3,11 +3,12 @@
 /// Facts go in with their time, and actions come out. Attempts for a client, the store or the cache
 /// are made, counted, judged and recorded here, and nowhere else.
 package struct ExchangeMachine: Sendable {
-    /// Where the response goes.
-    package enum Recipient: Sendable, Hashable {
+    /// Who holds the request, and gets the response.
+    package enum Holder: Sendable, Hashable {
         /// Reads as it comes: past the head there is no going back.
         case client
-        case store
+        /// It is a ticket. `isStored`: the store has the request already, so that its next attempt gets an exchange of its own.
+        case store(isStored: Bool)
         case cache
     }
 
@@ -76,7 +77,7 @@ package struct ExchangeMachine: Sendable {
     }
 
     package private(set) var phase: ExchangePhase
-    package private(set) var recipient: Recipient
+    package private(set) var holder: Holder
     package var rules: AttemptRules
     package var lastFailure: Failure?
     package private(set) var timeline = AttemptTimeline()
@@ -89,10 +90,18 @@ package struct ExchangeMachine: Sendable {
     /// The last status that did not show the outcome of the request (`RepeatedAnswer`); nil while there is none.
     package internal(set) var unknownStatus: Int?
 
-    package init(for recipient: Recipient, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt)) {
-        self.recipient = recipient
+    /// When its client takes a ticket.
+    package internal(set) var ticketMoment: TicketMoment
+    var ticketProgress = TicketProgress.none
+
+    package init(
+        for holder: Holder, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt), ticket: TicketMoment = .never
+    ) {
+        self.holder = holder
         self.rules = rules
         self.phase = phase
+        if case .store = holder { self.rules.isTicket = true }
+        ticketMoment = ticket
     }
 
     /// How long an attempt waits after our own store was in its way. Default: 5 s.
@@ -108,14 +117,8 @@ package struct ExchangeMachine: Sendable {
     /// The cache, or other requests with the same key, are looked through.
     package mutating func searchBegan(_ search: ExchangePhase.Search) { enter(.searching(search)) }
 
-    /// Its client is told of a ticket at once, although it would have waited for the response.
-    package mutating func ticketWasChosen() { enter(.collecting(for: .ticket)) }
-
     /// The request is on its way to the store.
     package mutating func acceptanceBegan() { enter(.accepting) }
-
-    /// Others with the same key want a ticket of the attempt that went on without its client.
-    package mutating func othersTookOver() { enter(.attempting) }
 
     /// A response is kept in hand, because its body says what its status means.
     package mutating func bodyIsAwaited() { enter(.offering) }
@@ -125,17 +128,28 @@ package struct ExchangeMachine: Sendable {
 
     /// Nothing is under way any more, and another attempt may follow. A request that the store has waits there, unless a part of its
     /// response has come.
-    package mutating func rested(isStored: Bool) { enter(isStored && resumable == nil ? .ended : .parked) }
+    package mutating func rested() { enter(isStored && resumable == nil ? .ended : .parked) }
+
+    /// Whether the store has the request.
+    package var isStored: Bool { holder == .store(isStored: true) }
 
     /// Nothing more is done for its recipient.
     package mutating func ended() { enter(.ended) }
 
     /// The store gets the response from now on. The attempt under way goes on.
-    package mutating func becomeTicket() {
-        recipient = .store
+    ///
+    /// - Parameter isStored: Whether the store has the request already.
+    package mutating func becomeTicket(isStored: Bool) {
+        holder = .store(isStored: isStored)
         rules.isTicket = true
         if phase != .attempting, phase != .offering { phase = .parked }
     }
+
+    /// The store has taken the request of a ticket.
+    package mutating func ticketWasStored() { if case .store = holder { holder = .store(isStored: true) } }
+
+    /// The client has closed its side, and the request goes on without it: what the attempt came to is judged as for a ticket.
+    package mutating func wasLeftBehind() { rules.isTicket = true }
 
     // MARK: Attempts
 
@@ -205,7 +219,7 @@ package struct ExchangeMachine: Sendable {
         let wasDelivering = phase == .delivering
         if wasDelivering {
             // The store and the cache have not used it yet, so that all of it can be asked for, too. A client gets the rest.
-            guard recipient != .client || resumable != nil, circumstances.request.isRepeatable else {
+            guard holder != .client || resumable != nil, circumstances.request.isRepeatable else {
                 return breakOff(failure, at: circumstances.now)
             }
             if resumable?.isComplete == true { return .finish }
@@ -225,7 +239,7 @@ package struct ExchangeMachine: Sendable {
         let verdict = rules.verdict(
             on: failure, sending: circumstances.request, network: circumstances.network, using: &generator)
         // What is not asked for again is known as far as it came.
-        if wasDelivering || recipient == .client && resumable != nil, !verdict.sendsAgain {
+        if wasDelivering || holder == .client && resumable != nil, !verdict.sendsAgain {
             return breakOff(failure, at: circumstances.now)
         }
         // The request may be repeated, and only the end of its body is missing.
@@ -259,7 +273,7 @@ package struct ExchangeMachine: Sendable {
 
     mutating func breakOff(_ failure: Failure, at now: Timestamp) -> FailureStep {
         lastFailure = failure
-        record(recipient == .client ? .fail(.responseBegan) : .deliver(.notRepeatable), failure: failure, at: now)
+        record(holder == .client ? .fail(.responseBegan) : .deliver(.notRepeatable), failure: failure, at: now)
         return .breakOff(failure)
     }
 
@@ -312,7 +326,7 @@ package struct ExchangeMachine: Sendable {
     /// Whether the policy retries a status. Then `answered` is to be asked. The cache decides by itself what it does with any
     /// status.
     package func retries(status: Int) -> Bool {
-        recipient != .cache && rules.policy.retryOn.match(status: status)
+        holder != .cache && rules.policy.retryOn.match(status: status)
     }
 
     /// Decides what follows a response whose status is retried. The timeline is told what a response that is delivered came to

@@ -39,6 +39,11 @@ package enum AcceptanceResult: Sendable, Hashable {
         }
     }
 
+    /// Whether it is not known if the store has it.
+    package var isInDoubt: Bool {
+        if case .notStored = self { true } else { false }
+    }
+
     /// Whether the body that was kept for it will never have a ticket. A store that refused the ticket has removed
     /// the body itself.
     package var abandonsBody: Bool {

@@ -35,9 +35,10 @@ final class AttemptRun {
     private var worker: (any UpstreamWorker)? { ticketWorker ?? loop.workers.first }
 
     /// - Returns: False where there is no worker any more.
-    func chooseWorker(for recipient: ExchangeMachine.Recipient) -> Bool {
-        if recipient == .store { ticketWorker = loop.workers.nextForTickets() }
-        return recipient == .store ? ticketWorker != nil : loop.workers.first != nil
+    func chooseWorker(for holder: ExchangeMachine.Holder) -> Bool {
+        guard case .store = holder else { return loop.workers.first != nil }
+        ticketWorker = loop.workers.nextForTickets()
+        return ticketWorker != nil
     }
 
     /// - Parameter entry: The ticket whose row has to say that the attempt begins to send; nil: there is no such row.

@@ -31,12 +31,11 @@ final class ClientRecipient {
             loop: loop, plan.request,
             ExchangeMachine(
                 for: .client, AttemptRules(policy: plan.policy),
-                phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt)),
+                phase: .collecting(for: plan.isAcceptedAtOnce ? .ticket : .attempt), ticket: plan.ticketMoment),
             for: .client(self), route: plan.route, wish: plan.wish, hasIdempotencyKey: plan.hasIdempotencyKey, order: plan.order)
         if let cache = loop.cache { exchange.cacheUse = CacheUse(cache, plan.request, plan.policy) }
         if let wish = plan.ticket {
-            exchange.conversion = TicketConversion(
-                of: exchange, wish, base: connection.ownBase(for: head), plan.digest, isAtOnce: plan.isAcceptedAtOnce)
+            exchange.conversion = TicketConversion(of: exchange, wish, base: connection.ownBase(for: head), plan.digest)
         }
         self.exchange = exchange
         if plan.request.framing != .none { exchange.bodyIsCaptured(by: makeBody(for: exchange)) }
@@ -69,43 +68,9 @@ final class ClientRecipient {
             bodyCannotBeKept(of: exchange)
         case .collecting(.ticket): sendContinue(in: exchange.phase)
         case .collecting where exchange.conversion?.readsBodyFirst() == true: sendContinue(in: exchange.phase)
-        case .collecting: findDuplicate(of: exchange)
+        case .collecting: exchange.findDuplicate()
         // A request without a body may have come far already.
         default: break
-        }
-    }
-
-    /// Looks for an equal request first, where the client gave a key.
-    func findDuplicate(of exchange: Exchange) {
-        guard let digest = exchange.conversion?.digest else { return tryAtOnce(exchange) }
-        exchange.machine.searchBegan(.duplicateKey)
-        let search = DuplicateKeySearch(of: exchange)
-        exchange.keySearch = search
-        search.begin(digest, isComplete: !isReceivingRequest)
-    }
-
-    /// An attempt at once, unless its gate is shut.
-    func tryAtOnce(_ exchange: Exchange) {
-        exchange.conversion?.startTimer()
-        if exchange.cacheUse?.serveOnlyIfCached(for: exchange) == true { return }
-        let isPassed = exchange.machine.rules.policy.mode == .pass
-        if loop.rules.keepsLanesWaiting, !isPassed, exchange.order.lane != nil {
-            return exchange.serveStale { exchange.park(nil, .init(delay: .zero, shutsGate: false)) }
-        }
-        switch exchange.notice {
-        case let notice? where !isPassed && notice.parks(exchange.machine.rules.policy, isInLane: exchange.order.lane != nil):
-            // Behind a shut gate, in a pause, or maybe behind others of its lane: the engine says when it goes.
-            exchange.serveStale {
-                exchange.park(nil, .init(delay: .zero, shutsGate: false))
-                if notice == .shut { exchange.conversion?.originIsAway() }
-            }
-        case .shut where loop.network.isOffline:
-            exchange.serveStale { exchange.fail(Problem.offline) }
-        case .watched, .paused, .shut:
-            exchange.run.countAsFresh(exchange.request.origin)
-            exchange.startAttempt(.arrival)
-        case nil, .forgotten:
-            exchange.startAttempt(.arrival)
         }
     }
 
@@ -117,7 +82,8 @@ final class ClientRecipient {
         // All of it is kept although it must not be sent twice: a person may want to, or a limiter may refuse it.
         let policy = exchange.machine.rules.policy
         let isWanted =
-            policy.maybeAppliedRule() == .ask || policy.retriesRefused || exchange.conversion != nil || goesOn(exchange)
+            policy.maybeAppliedRule() == .ask || policy.retriesRefused || exchange.conversion != nil
+            || exchange.machine.adoptsOnLeave(exchange.request.purpose, keepsTickets: loop.rules.keepsTickets)
         let loop = self.loop
         return CapturedBody(
             // An origin may refuse the stream of HTTP/2 once all of it has left (RFC 9113 section 8.7).
@@ -137,9 +103,13 @@ final class ClientRecipient {
 
     /// Nothing reports that there is room again, so it is tried. A body over `limits.bodyMax` waits for the upstream alone.
     private func bodyIsStuck(of exchange: Exchange) {
-        if exchange.phase == .collecting(for: .ticket) { return bodyCannotBeKept(of: exchange) }
-        if exchange.phase == .collecting(for: .verdict) { return exchange.judgeCollected() }
-        if exchange.conversion?.bodyCannotBeReadFirst() == true { return }
+        switch exchange.machine.bodyIsStuck(hasTokens: exchange.conversion?.isBodySuspect == true) {
+        case .refuse: return bodyCannotBeKept(of: exchange)
+        case .judge: return exchange.judgeCollected()
+        case .findDuplicate: exchange.findDuplicate()
+        case .wait: break
+        case .none: return
+        }
         guard !isWaitingForRoom, !exchange.phase.isEnded, exchange.request.body?.keepingFailure != nil else { return }
         isWaitingForRoom = true
         let bound = NIOLoopBound(WaitForRoom(client: self, exchange: exchange), eventLoop: loop.eventLoop)
@@ -214,31 +184,19 @@ extension ClientRecipient: ConnectionExchange {
                 .bodyCompleted(entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
         }
         exchange.judgeCollected()
-        if exchange.conversion?.isDue == true { exchange.conversion?.ask() }
+        if exchange.machine.isTicketDue { exchange.conversion?.ask() }
     }
 
     func requestBroke(status: Int, detail: String) {
-        giveUp(Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
+        exchange?.requestBroke(
+            Problem(status: status, kind: "malformed", detail: detail, error: .httpRequestError))
     }
 
     func requestBodyStalled() {
-        giveUp(
+        exchange?.requestBroke(
             Problem(
                 status: 408, kind: "request_body_timeout",
                 detail: "No byte of the request body arrived within timeouts.requestBody.", error: .httpRequestError))
-    }
-
-    /// A request that will never be complete is never sent again and never finished upstream.
-    private func giveUp(_ problem: Problem) {
-        guard let exchange else { return }
-        exchange.request.body?.breakOff()
-        exchange.run.cancel()
-        if exchange.phase.isDelivering {
-            exchange.ended(as: .failed)
-            response.breakOff()
-        } else {
-            fail(problem, exchange)
-        }
     }
 
     /// The origin takes no more of the request.
@@ -263,27 +221,17 @@ extension ClientRecipient: ConnectionExchange {
 
     func wentOffline(cuts: Bool) { exchange?.wentOffline(cuts: cuts) }
 
-    /// One that waits has left; during the first attempt its response is still delivered.
-    func clientClosedInput() {
-        guard let exchange else { return }
-        let isTried = exchange.entry != nil && exchange.phase.isAttempting
-        let waitsForKey = exchange.keySearch?.isWaiting == true && exchange.conversion?.isAtOnce == false
-        guard isReceivingRequest || exchange.phase.isParked || waitsForKey || isTried else { return }
-        let isDelivering = exchange.phase.isDelivering && !response.isDelivered
-        connection?.finishAccess(.clientGone)
-        left(exchange)
-        if isDelivering { response.breakOff() } else { connection?.linger() }
-    }
+    func clientClosedInput() { exchange?.clientClosedInput() }
 
-    func clientLeft() { if let exchange { left(exchange) } }
+    func clientLeft() { exchange?.clientLeft() }
 
     func released() { exchange = nil }
 
-    func cutOff() -> Bool { exchange.map(cutOff) ?? true }
+    func cutOff() -> Bool { exchange?.cutOff() ?? true }
 
     /// Nothing of one that has joined another was ever sent, so that can be said.
     func finalResponseIsOverdue() {
-        if let exchange, exchange.keySearch?.hasJoined == true { answerCutOff(exchange) }
+        if let exchange, exchange.keySearch?.hasJoined == true { exchange.answerCutOff() }
     }
 }
 

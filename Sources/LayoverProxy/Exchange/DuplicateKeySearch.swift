@@ -42,7 +42,7 @@ final class DuplicateKeySearch {
         claim.ask(key: digest.key, payload: isComplete ? digest.mark.payload : nil, isInserted: isAtOnce, by: exchange)
     }
 
-    private var isAtOnce: Bool { exchange.conversion?.isAtOnce == true }
+    private var isAtOnce: Bool { exchange.machine.isAcceptedAtOnce }
     private var isSearching: Bool { exchange.phase == .searching(.duplicateKey) }
 
     /// Whether it waits for the outcome of another request.
@@ -116,8 +116,8 @@ final class DuplicateKeySearch {
         storeFailure = nil
         timer?.cancel()
         if isAtOnce { exchange.conversion?.acceptAtOnce(); return }
-        if exchange.conversion?.isCutOff == true { exchange.client?.answerIfCutOff(exchange); return }
-        exchange.client?.tryAtOnce(exchange)
+        if exchange.conversion?.isCutOff == true { return exchange.answerIfCutOff() }
+        exchange.tryAtOnce()
         if wasDue { exchange.conversion?.ask() }
     }
 
@@ -133,7 +133,7 @@ final class DuplicateKeySearch {
             claim.waitEnded()
         } else if let client = exchange.client, client.connection?.isInputClosed == true {
             // It waits from now on for nothing that could still reach it.
-            client.left(exchange)
+            exchange.clientLeft()
             client.connection?.linger()
             return
         } else {
@@ -167,7 +167,7 @@ final class DuplicateKeySearch {
         guard isFirst else { return }
         if let client = exchange.client, client.connection?.isInputClosed == true {
             // The client has closed its side, so no later response could reach it.
-            client.left(exchange)
+            exchange.clientLeft()
             client.connection?.linger()
             return
         }

@@ -18,7 +18,7 @@ extension Exchange {
     /// Its entry is about to end, or has ended, and it has none any more.
     func leaveSet(_ id: EntryID) {
         forgetEntry()
-        if conversion?.isAsked == true { loop.engine.post(.ticketNeverAnnounced(id)) }
+        if machine.hasAskedForTicket { loop.engine.post(.ticketNeverAnnounced(id)) }
     }
 
     func close() {
@@ -133,7 +133,7 @@ extension Exchange: HeldExchange {
             self.forgetOffered()
             self.rest()
             // It closed its side while its response was in hand: now it would wait, and so it has left.
-            if self.client?.connection?.isInputClosed == true { self.client?.clientClosedInput() }
+            if self.client?.connection?.isInputClosed == true { self.clientClosedInput() }
         }
     }
 
@@ -160,7 +160,11 @@ extension Exchange: HeldExchange {
 
     func end(_ end: EntryEnd, retryAfter: Duration?) {
         loop.eventLoop.execute {
-            if let client = self.client { client.entryEnded(end, retryAfter, of: self) } else { self.abort() }
+            if let client = self.client {
+                self.entryEnded(end, retryAfter, for: client)
+            } else {
+                self.abort()
+            }
         }
     }
 

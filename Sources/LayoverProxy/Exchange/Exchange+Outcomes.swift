@@ -14,7 +14,7 @@ extension Exchange {
             return ended(as: .cancelled, failure: known)
         }
         loop.metrics.failedAttemptCount.increment()
-        if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
+        if isLeftBehind { machine.wasLeftBehind() }
         if phase.isDelivering, machine.resumable == nil, store == nil || loop.mayKeepPart { machine.resumable = resumableResponse() }
         let step = machine.attemptFailed(
             failure,
@@ -109,7 +109,7 @@ extension Exchange {
 
     func park(_ failure: Failure?, _ parking: Verdict.Parking) {
         if let client, client.connection?.isInputClosed == true {
-            return client.clientClosedWhileWaiting(self, failure, parking)
+            return clientClosedWhileWaiting(client, failure, parking)
         }
         post(failure, parking)
         rest()
@@ -144,7 +144,7 @@ extension Exchange {
     /// with a part of its response.
     func rest() {
         // mutant: nobody-left
-        machine.rested(isStored: store?.isStored == true)
+        machine.rested()
         if phase.isEnded { loop.closed(self) }
     }
 

@@ -48,7 +48,7 @@ extension Exchange {
     }
 
     private func outcomeIsUnknown(after head: ResponseHead, isConflict: Bool) {
-        if client?.isLeftBehind(self) == true { machine.rules.isTicket = true }
+        if isLeftBehind { machine.wasLeftBehind() }
         let response = ResponseSummary(
             status: head.status, retryAfter: head.retryAfter(now: loop.wallSeconds), forbidsRetry: head.forbidsRetry)
         let step = machine.outcomeIsUnknown(

@@ -89,8 +89,8 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     ///
     /// - Parameter isStored: Whether the request is in the store already.
     func becomeTicket(isStored: Bool) {
-        recipient = .store(StoreRecipient(isStored: isStored))
-        machine.becomeTicket()
+        recipient = .store(StoreRecipient())
+        machine.becomeTicket(isStored: isStored)
     }
 
     /// The request of a ticket, with its body, has come from the store. A reload may have come while it was read.
@@ -123,7 +123,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private func findRoute() {
         let found = loop.planner.reroute(request, by: route, wish: wish)
         request.takeFields(of: found.route.flatMap { loop.rules.routes.route(named: $0) })
-        let policy = machine.recipient == .cache ? CacheRecipient.policy(found.policy) : found.policy
+        let policy = machine.holder.isCache ? CacheRecipient.policy(found.policy) : found.policy
         let parentProxy = loop.rules.routes.parentProxy(for: request.origin, route: found.route)
         guard found.route != route || policy != machine.rules.policy || parentProxy != request.parentProxy else { return }
         if entry == nil, firstParentProxyGate == nil { firstParentProxyGate = .some(request.parentProxy?.gate) }
@@ -137,6 +137,39 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
             .rerouted(
                 entry, route: route, policy, automaticLeft: machine.rules.automaticLeft, parentProxyGate: parentProxy?.gate,
                 isUnderWay: attempt != nil))
+    }
+
+    // MARK: The first step
+
+    /// Looks for an equal request first, where the client gave a key.
+    func findDuplicate() {
+        guard let digest = conversion?.digest else { return tryAtOnce() }
+        machine.searchBegan(.duplicateKey)
+        let search = DuplicateKeySearch(of: self)
+        keySearch = search
+        search.begin(digest, isComplete: client?.isReceivingRequest != true)
+    }
+
+    /// The first attempt, or what comes in place of it.
+    func tryAtOnce() {
+        conversion?.startTimer()
+        if cacheUse?.serveOnlyIfCached(for: self) == true { return }
+        let step = machine.firstStep(
+            .init(
+                notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.rules.keepsLanesWaiting,
+                isOffline: loop.network.isOffline))
+        switch step {
+        case .attempt: startAttempt(.arrival)
+        case .countedAttempt:
+            run.countAsFresh(request.origin)
+            startAttempt(.arrival)
+        case .wait, .waitForOrigin:
+            serveStale {
+                self.park(nil, .init(delay: .zero, shutsGate: false))
+                if step == .waitForOrigin { self.conversion?.originIsAway() }
+            }
+        case .failOffline: serveStale { self.fail(.offline) }
+        }
     }
 
     // MARK: Attempts
@@ -165,14 +198,14 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     /// - Parameter counted: The number under which it was counted already; nil: it is counted now.
     func startAttempt(_ trigger: AttemptTrigger, onNewConnection: Bool = false, counted: Int? = nil) {
-        guard run.chooseWorker(for: machine.recipient) else { return couldNotStart() }
+        guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         // The first one starts when the request is created; reading the clock again would cost time.
         let isFirst = machine.rules.attemptCount == 0 && entry == nil
         let startedAt = isFirst ? createdAt : loop.engine.clock.now()
         let number = counted ?? machine.startAttempt(trigger, at: startedAt)
         let connection = client?.connection
         if loop.accessLog != nil { connection?.access?.attemptedAt = startedAt }
-        let stored = store?.isStored == true ? entry : nil
+        let stored = machine.isStored ? entry : nil
         // mutant: unmarked
         let permit = run.recordStart(of: stored, machine.rules.counts, by: self)
         // That the connection of a replay stands is evidence for others that wait for the same origin.
@@ -192,14 +225,14 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         if machine.resumable != nil, let response = client?.response {
             attempt.bytesOutstanding.add(response.untakenByteCount, ordering: .relaxed)
         }
-        run.start(attempt, isTimed: cacheUse != nil || machine.recipient == .cache, isShown: entry != nil)
+        run.start(attempt, isTimed: cacheUse != nil || machine.holder.isCache, isShown: entry != nil)
         machine.attemptGoes(by: attempt.path)
     }
 
     /// Asks the origin first whether the request makes sense. Counts as the attempt that it precedes: if it fails, so has the
     /// attempt, and nothing was sent.
     private func startPreflight(_ preflight: Preflight, _ trigger: AttemptTrigger) {
-        guard run.chooseWorker(for: machine.recipient) else { return couldNotStart() }
+        guard run.chooseWorker(for: machine.holder) else { return couldNotStart() }
         let number = machine.startPreflight(trigger, at: loop.engine.clock.now())
         let attempt = UpstreamAttempt(
             request: request.preflight(preflight.method), number: number, needsFreshConnection: trigger == .canary,
@@ -268,6 +301,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private var bodySummary: RequestSummary.Body {
         // mutant: head-without-body.2
         guard let body = request.body else { return .none }
-        return store?.isStored == true ? .captured : body.summary
+        return machine.isStored ? .captured : body.summary
     }
 }

@@ -10,3 +10,7 @@ extension ExchangePhase {
     var isUnattended: Bool { if case .unattended = self { true } else { false } }
     var isEnded: Bool { if case .ended = self { true } else { false } }
 }
+
+extension ExchangeMachine.Holder {
+    var isCache: Bool { if case .cache = self { true } else { false } }
+}

@@ -5,15 +5,11 @@ import NIOCore
 
 /// The store as the recipient of a ticket's response. Confined to its loop.
 final class StoreRecipient {
-    /// Whether the request is in the store, so that its next attempt gets an exchange of its own.
-    var isStored: Bool
     /// Whether the store has not taken it as a ticket, and will not.
     private var isRefused = false
     /// The response that is being kept.
     private var capture: ResponseCapture?
     private var begun: ResponsePart?
-
-    init(isStored: Bool) { self.isStored = isStored }
 
     func begin(_ head: ResponseHead, of exchange: Exchange) {
         exchange.loop.cache?.outdate(head, exchange)
@@ -84,7 +80,7 @@ final class StoreRecipient {
     /// What came of the ticket that was asked for before the exchange had this recipient.
     func accepted(_ result: AcceptanceResult, _ exchange: Exchange) {
         if let id = result.ticket { exchange.keySearch?.end(.ticket(id)) }
-        if case .accepted = result { isStored = true }
+        if case .accepted = result { exchange.machine.ticketWasStored() }
         switch result {
         case .accepted:
             // At rest it needs no exchange.

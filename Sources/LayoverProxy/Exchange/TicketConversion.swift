@@ -4,7 +4,8 @@ import LayoverHTTP
 import LayoverReplay
 import NIOCore
 
-/// How an exchange becomes a ticket: at once, when its client has waited as long as it wants, or when its client has left.
+/// The way of an exchange to a ticket: its tokens, its body on the disk, and the answer to its client. What is done when the core
+/// decides (`ExchangeMachine+Ticket`).
 ///
 /// `@unchecked Sendable`: confined to the loop of its exchange.
 final class TicketConversion: @unchecked Sendable {
@@ -20,20 +21,8 @@ final class TicketConversion: @unchecked Sendable {
     private(set) var digest: PayloadDigest?
     /// Not nil where the body may have tokens.
     private var tokens: TicketTokens?
-    /// Whether the request is accepted before any attempt.
-    private(set) var isAtOnce: Bool
-    /// Whether the body is being read to its end before anything else is done: an origin must never get the tokens themselves.
-    private var isReadingFirst = false
     /// When its client has waited as long as it wants.
     private var timer: Scheduled<Void>?
-    /// Whether its time came before the request was complete.
-    private(set) var isDue = false
-    /// Whether an attempt ended without a response, and the client takes a ticket then.
-    private var isOriginAway = false
-    /// Whether the engine was asked.
-    private(set) var isAsked = false
-    /// Whether the engine's answer is final.
-    private var acceptanceFinal = false
     /// Whether the proxy ends, and this is the last thing that is done for the client.
     var isCutOff = false
     /// The tickets that `Layover-After` names; others are named by tokens.
@@ -43,14 +32,13 @@ final class TicketConversion: @unchecked Sendable {
     /// Whether tokens are left whose values other tickets will bring.
     private var hasTokens = false
 
-    init(of exchange: Exchange, _ wish: TicketWish?, base: String, _ digest: PayloadDigest?, isAtOnce: Bool) {
+    init(of exchange: Exchange, _ wish: TicketWish?, base: String, _ digest: PayloadDigest?) {
         self.exchange = exchange
         loop = exchange.loop
         self.wish = wish
         self.base = base
         baseURL = exchange.client?.facts.addresses?.form
         self.digest = digest
-        self.isAtOnce = isAtOnce
         namedParents = exchange.order.after
         if wish != nil, exchange.request.framing != .none { tokens = TicketTokens(inBodyOf: exchange.request) }
     }
@@ -58,7 +46,7 @@ final class TicketConversion: @unchecked Sendable {
     /// The conversion that the client of an exchange asked for, or one for a client that asked for none.
     static func of(_ exchange: Exchange) -> TicketConversion {
         if let conversion = exchange.conversion { return conversion }
-        let new = TicketConversion(of: exchange, nil, base: "", nil, isAtOnce: false)
+        let new = TicketConversion(of: exchange, nil, base: "", nil)
         exchange.conversion = new
         return new
     }
@@ -69,11 +57,7 @@ final class TicketConversion: @unchecked Sendable {
     }
 
     /// There was no response, or no attempt because the gate is shut.
-    func originIsAway() {
-        guard let wish, wish.isWhenAway, wish.wait == nil, exchange.client != nil, exchange.machine.resumable == nil else { return }
-        isOriginAway = true
-        ask()
-    }
+    func originIsAway() { if exchange.machine.originIsAway() { ask() } }
 
     func stopTimers() { timer?.cancel() }
 
@@ -92,31 +76,31 @@ final class TicketConversion: @unchecked Sendable {
     ///
     /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it.
     func ask(isLast: Bool = false) {
-        guard !isAsked else { return }
-        if exchange.keySearch?.waitEnded() == true { return }
-        guard exchange.phase.isPending, exchange.request.purpose == .transfer, exchange.machine.resumable == nil else { return decline() }
-        guard loop.rules.keepsTickets else {
+        guard !exchange.machine.hasAskedForTicket, exchange.keySearch?.waitEnded() != true else { return }
+        let step = exchange.machine.ticketIsWanted(
+            exchange.request.purpose, isComplete: !isReceivingRequest, keepsTickets: loop.rules.keepsTickets, isLast: isLast)
+        switch step {
+        case .ask: askEngine()
+        case .awaitRequest: exchange.client?.sendContinue(in: exchange.phase)
+        case .decline: decline()
+        case .declineForNow:
             askAgainLater()
-            return decline()
+            decline()
+        case .none: break
         }
-        if isReceivingRequest {
-            // An incomplete request cannot be a ticket, and is not waited for without end.
-            if isLast { return decline() }
-            isDue = true
-            exchange.client?.sendContinue(in: exchange.phase)
-            return
-        }
-        isAsked = true
+    }
+
+    private func askEngine() {
         let id = exchange.joinedEntry()
         exchange.request.body?.roomMayBeBack()
         persist(exchange.request.body, id) { [self, exchange] stored in
             if let stored {
                 loop.engine.post(.becomeTicket(acceptance(id, stored), exchange))
             } else {
-                isAsked = false
+                exchange.machine.ticketBodyWasNotKept()
                 askAgainLater()
                 decline()
-                exchange.client?.answerIfCutOff(exchange)
+                exchange.answerIfCutOff()
             }
         }
     }
@@ -135,7 +119,7 @@ final class TicketConversion: @unchecked Sendable {
     /// Its client goes on waiting on its connection, and has its ticket once the store takes it, in the same rhythm as a body is
     /// tried again.
     private func askAgainLater() {
-        guard wish?.wait != nil || isOriginAway, exchange.client != nil, exchange.phase != .ended else { return }
+        guard exchange.machine.asksAgain else { return }
         timer?.cancel()
         timer = loop.eventLoop.scheduleTask(in: ClientRecipient.roomPause) { [weak self] in self?.ask() }
     }
@@ -146,18 +130,11 @@ final class TicketConversion: @unchecked Sendable {
 
     /// Others wait for what this request comes to, and one of them takes a ticket now.
     func askForOthers() {
-        guard finishesWithoutClient else { return ask() }
-        // The attempt is that of the ticket from now on.
-        exchange.machine.othersTookOver()
+        let isShared = exchange.client?.response.isSharing == true
+        let goesOn = exchange.machine.othersWantTicket(
+            exchange.departure, isUnderWay: exchange.attempt != nil && !isShared)
         ask()
-        convert(isStored: false)
-    }
-
-    /// Whether its client has left, its attempt is let finish, and nothing of the response has come.
-    private var finishesWithoutClient: Bool {
-        guard let client = exchange.client else { return false }
-        return exchange.phase == .unattended && client.isGone && exchange.attempt != nil && !client.response.isSharing && !isAsked
-            && !isReceivingRequest && exchange.request.adoptionObstacle == nil && loop.rules.keepsTickets
+        if goesOn { convert(isStored: false) }
     }
 
     /// The store is the recipient from now on. The attempt under way goes on.
@@ -174,7 +151,7 @@ final class TicketConversion: @unchecked Sendable {
     ///
     /// - Returns: False where there is no ticket to be had.
     func cutOff() -> Bool {
-        guard wish != nil, !acceptanceFinal else { return false }
+        guard exchange.machine.mayEndAsTicket else { return false }
         isCutOff = true
         ask(isLast: true)
         return true
@@ -199,14 +176,9 @@ final class TicketConversion: @unchecked Sendable {
     }
 
     func accepted(_ result: AcceptanceResult) {
-        if result.abandonsBody {
-            keptBody?.disown()
-            // A second try, when the client has left, may succeed.
-            isAsked = false
-        } else {
-            acceptanceFinal = true
-        }
-        defer { exchange.client?.answerIfCutOff(exchange) }
+        if result.abandonsBody { keptBody?.disown() }
+        exchange.machine.ticketWasAnswered(isFinal: !result.abandonsBody, isInDoubt: result.isInDoubt)
+        defer { exchange.answerIfCutOff() }
         if let store = exchange.store { return store.accepted(result, exchange) }
         if exchange.phase == .accepting { return acceptedAtOnce(result) }
         guard exchange.phase.isPending else { return }
@@ -234,7 +206,6 @@ final class TicketConversion: @unchecked Sendable {
         case .notStored, .refused:
             // Its client goes on waiting, as long as it may. Where it is unknown whether it is on disk, the next insertion takes
             // the place of the first: a commit that succeeds undoes those before it that did not.
-            isAsked = false
             askAgainLater()
         case .draining, .gone:
             break
@@ -247,7 +218,7 @@ final class TicketConversion: @unchecked Sendable {
 
     private func response(_ id: EntryID, _ document: TicketDocument) -> OwnResponse {
         exchange.client?.connection?.access?.entry = loop.engine.naming.shown(id)
-        let applied = isAtOnce ? wish?.atOnce.applied : wish?.applied
+        let applied = exchange.machine.isAcceptedAtOnce ? wish?.atOnce.applied : wish?.applied
         return .accepted(id, base: base, applied: applied ?? "", document: document)
     }
 
@@ -271,44 +242,31 @@ final class TicketConversion: @unchecked Sendable {
     /// - Returns: Whether the body is read to its end before the first attempt. False where it has no tokens, or is too long for
     ///   a ticket anyway.
     func readsBodyFirst() -> Bool {
-        isReadingFirst = tokens != nil && isReceivingRequest && !exchange.request.isAnnounced(over: loop.rules.body.byteCountMax)
-        return isReadingFirst
+        tokens != nil
+            && exchange.machine.readsBodyFirst(
+                isComplete: !isReceivingRequest, isOverMax: exchange.request.isAnnounced(over: loop.rules.body.byteCountMax))
     }
+
+    /// Whether the body may have tokens, as far as it has come.
+    var isBodySuspect: Bool { tokens?.isBodySuspect == true }
 
     /// All of the body is there.
     ///
     /// - Returns: Whether the exchange goes on from here.
     func bodyIsRead() -> Bool {
-        guard exchange.phase == .collecting(for: .ticket) || isReadingFirst else { return false }
-        isReadingFirst = false
-        switch exchange.phase {
-        case .collecting(.ticket): replaceTokens()
-        case .collecting where tokens?.isBodySuspect == true:
-            // What waits for another ticket is not tried first: it is accepted, and its client is told.
-            exchange.machine.ticketWasChosen()
-            isAtOnce = true
+        switch exchange.machine.bodyWasRead(hasTokens: isBodySuspect) {
+        case .replaceTokens?: replaceTokens()
+        case .chooseTicket?:
             if wish?.isWhenAway == true { exchange.removeHonouredPreferences() }
             replaceTokens()
-        case .collecting: exchange.client?.findDuplicate(of: exchange)
-        default: break
+        case .findDuplicate?: exchange.findDuplicate()
+        case BodyStep.none?: break
+        case nil: return false
         }
         return true
     }
 
-    /// A limit, or the disk, does not let the body be kept to its end. So it can be no ticket, and is tried as a request that
-    /// just waits; unless there is a token in it already.
-    ///
-    /// - Returns: Whether it ends with that.
-    func bodyCannotBeReadFirst() -> Bool {
-        guard isReadingFirst, exchange.phase == .collecting(for: .attempt) else { return false }
-        isReadingFirst = false
-        if tokens?.isBodySuspect == true {
-            exchange.client?.bodyCannotBeKept(of: exchange)
-            return true
-        }
-        exchange.client?.findDuplicate(of: exchange)
-        return false
-    }
+    private typealias BodyStep = ExchangeMachine.BodyStep
 
     private func replaceTokens() {
         guard tokens?.isBodySuspect == true, let body = exchange.request.body else { return replaceTokens(in: nil) }
@@ -337,7 +295,7 @@ final class TicketConversion: @unchecked Sendable {
             }
             // An equal request may be on its way already, of a client that waits for the response first. The store is asked for
             // the key too, before it takes the ticket: while it has one, others that come are compared with that one.
-            if digest == nil { acceptAtOnce() } else { exchange.client?.findDuplicate(of: exchange) }
+            if digest == nil { acceptAtOnce() } else { exchange.findDuplicate() }
         } catch {
             failUnsent(Problem(error))
         }

@@ -32,6 +32,14 @@ final class ForwardPlan {
     /// Not nil where it came by the base URL of a route.
     var baseURL: BaseURLUse?
 
+    /// When its client takes a ticket.
+    var ticketMoment: ExchangeMachine.TicketMoment {
+        guard let ticket else { return .never }
+        if isAcceptedAtOnce { return .atOnce }
+        if ticket.wait != nil { return .afterWait }
+        return ticket.isWhenAway ? .whenAway : .atEnd
+    }
+
     init(request: UpstreamRequest, policy: Policy, route: String?, hasIdempotencyKey: Bool, wish: PolicyWish) {
         self.request = request
         self.policy = policy

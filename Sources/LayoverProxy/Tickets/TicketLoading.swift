@@ -20,8 +20,8 @@ struct TicketLoading {
                 purpose: .transfer, origin: replay.request.origin, method: replay.request.method, target: "", host: "", fields: [:],
                 mayBeSentTwice: false),
             ExchangeMachine(
-                for: .store, AttemptRules(policy: replay.policy, counts: replay.counts, isTicket: true), phase: .loading),
-            for: .store(StoreRecipient(isStored: true)), route: replay.route, wish: replay.ticket.wish,
+                for: .store(isStored: true), AttemptRules(policy: replay.policy, counts: replay.counts), phase: .loading),
+            for: .store(StoreRecipient()), route: replay.route, wish: replay.ticket.wish,
             hasIdempotencyKey: replay.request.hasIdempotencyKey, entry: replay.id, skipsPreflight: replay.skipsPreflight)
         exchange.plannedParentProxyGate = replay.parentProxyGate
         loop.opened(exchange)

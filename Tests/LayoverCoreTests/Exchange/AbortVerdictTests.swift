@@ -97,7 +97,7 @@ struct AbortVerdictTests {
 
     /// Whatever it failed with, it was ended by a person; how far it got stays.
     @Test mutating func failureOfAnAbortedAttemptIsOurs() {
-        var machine = ExchangeMachine(for: .store, AttemptRules(policy: .fixture(), isTicket: true), phase: .parked)
+        var machine = ExchangeMachine(for: .store(isStored: false), AttemptRules(policy: .fixture()), phase: .parked)
         _ = machine.startAttempt(.dueTime, at: .at(.seconds(1)))
         machine.rules.isAborted = true
         let step = machine.attemptFailed(

@@ -15,16 +15,14 @@ struct DepartureTests {
         return departure
     }
 
-    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "CUSTOM"])
-    func unsafeRequestThatIsSentGoesOnUntilItsHead(method: String) {
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "CUSTOM"]) func unsafeRequestThatIsSentGoesOnUntilItsHead(method: String) {
         var machine = machine(.attempting)
         #expect(machine.clientLeft(departure { $0.method = method }) == .unattended(.seconds(300)))
         #expect(machine.phase == .unattended)
         #expect(machine.clientLeft(departure()) == .none, "it is told twice")
     }
 
-    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
-    func safeRequestEndsAtOnce(method: String) {
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]) func safeRequestEndsAtOnce(method: String) {
         var machine = machine(.attempting)
         #expect(machine.clientLeft(departure { $0.method = method }) == .end)
     }
@@ -52,14 +50,83 @@ struct DepartureTests {
     @Test func restOfAnAnsweredRequestHasALimit() {
         for (configured, used): (Duration, Duration) in [(.seconds(10), .seconds(10)), (.zero, .seconds(300))] {
             var machine = machine(.delivering) { $0.unattendedMax = configured }
-            #expect(machine.clientLeftWithItsResponse() == used)
+            #expect(machine.clientLeft(departure { $0.onlyNeedsRequestSent = true }) == .sendRest(used))
             #expect(machine.phase == .unattended)
+        }
+        var incomplete = machine(.delivering)
+        #expect(incomplete.clientLeft(departure { ($0.onlyNeedsRequestSent, $0.isComplete) = (true, false) }) == .end)
+    }
+
+    // MARK: Going on as a ticket
+
+    private func adopting(_ phase: ExchangePhase, _ change: (inout Policy) -> Void = { _ in }) -> ExchangeMachine {
+        machine(phase) {
+            $0.clientGone = .adopt
+            change(&$0)
         }
     }
 
+    @Test(arguments: [ExchangePhase.parked, .attempting, .offering]) func requestGoesOnAsATicketWhereThePolicySaysSo(phase: ExchangePhase) {
+        let leaving = departure { $0.keepsTickets = true }
+        var adopting = adopting(phase)
+        #expect(adopting.clientLeft(leaving) == .adopt)
+        #expect(adopting.phase == phase)
+        var obstructed = self.adopting(phase)
+        let step = obstructed.clientLeft(departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyTooLong) })
+        #expect(step == .notAdopted(.bodyTooLong, then: phase == .attempting ? .unattended(.seconds(300)) : .end))
+        for change: (inout ExchangeMachine.Departure) -> Void in [
+            { $0.keepsTickets = false }, { $0.isComplete = false }, { $0.purpose = .upgrade },
+        ] {
+            var machine = self.adopting(phase)
+            var other = leaving
+            change(&other)
+            let step = machine.clientLeft(other)
+            #expect(step == .end || step == .unattended(.seconds(300)))
+            #expect(!machine.isLeftBehind(other))
+        }
+        var passing = self.adopting(phase) { $0.mode = .pass }
+        #expect(passing.clientLeft(leaving) != .adopt)
+        var cancelling = machine(phase)
+        #expect(cancelling.clientLeft(leaving) != .adopt)
+    }
+
+    @Test func requestThatIsBeingAcceptedGoesOn() {
+        for phase: ExchangePhase in [.collecting(for: .ticket), .searching(.duplicateKey), .accepting] {
+            var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: phase, ticket: .atOnce)
+            #expect(machine.clientLeft(departure()) == .accept)
+            #expect(machine.clientLeft(departure { $0.isComplete = false }) == .end)
+        }
+    }
+
+    // MARK: A client that closes its side
+
+    @Test func clientThatClosesItsSideIsStillAnsweredByItsFirstAttempt() {
+        let whole = departure()
+        let part = departure { $0.isComplete = false }
+        for phase in ExchangePhase.all {
+            let machine = machine(phase)
+            #expect(machine.hasLeft(closingInputOf: part, isEntry: false, waitsForKey: false), "\(phase)")
+            #expect(machine.hasLeft(closingInputOf: whole, isEntry: false, waitsForKey: false) == (phase == .parked), "\(phase)")
+            #expect(machine.hasLeft(closingInputOf: whole, isEntry: false, waitsForKey: true), "\(phase)")
+        }
+        #expect(machine(.attempting).hasLeft(closingInputOf: whole, isEntry: true, waitsForKey: false), "it has waited before")
+        #expect(!machine(.delivering).hasLeft(closingInputOf: whole, isEntry: true, waitsForKey: false))
+    }
+
+    @Test func failureIsAllThatAClientWithAClosedSideGets() {
+        #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), hasFailed: true) == .fail)
+        #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), hasFailed: false) == .leave)
+        let ticket = departure { $0.keepsTickets = true }
+        #expect(adopting(.attempting).wouldWaitBehindClosedInput(ticket, hasFailed: true) == .adopt)
+        let kept = departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyNotKept) }
+        #expect(adopting(.attempting).wouldWaitBehindClosedInput(kept, hasFailed: true) == .fail)
+        var begun = machine(.attempting)
+        begun.resumable = ResumableResponse(ResumableResponseTests.first(), to: ResumableResponseTests.request, done: 400)
+        #expect(begun.wouldWaitBehindClosedInput(departure(), hasFailed: true) == .breakOff)
+    }
+
     /// After the final head the outcome is known, whatever the method.
-    @Test(arguments: ["GET", "POST", "PUT"])
-    func responseEndsUnlessOthersShareIt(method: String) {
+    @Test(arguments: ["GET", "POST", "PUT"]) func responseEndsUnlessOthersShareIt(method: String) {
         var alone = machine(.delivering)
         #expect(alone.clientLeft(departure { $0.method = method }) == .end)
         var shared = machine(.delivering)
@@ -85,8 +152,7 @@ struct DepartureTests {
         #expect(ended.clientLeft(departure()) == .none)
     }
 
-    @Test(arguments: [true, false])
-    func failureWithoutAClientIsRecordedAndNothingFollows(isAborted: Bool) {
+    @Test(arguments: [true, false]) func failureWithoutAClientIsRecordedAndNothingFollows(isAborted: Bool) {
         var machine = machine(.collecting(for: .attempt))
         let now = Timestamp.at(.seconds(1))
         _ = machine.startAttempt(.arrival, at: now)

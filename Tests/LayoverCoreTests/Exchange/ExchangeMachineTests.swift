@@ -11,10 +11,10 @@ import Testing
     private let post = RequestSummary(method: "POST", body: .captured)
 
     private func machine(
-        for recipient: ExchangeMachine.Recipient, _ phase: ExchangePhase = .parked, _ change: (inout Policy) -> Void = { _ in }
+        for holder: ExchangeMachine.Holder, _ phase: ExchangePhase = .parked, _ change: (inout Policy) -> Void = { _ in }
     ) -> ExchangeMachine {
-        let rules = AttemptRules(policy: .fixture(change), isTicket: recipient == .store)
-        return ExchangeMachine(for: recipient, rules, phase: phase)
+        let rules = AttemptRules(policy: .fixture(change))
+        return ExchangeMachine(for: holder, rules, phase: phase)
     }
 
     private func circumstances(_ request: RequestSummary, _ obstacle: ExchangeMachine.Obstacle? = nil) -> ExchangeMachine.Circumstances {
@@ -40,8 +40,8 @@ import Testing
     @Test func requestThatBecomesATicketKeepsItsAttempt() {
         for phase in ExchangePhase.all {
             var machine = machine(for: .client, phase)
-            machine.becomeTicket()
-            #expect(machine.recipient == .store && machine.rules.isTicket)
+            machine.becomeTicket(isStored: false)
+            #expect(machine.holder == .store(isStored: false) && machine.rules.isTicket)
             #expect(machine.phase == ([.attempting, .offering].contains(phase) ? phase : .parked))
         }
     }
@@ -81,15 +81,15 @@ import Testing
 
     // MARK: Answers that break off
 
-    @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
-    mutating func brokenResponseIsRequestedAgainIfNoClientHasReadIt(recipient: ExchangeMachine.Recipient) {
-        var machine = machine(for: recipient)
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache])
+    mutating func brokenResponseIsRequestedAgainIfNoClientHasReadIt(holder: ExchangeMachine.Holder) {
+        var machine = machine(for: holder)
         _ = machine.startAttempt(.dueTime, at: now)
         machine.deliveryBegan()
         var broken = Failure.reset
         broken.evidence = .answered
         let step = machine.attemptFailed(broken, in: circumstances(get), using: &generator)
-        switch (recipient, step) {
+        switch (holder, step) {
         case (.client, .breakOff(let failure)):
             #expect(failure.evidence == .answered)
             #expect(machine.takeRecords().map(\.verdict) == [.fail(.responseBegan)])
@@ -97,13 +97,13 @@ import Testing
             #expect(failure.evidence == .maybeApplied, "its origin has acted on it")
             #expect(machine.rules.counts.mayHaveBeenApplied)
         default:
-            Issue.record("\(recipient): \(step)")
+            Issue.record("\(holder): \(step)")
         }
         #expect(machine.lastFailure?.kind == broken.kind)
     }
 
     @Test mutating func unrepeatableRequestKeepsItsPartialResponse() {
-        var machine = machine(for: .store)
+        var machine = machine(for: .store(isStored: false))
         _ = machine.startAttempt(.dueTime, at: now)
         machine.deliveryBegan()
         #expect(machine.attemptFailed(.reset, in: circumstances(post), using: &generator) == .breakOff(.reset))
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test mutating func brokenResponseIsNotRequestedAgainWithoutLimit() {
-        var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
+        var machine = machine(for: .store(isStored: false)) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
         machine.deliveryBegan()
         let step = machine.attemptFailed(.reset, in: circumstances(get), using: &generator)
@@ -124,7 +124,7 @@ import Testing
     // MARK: Obstacles of our own
 
     @Test mutating func attemptWithoutAStartRecordIsNotCounted() {
-        var machine = machine(for: .store) { $0.automaticAttemptsMax = 1 }
+        var machine = machine(for: .store(isStored: false)) { $0.automaticAttemptsMax = 1 }
         _ = machine.startAttempt(.dueTime, at: now)
         let step = machine.attemptFailed(.refused, in: circumstances(post, .startNotRecorded), using: &generator)
         guard case .park(_, let parking) = step else {
@@ -137,7 +137,7 @@ import Testing
 
     @Test(arguments: [true, false])
     mutating func unreadableBodyMakesAnUnrepeatableTicketUndecided(isRepeatable: Bool) {
-        var machine = machine(for: .store)
+        var machine = machine(for: .store(isStored: false))
         _ = machine.startAttempt(.dueTime, at: now)
         let request = isRepeatable ? RequestSummary(method: "PUT", body: .captured) : post
         let step = machine.attemptFailed(.reset, in: circumstances(request, .bodyUnreadable), using: &generator)
@@ -153,7 +153,7 @@ import Testing
 
     @Test(arguments: [200, 404, 412])
     mutating func aPreflightCountsAsTheAttempt(status: Int) {
-        var machine = machine(for: .store) { $0.preflight = Preflight() }
+        var machine = machine(for: .store(isStored: false)) { $0.preflight = Preflight() }
         #expect(machine.startPreflight(.dueTime, at: now) == 1)
         switch machine.preflightAnswered(status: status, at: now) {
         case .send(let number):
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test mutating func aPreflightThatFailsHasSentNothing() {
-        var machine = machine(for: .store)
+        var machine = machine(for: .store(isStored: false))
         _ = machine.startPreflight(.dueTime, at: now)
         let step = machine.attemptFailed(.reset, in: circumstances(post), using: &generator)
         guard case .park(let failure, let parking) = step else {

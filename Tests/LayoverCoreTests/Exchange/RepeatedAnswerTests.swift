@@ -16,10 +16,9 @@ struct RepeatedAnswerTests {
         appliedBefore: Bool = true, isTicket: Bool = false, attempts: Int = 2, change: (inout Policy) -> Void = { _ in }
     ) -> ExchangeMachine {
         ExchangeMachine(
-            for: isTicket ? .store : .client,
+            for: isTicket ? .store(isStored: false) : .client,
             AttemptRules(
-                policy: .fixture(change), counts: .init(all: attempts, automatic: attempts, mayHaveBeenApplied: appliedBefore),
-                isTicket: isTicket),
+                policy: .fixture(change), counts: .init(all: attempts, automatic: attempts, mayHaveBeenApplied: appliedBefore)),
             phase: .attempting)
     }
 

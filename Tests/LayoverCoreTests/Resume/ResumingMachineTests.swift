@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayoverCore
 
-/// What the machine of an exchange does with a response that breaks off, by its recipient.
+/// What the machine of an exchange does with a response that breaks off, by its holder.
 @Suite struct ResumingMachineTests {
     private var generator = SeededGenerator(seed: 1)
     private let circumstances = ExchangeMachine.Circumstances(
@@ -12,11 +12,10 @@ import Testing
     private static let total = 1 << 20
 
     /// The machine of an exchange whose response is on its way, and of which so many bytes have come.
-    private static func machine(for recipient: ExchangeMachine.Recipient, done: Int, _ change: (inout Policy) -> Void = { _ in }) throws
+    private static func machine(for holder: ExchangeMachine.Holder, done: Int, _ change: (inout Policy) -> Void = { _ in }) throws
         -> ExchangeMachine
     {
-        var machine = ExchangeMachine(
-            for: recipient, AttemptRules(policy: .fixture(change), isTicket: recipient == .store), phase: .parked)
+        var machine = ExchangeMachine(for: holder, AttemptRules(policy: .fixture(change)), phase: .parked)
         _ = machine.startAttempt(.dueTime, at: .at(.seconds(1)))
         machine.deliveryBegan()
         machine.resumable = try part(done)
@@ -45,15 +44,15 @@ import Testing
             Issue.record("\(step)")
             return nil
         }
-        machine.rested(isStored: false)
+        machine.rested()
         _ = machine.startAttempt(.dueTime, at: circumstances.now)
         return parking.delay
     }
 
-    @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
-    mutating func attemptsAndDelayStartOverAfterEnoughProgress(recipient: ExchangeMachine.Recipient) throws {
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache])
+    mutating func attemptsAndDelayStartOverAfterEnoughProgress(holder: ExchangeMachine.Holder) throws {
         let min = ResumableResponse.progressMin
-        var machine = try Self.machine(for: recipient, done: 100)
+        var machine = try Self.machine(for: holder, done: 100)
         var counts: [Int] = []
         var delays: [Duration?] = []
         for part in [min - 101, 1, 0] {
@@ -72,7 +71,7 @@ import Testing
     /// Bytes that come a second time, because what had come was of no use, are no progress.
     @Test mutating func attemptsDoNotStartOverForTheSameBytes() throws {
         let done = ResumableResponse.progressMin + 1
-        var machine = try Self.machine(for: .store, done: done)
+        var machine = try Self.machine(for: .store(isStored: false), done: done)
         breakAndBegin(&machine)
         #expect(machine.rules.counts.automatic == 2)
         #expect(machine.continued(by: ResumeFacts(status: 200), in: circumstances, using: &generator) == .replace)
@@ -88,9 +87,9 @@ import Testing
     enum Continuation: CaseIterable { case replaced, changed, notSatisfiable, tooLong }
 
     /// A client has read what came. Nobody has used what is on its way to the store or the cache.
-    @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache], Continuation.allCases)
-    mutating func whatIsNoContinuation(recipient: ExchangeMachine.Recipient, continuation: Continuation) throws {
-        var machine = try Self.machine(for: recipient, done: 100)
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache], Continuation.allCases)
+    mutating func whatIsNoContinuation(holder: ExchangeMachine.Holder, continuation: Continuation) throws {
+        var machine = try Self.machine(for: holder, done: 100)
         breakAndBegin(&machine)
         let step: ExchangeMachine.ContinuationStep
         switch continuation {
@@ -102,20 +101,22 @@ import Testing
             #expect(machine.continuationCame(Self.total) == .refused(.tooLong))
             step = .failed(machine.refused(.tooLong, in: circumstances, using: &generator))
         }
-        switch (recipient, continuation, step) {
+        switch (holder, continuation, step) {
         case (.client, _, .failed(.breakOff(let failure))), (.store, _, .failed(.park(let failure, _))),
             (.cache, _, .failed(.park(let failure, _))):
             #expect(failure.kind == .httpResponseIncomplete)
-            #expect(recipient == .client || continuation != .replaced)
+            #expect(holder == .client || continuation != .replaced)
         case (.store, .replaced, .replace), (.cache, .replaced, .replace): break
         default: Issue.record("\(step)")
         }
-        #expect((machine.resumable == nil) == (recipient != .client), "all of it is asked for")
+        #expect((machine.resumable == nil) == (holder != .client), "all of it is asked for")
     }
 
     /// An origin that is away when the last attempt is made: the ticket fails as any other does.
     @Test mutating func ticketWithoutAttemptsLeftFailsAsAnyOther() throws {
-        var machine = try Self.machine(for: .store, done: 100) { $0.automaticAttemptsMax = 2 }
+        var machine = try Self.machine(for: .store(isStored: false), done: 100) {
+            $0.automaticAttemptsMax = 2
+        }
         breakAndBegin(&machine)
         let step = machine.attemptFailed(.reset, in: circumstances, using: &generator)
         if case .fail(_, .exhausted) = step { return }
@@ -125,7 +126,7 @@ import Testing
     /// An origin that is there but not well when the last attempt is made: its response counts, and never the part that came.
     @Test(arguments: [StandInChoice.none, .standIn], [nil, Duration.seconds(7200)])
     mutating func lastResponseOfABusyOriginReplacesThePart(standIn: StandInChoice, retryAfter: Duration?) throws {
-        var machine = try Self.machine(for: .store, done: 100) { policy in
+        var machine = try Self.machine(for: .store(isStored: false), done: 100) { policy in
             policy.automaticAttemptsMax = retryAfter == nil ? 2 : nil
             if standIn == .standIn { policy.onExhausted = .standIn(.init(status: 200, fields: [], body: "")) }
         }
@@ -141,7 +142,9 @@ import Testing
     /// What is not the rest, at the last attempt: the ticket ends as its policy says, and is not delivered.
     @Test(arguments: [404, 416])
     mutating func ticketEndsAsExhaustedWhereTheLastResponseIsNotTheRest(status: Int) throws {
-        var machine = try Self.machine(for: .store, done: 100) { $0.automaticAttemptsMax = 2 }
+        var machine = try Self.machine(for: .store(isStored: false), done: 100) {
+            $0.automaticAttemptsMax = 2
+        }
         breakAndBegin(&machine)
         let step = machine.continued(by: ResumeFacts(status: status), in: circumstances, using: &generator)
         guard case .failed(.fail(let failure, .exhausted)) = step else {
@@ -149,7 +152,7 @@ import Testing
             return
         }
         #expect(failure.kind == .httpResponseIncomplete)
-        machine = try Self.machine(for: .store, done: 100) { policy in
+        machine = try Self.machine(for: .store(isStored: false), done: 100) { policy in
             policy.automaticAttemptsMax = 2
             policy.onExhausted = .standIn(.init(status: 200, fields: [], body: ""))
         }
@@ -180,11 +183,11 @@ import Testing
     }
 
     /// The connection broke when the last byte had come.
-    @Test(arguments: [ExchangeMachine.Recipient.client, .store, .cache])
-    mutating func responseThatBreaksBehindItsLastByteIsWhole(recipient: ExchangeMachine.Recipient) throws {
-        var machine = try Self.machine(for: recipient, done: Self.total)
+    @Test(arguments: [ExchangeMachine.Holder.client, .store(isStored: false), .cache])
+    mutating func responseThatBreaksBehindItsLastByteIsWhole(holder: ExchangeMachine.Holder) throws {
+        var machine = try Self.machine(for: holder, done: Self.total)
         #expect(machine.attemptFailed(.reset, in: circumstances, using: &generator) == .finish)
-        machine = try Self.machine(for: recipient, done: Self.total - 1)
+        machine = try Self.machine(for: holder, done: Self.total - 1)
         guard case .park = machine.attemptFailed(.reset, in: circumstances, using: &generator) else {
             Issue.record("a byte is missing")
             return

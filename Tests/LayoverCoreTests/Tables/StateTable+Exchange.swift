@@ -15,10 +15,11 @@ extension StateTable {
             states: ExchangePhase.all.map(\.name),
             events: [
                 "aborted while loading", "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
-                "key is searched", "tokens are in the body", "accepted at once",
+                "key is searched", "tokens are in the body", "accepted at once", "ticket is wanted", "others want a ticket",
                 "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "attempt fails, PUT arriving",
                 "request is complete", "answer", "answer, status retried",
-                "answer breaks off", "answer breaks off, POST", "parked", "client left", "client left, POST", "ended",
+                "answer breaks off", "answer breaks off, POST", "parked", "client left", "client left, POST", "client left, adopt",
+                "client left, request unsent", "entry ended", "proxy stops", "ended",
             ]
         ) { state, event in
             var trial = ExchangeTrial(state)
@@ -52,7 +53,7 @@ private struct ExchangeTrial {
             $0.retryOn = [.connectivity, .status(503)]
             $0.preflight = Preflight()
         }
-        machine = ExchangeMachine(for: .store, AttemptRules(policy: policy, isTicket: true), phase: phase)
+        machine = ExchangeMachine(for: .store(isStored: false), AttemptRules(policy: policy), phase: phase)
     }
 
     /// - Returns: What the machine answers.
@@ -67,7 +68,15 @@ private struct ExchangeTrial {
         case "preflight drops it" where machine.phase == .preflight: return preflight(404)
         case "cache is searched" where may(.searching(.cache)): machine.searchBegan(.cache)
         case "key is searched" where may(.searching(.duplicateKey)): machine.searchBegan(.duplicateKey)
-        case "tokens are in the body" where may(.collecting(for: .ticket)): machine.ticketWasChosen()
+        case "tokens are in the body" where machine.phase == .collecting(for: .attempt):
+            _ = machine.readsBodyFirst(isComplete: false, isOverMax: false)
+            _ = machine.bodyWasRead(hasTokens: true)
+        case "ticket is wanted":
+            return "\(machine.ticketIsWanted(.transfer, isComplete: true, keepsTickets: true, isLast: false))"
+        case "others want a ticket":
+            var departure = departure("POST")
+            departure.keepsTickets = true
+            _ = machine.othersWantTicket(departure, isUnderWay: true)
         case "accepted at once" where may(.accepting): machine.acceptanceBegan()
         case "attempt fails, park" where isTrying: return fail(.refused)
         case "attempt fails, connection had died" where isTrying:
@@ -89,9 +98,20 @@ private struct ExchangeTrial {
             return "\(step)".prefix { $0 != "(" }.description
         case "answer breaks off" where machine.phase == .delivering: return fail(.reset)
         case "answer breaks off, POST" where machine.phase == .delivering: return fail(.reset, method: "POST")
-        case "parked" where may(.parked): machine.rested(isStored: false)
+        case "parked" where may(.parked): machine.rested()
         case "client left": return leave("GET")
         case "client left, POST": return leave("POST")
+        case "client left, adopt":
+            machine.rules.policy.clientGone = .adopt
+            return leave("POST") { $0.keepsTickets = true }
+        case "client left, request unsent" where machine.phase == .delivering:
+            return leave("POST") { $0.onlyNeedsRequestSent = true }
+        case "entry ended":
+            let step = machine.entryEnded(.cancelled(reason: nil))
+            return step == .none ? nil : "\(step)"
+        case "proxy stops":
+            let step = machine.cutOff(departure("POST"), hasJoined: false)
+            return step == .none ? nil : "\(step)"
         case "ended" where may(.ended): machine.ended()
         default: break
         }
@@ -102,8 +122,14 @@ private struct ExchangeTrial {
 
     private func may(_ next: ExchangePhase) -> Bool { machine.phase.exits.contains(next) }
 
-    private mutating func leave(_ method: String) -> String? {
-        let step = machine.clientLeft(.init(purpose: .transfer, method: method, isComplete: true, hasBegunSending: true))
+    private func departure(_ method: String) -> ExchangeMachine.Departure {
+        .init(purpose: .transfer, method: method, isComplete: true, hasBegunSending: true)
+    }
+
+    private mutating func leave(_ method: String, _ change: (inout ExchangeMachine.Departure) -> Void = { _ in }) -> String? {
+        var departure = departure(method)
+        change(&departure)
+        let step = machine.clientLeft(departure)
         return step == .none ? nil : "\(step)".prefix { $0 != "(" }.description
     }
 

@@ -1,0 +1,239 @@
+/// The client of an exchange: it asks, it may leave, and it is answered when the entry or the proxy ends.
+extension ExchangeMachine {
+    // MARK: The first step
+
+    /// What the loop knows when a request may go for the first time.
+    package struct Arrival: Sendable {
+        /// What is known of its origin and its parent proxy; nil: no trouble.
+        package var notice: OriginNotice?
+        package var isInLane: Bool
+        /// Whether the store, and with it the tickets of its lane, has not been read yet.
+        package var areLanesUnknown: Bool
+        package var isOffline: Bool
+
+        package init(notice: OriginNotice?, isInLane: Bool = false, areLanesUnknown: Bool = false, isOffline: Bool = false) {
+            self.notice = notice
+            self.isInLane = isInLane
+            self.areLanesUnknown = areLanesUnknown
+            self.isOffline = isOffline
+        }
+    }
+
+    package enum FirstStep: Sendable, Hashable {
+        case attempt
+        /// The attempt is counted in the window of its origin, because entries wait there.
+        case countedAttempt
+        /// The engine says when it goes: it is behind a shut gate, in a pause, or maybe behind others of its lane.
+        case wait
+        /// As `wait`. Its client may want a ticket then, because the origin is away.
+        case waitForOrigin
+        /// A person set the mode `offline`, and the request cannot wait.
+        case failOffline
+    }
+
+    package func firstStep(_ arrival: Arrival) -> FirstStep {
+        let mayWait = rules.policy.mode != .pass
+        if mayWait, arrival.isInLane, arrival.areLanesUnknown { return .wait }
+        guard let notice = arrival.notice else { return .attempt }
+        if mayWait, notice.parks(rules.policy, isInLane: arrival.isInLane) { return notice == .shut ? .waitForOrigin : .wait }
+        switch notice {
+        case .shut where arrival.isOffline: return .failOffline
+        case .watched, .paused, .shut: return .countedAttempt
+        case .forgotten: return .attempt
+        }
+    }
+
+    // MARK: The client leaves
+
+    /// State of a request when its client is gone. Contract: section 2 of the semantics, "When a client is gone".
+    package struct Departure: Sendable {
+        package var purpose: RequestPurpose
+        package var method: String
+        /// Whether all of its body has come.
+        package var isComplete: Bool
+        /// Whether a byte of it may have left.
+        package var hasBegunSending: Bool
+        /// Whether requests with the same key may be waiting for the response that has begun.
+        package var mayBeShared = false
+        /// Whether requests with the same key may be waiting for its outcome.
+        package var mayBeAwaited = false
+        /// Whether its response is here, but for an end that is withheld until the request is sent.
+        package var onlyNeedsRequestSent = false
+        /// Whether tickets are kept.
+        package var keepsTickets = false
+        /// Why it can be no ticket; nil: it can.
+        package var adoptionObstacle: AdoptionObstacle?
+
+        package init(purpose: RequestPurpose, method: String, isComplete: Bool, hasBegunSending: Bool) {
+            self.purpose = purpose
+            self.method = method
+            self.isComplete = isComplete
+            self.hasBegunSending = hasBegunSending
+        }
+    }
+
+    /// Consequence of a client that is gone.
+    package enum DepartureStep: Sendable, Hashable {
+        /// The request goes on as a ticket.
+        case adopt
+        /// It would, but cannot. The reason is recorded, because its client expects the request to be done.
+        indirect case notAdopted(AdoptionObstacle, then: DepartureStep)
+        /// It is accepted as a ticket all the same.
+        case accept
+        /// The exchange ends, and an attempt under way is aborted.
+        case end
+        /// The attempt goes on until the head of its response, and no longer than this unless others wait for its outcome.
+        case unattended(Duration)
+        /// The rest of the request goes to the origin, within this time.
+        case sendRest(Duration)
+        /// The response goes on, as long as others wait for it.
+        case share
+        /// The client was gone before.
+        case none
+    }
+
+    package mutating func clientLeft(_ departure: Departure) -> DepartureStep {
+        guard phase.isPending, departure.isComplete, adoptsOnLeave(departure.purpose, keepsTickets: departure.keepsTickets) else {
+            return leftWithoutTicket(departure)
+        }
+        // mutant: head-without-body
+        let obstacle = departure.adoptionObstacle
+        if let obstacle { return .notAdopted(obstacle, then: leftWithoutTicket(departure)) }
+        return .adopt
+    }
+
+    private mutating func leftWithoutTicket(_ departure: Departure) -> DepartureStep {
+        switch phase {
+        case .collecting, .searching, .accepting: return isAcceptedAtOnce && departure.isComplete ? .accept : .end
+        case .attempting:
+            let limit = rules.policy.unattendedMax
+            // mutant: safe-without-a-client
+            guard mayHaveAnEffect(departure), resumable == nil, limit > .zero || departure.mayBeAwaited else { return .end }
+            enter(.unattended)
+            // mutant: unattended-too-long
+            return .unattended(limit)
+        case .delivering where departure.onlyNeedsRequestSent && departure.isComplete:
+            enter(.unattended)
+            let limit = rules.policy.unattendedMax
+            // `timeouts.unattended` of 0 is for work that nobody wants any more. A success may have been reported for this request.
+            return .sendRest(limit > .zero ? limit : Policy.standard.unattendedMax)
+        case .delivering:
+            // mutant: read-for-nobody
+            guard departure.mayBeShared, departure.purpose == .transfer else { return .end }
+            enter(.unattended)
+            return .share
+        case .loading, .preflight, .offering, .parked: return .end
+        case .unattended, .ended: return .none
+        }
+    }
+
+    /// Whether the attempt under way may have an effect at the origin that is not known yet.
+    private func mayHaveAnEffect(_ departure: Departure) -> Bool {
+        // mutant: incomplete-without-a-client, unsent-without-a-client
+        guard departure.isComplete, departure.hasBegunSending else { return false }
+        return departure.purpose == .transfer && !RequestMethod.isSafe(departure.method)
+    }
+
+    /// The attempt has failed that went on without its client. No other attempt follows.
+    ///
+    /// - Returns: The failure as it is recorded.
+    package mutating func unattendedFailed(_ failure: Failure, connection: ConnectionFacts? = nil, at now: Timestamp) -> Failure {
+        var failure = failure
+        if rules.isAborted { failure.becomeAborted() }
+        if failure.evidence == .maybeApplied { rules.wasCutOffSending() }
+        lastFailure = failure
+        record(nil, failure: failure, connection: connection, at: now)
+        return failure
+    }
+
+    // MARK: Going on as a ticket
+
+    /// Whether the request becomes a ticket when its client leaves (policy `clientGone: adopt`), if all of it can be kept.
+    package func adoptsOnLeave(_ purpose: RequestPurpose, keepsTickets: Bool) -> Bool {
+        let policy = rules.policy
+        return policy.clientGone == .adopt && policy.mode != .pass && keepsTickets && purpose == .transfer && resumable == nil
+    }
+
+    /// Consequence of an attempt that failed after the client had closed its side: it wanted one response, not a wait.
+    package enum ClosedInputStep: Sendable, Hashable {
+        /// The request waits as a ticket.
+        case adopt
+        /// No other response can follow what has begun.
+        case breakOff
+        case fail
+        /// Nothing was tried, so there is nothing to say.
+        case leave
+    }
+
+    /// - Parameter hasFailed: Whether an attempt was made.
+    package func wouldWaitBehindClosedInput(_ departure: Departure, hasFailed: Bool) -> ClosedInputStep {
+        if isLeftBehind(departure) { return .adopt }
+        guard hasFailed else { return .leave }
+        return resumable == nil ? .fail : .breakOff
+    }
+
+    /// Whether a request whose client has closed its side goes on without it. Until its attempt has failed its client may be answered.
+    package func isLeftBehind(_ departure: Departure) -> Bool {
+        departure.isComplete && departure.adoptionObstacle == nil && adoptsOnLeave(departure.purpose, keepsTickets: departure.keepsTickets)
+    }
+
+    /// Whether a client that closes its side has left. During the first attempt its response is still delivered.
+    ///
+    /// - Parameter waitsForKey: Whether it waits for the outcome of another request, or for the store, and takes no ticket at once.
+    package func hasLeft(closingInputOf departure: Departure, isEntry: Bool, waitsForKey: Bool) -> Bool {
+        !departure.isComplete || phase == .parked || waitsForKey || isEntry && phase == .attempting
+    }
+
+    // MARK: The end of the entry, and of the proxy
+
+    /// Consequence for the client of an entry that the engine has taken out of the set.
+    package enum EntryEndStep: Sendable, Hashable {
+        /// It gets the response in hand.
+        case deliver
+        case answer
+        /// Its response has begun, and is broken off.
+        case breakOff
+        /// It has left, and the exchange ends.
+        case close
+        /// It was answered before.
+        case none
+    }
+
+    package func entryEnded(_ end: EntryEnd) -> EntryEndStep {
+        switch phase {
+        // mutant: response-in-hand-lost
+        case .offering where end == .draining: .deliver
+        case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .offering, .parked: .answer
+        case .delivering: .breakOff
+        case .unattended: .close
+        case .ended: .none
+        }
+    }
+
+    /// Whether the client of an entry that has ended is answered already, or gone: others with its key are told instead.
+    package var isAnswered: Bool { phase == .ended || phase == .delivering || phase == .unattended }
+
+    /// Consequence of the stop of the proxy for a client without a response.
+    package enum CutOffStep: Sendable, Hashable {
+        /// There is nothing to wait for. Those that asked for the same must not wait for what will not come.
+        case none
+        /// It is being stored, and is told of its ticket.
+        case waitForStore
+        /// The outcome of the one that goes is the final response here, too.
+        case waitForOutcome
+        /// A client that takes a ticket gets one; any other is answered.
+        case offerTicket
+        case answer
+    }
+
+    /// - Parameter hasJoined: Whether it waits for the outcome of another request with its key.
+    package func cutOff(_ departure: Departure, hasJoined: Bool) -> CutOffStep {
+        switch phase {
+        case .delivering, .unattended, .ended: .none
+        case .collecting, .searching, .accepting:
+            if isAcceptedAtOnce, departure.isComplete { .waitForStore } else { hasJoined ? .waitForOutcome : .answer }
+        case .attempting, .offering, .parked: departure.isComplete && departure.purpose == .transfer ? .offerTicket : .answer
+        case .loading, .preflight: .answer
+        }
+    }
+}

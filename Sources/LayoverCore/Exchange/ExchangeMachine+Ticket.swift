@@ -1,0 +1,191 @@
+/// How an exchange becomes a ticket: at once, when its client has waited as long as it wants, or when its client has left.
+extension ExchangeMachine {
+    /// When the client takes a ticket in place of the response.
+    package enum TicketMoment: Sendable, Hashable {
+        /// Never. The request may go on as a ticket when its client has left.
+        case never
+        /// Before any attempt.
+        case atOnce
+        /// When it has waited as long as it wants.
+        case afterWait
+        /// When its time on the connection is over.
+        case atEnd
+        /// When the origin is away.
+        case whenAway
+        /// As `whenAway`, and the origin is away.
+        case away
+    }
+
+    /// How far the request has come on its way to a ticket.
+    package enum TicketProgress: Sendable, Hashable {
+        case none
+        /// The body is read to its end before anything else is done: an origin must never get the tokens themselves.
+        case readingBody
+        /// Its time came before the request was complete.
+        case due
+        /// The engine is asked, or the body is on its way to the disk.
+        case asked
+        /// Whether the store has it is not known. The engine may be asked again.
+        case unknown
+        /// The answer of the engine is final.
+        case answered
+    }
+
+    package var isAcceptedAtOnce: Bool { ticketMoment == .atOnce }
+
+    /// Whether the engine was asked for a ticket, and may have accepted it.
+    package var hasAskedForTicket: Bool { ticketProgress == .asked || ticketProgress == .answered }
+
+    package var isTicketDue: Bool { ticketProgress == .due }
+
+    // MARK: The body
+
+    /// The first step of a request whose body may have tokens.
+    ///
+    /// - Parameter isOverMax: Whether it is too long for a ticket.
+    /// - Returns: Whether the body is read to its end before the first attempt.
+    package mutating func readsBodyFirst(isComplete: Bool, isOverMax: Bool) -> Bool {
+        guard phase == .collecting(for: .attempt), !isComplete, !isOverMax else { return false }
+        ticketProgress = .readingBody
+        return true
+    }
+
+    /// What follows the end of a body that was waited for.
+    package enum BodyStep: Sendable, Hashable {
+        case replaceTokens
+        /// As `replaceTokens`. What waits for another ticket is not tried first: it is accepted, and its client is told.
+        case chooseTicket
+        case findDuplicate
+        /// The exchange has ended meanwhile.
+        case none
+    }
+
+    /// All of the body is there.
+    ///
+    /// - Returns: Nil where it was not waited for.
+    package mutating func bodyWasRead(hasTokens: Bool) -> BodyStep? {
+        guard phase == .collecting(for: .ticket) || ticketProgress == .readingBody else { return nil }
+        if ticketProgress == .readingBody { ticketProgress = .none }
+        switch phase {
+        case .collecting(.ticket): return .replaceTokens
+        // mutant: tokens-sent
+        case .collecting where hasTokens:
+            enter(.collecting(for: .ticket))
+            ticketMoment = .atOnce
+            return .chooseTicket
+        case .collecting: return .findDuplicate
+        case .loading, .searching, .accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended, .ended:
+            return BodyStep.none
+        }
+    }
+
+    /// What follows when a limit, or the disk, does not let the body be kept to its end.
+    package enum StuckStep: Sendable, Hashable {
+        /// It can be no ticket, and was to become one.
+        case refuse
+        /// The failure that it was collected for is judged.
+        case judge
+        /// It is tried as a request that just waits, and its body waits for room.
+        case findDuplicate
+        /// Its body waits for room.
+        case wait
+        case none
+    }
+
+    package mutating func bodyIsStuck(hasTokens: Bool) -> StuckStep {
+        let wasRead = ticketProgress == .readingBody
+        switch phase {
+        case .collecting(.ticket): return .refuse
+        case .collecting(.verdict): return .judge
+        case .collecting(.attempt) where wasRead:
+            ticketProgress = .none
+            return hasTokens ? .refuse : .findDuplicate
+        case .ended: return .none
+        case .loading, .collecting, .searching, .accepting, .preflight, .attempting, .offering, .parked, .delivering, .unattended:
+            return .wait
+        }
+    }
+
+    // MARK: From hold to ticket
+
+    /// What follows when a ticket is wanted.
+    package enum TicketStep: Sendable, Hashable {
+        case ask
+        /// The rest of the request is waited for.
+        case awaitRequest
+        case decline
+        /// As `decline`. The engine is asked again later if the client wants that (`asksAgain`).
+        case declineForNow
+        /// It was asked for before.
+        case none
+    }
+
+    /// - Parameter isLast: Whether its time on the connection is over, not only what its client wanted of it. An incomplete request is not
+    ///   waited for then.
+    package mutating func ticketIsWanted(_ purpose: RequestPurpose, isComplete: Bool, keepsTickets: Bool, isLast: Bool) -> TicketStep {
+        guard !hasAskedForTicket else { return .none }
+        guard phase.isPending, purpose == .transfer, resumable == nil else { return .decline }
+        guard keepsTickets else { return .declineForNow }
+        guard isComplete else {
+            guard !isLast else { return .decline }
+            ticketProgress = .due
+            return .awaitRequest
+        }
+        ticketProgress = .asked
+        return .ask
+    }
+
+    /// No attempt had a response, or none was made because the gate is shut.
+    ///
+    /// - Returns: Whether its client wants a ticket now.
+    package mutating func originIsAway() -> Bool {
+        guard ticketMoment == .whenAway || ticketMoment == .away, holder == .client, resumable == nil else { return false }
+        ticketMoment = .away
+        return true
+    }
+
+    /// Whether the engine is asked for a ticket again, after it had none: its client goes on waiting on its connection.
+    package var asksAgain: Bool {
+        switch ticketMoment {
+        case .afterWait, .atOnce, .away: holder == .client && phase != .ended
+        case .never, .atEnd, .whenAway: false
+        }
+    }
+
+    /// The disk does not take the body.
+    package mutating func ticketBodyWasNotKept() { ticketProgress = .none }
+
+    /// The engine has answered.
+    ///
+    /// - Parameters:
+    ///   - isFinal: Whether the body stays that of a ticket; if not, a second try may succeed.
+    ///   - isInDoubt: Whether it is not known if the store has it.
+    package mutating func ticketWasAnswered(isFinal: Bool, isInDoubt: Bool) {
+        // mutant: doubt-is-final
+        let mayAskAgain = isInDoubt && holder == .client && phase.isPending
+        ticketProgress = !isFinal ? .none : mayAskAgain ? .unknown : .answered
+    }
+
+    /// Whether a client that has no response when the proxy stops may get a ticket.
+    package var mayEndAsTicket: Bool {
+        switch ticketProgress {
+        case .none, .readingBody, .due, .asked: ticketMoment != .never
+        case .unknown, .answered: false
+        }
+    }
+
+    // MARK: Others
+
+    /// Others with the same key want a ticket of this request. If its attempt goes on without its client, the attempt becomes that of the
+    /// ticket.
+    ///
+    /// - Parameter isUnderWay: Whether there is an attempt, and nothing of its response has come.
+    /// - Returns: Whether it does.
+    package mutating func othersWantTicket(_ departure: Departure, isUnderWay: Bool) -> Bool {
+        guard phase == .unattended, isUnderWay, !hasAskedForTicket, departure.isComplete, departure.adoptionObstacle == nil,
+            departure.keepsTickets
+        else { return false }
+        enter(.attempting)
+        return true
+    }
+}

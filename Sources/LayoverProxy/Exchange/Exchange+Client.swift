@@ -1,0 +1,278 @@
+import LayoverCore
+import LayoverEngine
+import LayoverHTTP
+import NIOCore
+
+/// The client of an exchange: it leaves, its entry ends, or the proxy is being stopped. What follows the core decides
+/// (`ExchangeMachine+Client`).
+extension Exchange {
+    /// What the core asks about a request whose client leaves.
+    var departure: ExchangeMachine.Departure {
+        var departure = ExchangeMachine.Departure(
+            purpose: request.purpose, method: request.method, isComplete: client?.isReceivingRequest != true,
+            hasBegunSending: run.hasBegunSending)
+        departure.mayBeShared = client?.response.isSharing == true
+        departure.mayBeAwaited = keySearch?.isReserved == true
+        departure.onlyNeedsRequestSent = client?.response.onlyNeedsRequestSent == true
+        departure.keepsTickets = loop.rules.keepsTickets
+        departure.adoptionObstacle = request.adoptionObstacle
+        return departure
+    }
+
+    // MARK: The client leaves
+
+    /// The client's connection is gone, or is not used for it any more.
+    func clientLeft() {
+        guard let client else { return }
+        client.hasLeft()
+        loop.finalResponseGiven(client)
+        if client.isReceivingRequest { request.body?.breakOff() }
+        follow(machine.clientLeft(departure))
+    }
+
+    private func follow(_ step: ExchangeMachine.DepartureStep) {
+        switch step {
+        case .adopt: adopt()
+        case .notAdopted(let obstacle, let next):
+            loop.engine.post(.notAdopted(joinedEntry(), obstacle))
+            follow(next)
+        case .unattended(let limit): goOnUnattended(for: limit)
+        case .sendRest(let limit): sendRestUnattended(within: limit)
+        case .share: shareUnattended()
+        case .end:
+            run.cancel(evidenceFor: phase.isOffering ? nil : entry)
+            forgetOffered()
+            // mutant: waits-for-nobody
+            ended(as: .cancelled)
+        case .accept, .none: break
+        }
+    }
+
+    private func adopt() {
+        let conversion = TicketConversion.of(self)
+        conversion.ask()
+        conversion.convert(isStored: false)
+    }
+
+    /// The client has closed its side. One that waits has left.
+    func clientClosedInput() {
+        guard let client else { return }
+        let waitsForKey = keySearch?.isWaiting == true && !machine.isAcceptedAtOnce
+        guard machine.hasLeft(closingInputOf: departure, isEntry: entry != nil, waitsForKey: waitsForKey) else { return }
+        let isDelivering = phase.isDelivering && !client.isDelivered
+        client.connection?.finishAccess(.clientGone)
+        clientLeft()
+        if isDelivering { client.response.breakOff() } else { client.connection?.linger() }
+    }
+
+    /// The client has closed its side, and its request would have to wait now.
+    func clientClosedWhileWaiting(_ client: ClientRecipient, _ failure: Failure?, _ parking: Verdict.Parking) {
+        switch machine.wouldWaitBehindClosedInput(departure, hasFailed: failure != nil) {
+        case .adopt:
+            post(failure, parking)
+            rest()
+            adopt()
+        case .breakOff: return recipient.breakOff(failure ?? .stopping, of: self)
+        case .fail: return fail(failure ?? .stopping, .pass)
+        case .leave: clientLeft()
+        }
+        client.connection?.linger()
+    }
+
+    /// Whether the client has closed its side while it could still be answered, and what is left of the request goes on without it.
+    var isLeftBehind: Bool {
+        guard let client, client.connection?.isInputClosed == true else { return false }
+        return machine.isLeftBehind(departure)
+    }
+
+    /// A request that will never be complete is never sent again and never finished upstream.
+    func requestBroke(_ problem: Problem) {
+        request.body?.breakOff()
+        run.cancel()
+        if phase.isDelivering {
+            ended(as: .failed)
+            client?.response.breakOff()
+        } else {
+            fail(problem)
+        }
+    }
+
+    // MARK: The end of the entry
+
+    /// The engine has taken the entry out of the set already.
+    func entryEnded(_ end: EntryEnd, _ retryAfter: Duration?, for client: ClientRecipient) {
+        let id = entry
+        var problem = Problem.ended(end, lastFailure: lastFailure)
+        // Those that asked for the same are told. The request was sent for them, too.
+        if machine.isAnswered { tellOthers(problem, wasSent: true) }
+        if let id { leaveSet(id) }
+        let step = machine.entryEnded(end)
+        if step == .deliver { return deliverOffered() }
+        forgetOffered()
+        if run.hasBegunSending { machine.rules.wasCutOffSending() }
+        // mutant: cancel-goes-on
+        run.cancel(evidenceFor: id)
+        switch step {
+        case .deliver, .none: break
+        case .close:
+            machine.ended()
+            close()
+        case .breakOff:
+            request.body?.breakOff()
+            machine.ended()
+            // mutant: silent-cancel
+            client.response.breakOff()
+        case .answer:
+            request.body?.breakOff()
+            problem.entry = id.map(loop.engine.naming.shown)
+            // No Retry-After for cancelled and settled requests, nor for those that may have been applied.
+            switch end {
+            case .cancelled, .settled, .superseded, .maybeApplied, .unattended: break
+            case .expired: problem.retryAfter = retryAfter
+            case .draining: problem.retryAfter = retryAfter ?? .seconds(5)
+            }
+            problem.recall(machine.rules.counts)
+            client.answer(OwnResponse(problem, identity: loop.rules.identity), self)
+        }
+    }
+
+    private func tellOthers(_ problem: Problem, wasSent: Bool) {
+        var problem = problem
+        if wasSent {
+            problem.recall(machine.rules.counts)
+            problem.noteSent()
+        }
+        keySearch?.end(KeyOutcome(OwnResponse(problem, identity: loop.rules.identity)))
+    }
+
+    // MARK: The stop of the proxy
+
+    /// - Returns: Whether the client has its final response, or gets none.
+    func cutOff() -> Bool {
+        guard let client else { return true }
+        switch machine.cutOff(departure, hasJoined: keySearch?.hasJoined == true) {
+        case .none:
+            tellOthers(.cutOff(mayHaveBeenSent: true), wasSent: false)
+            return true
+        case .waitForStore: return false
+        case .waitForOutcome:
+            conversion?.isCutOff = true
+            return false
+        case .offerTicket where conversion?.cutOff() == true: return false
+        case .offerTicket, .answer:
+            answerCutOff()
+            return true
+        }
+    }
+
+    /// There is no ticket for it after all.
+    func answerIfCutOff() {
+        guard conversion?.isCutOff == true, let client else { return }
+        answerCutOff()
+        loop.finalResponseGiven(client)
+    }
+
+    func answerCutOff() {
+        guard !machine.isAnswered else { return }
+        let mayHaveBeenSent = machine.rules.counts.mayHaveBeenApplied || run.hasBegunSending
+        forgetOffered()
+        run.cancel()
+        request.body?.breakOff()
+        fail(.cutOff(mayHaveBeenSent: mayHaveBeenSent))
+    }
+
+    // MARK: An attempt without a client
+
+    /// Becomes an entry, which gives the attempt an owner and a limit.
+    private func goOnUnattended(for limit: Duration) {
+        loop.opened(self)
+        if let entry { return loop.engine.post(.wentUnattended(entry, limit)) }
+        run.endFresh()
+        var new = NewEntry(of: self)
+        new.unattendedFor = limit
+        new.wantsTicket = false
+        joined(as: new.id)
+        noteParked(as: new.id)
+        run.show()
+        loop.engine.post(.joined(new, self))
+    }
+
+    /// The client is gone, the response is here, and all of the request has come: the rest of the request goes to the origin.
+    private func sendRestUnattended(within limit: Duration) {
+        let wasFresh = entry == nil
+        // Of a response whose end is withheld the cache does not get the rest.
+        if client?.response.isDelivered != true { cacheUse?.discard() }
+        goOnUnattended(for: limit)
+        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    }
+
+    /// Those that wait for the response own it from now on. They take it as fast as it comes.
+    private func shareUnattended() {
+        loop.opened(self)
+        keySearch?.clientLeft()
+        if let response = client?.response { run.taken(response.tookBytes()) }
+    }
+
+    /// Others wait for the rest of the response: it becomes an entry, which gives the attempt an owner and a limit.
+    func readOnForOthers() {
+        guard phase.isUnattended, client?.response.isSharing == true else { return }
+        let wasFresh = entry == nil
+        goOnUnattended(for: machine.rules.policy.unattendedMax)
+        if wasFresh, let status = client?.response.status { originAnswered(.deliver(.answered), status: status) }
+    }
+
+    /// The final head has come: the outcome is known. The body is read only where others with the same key wait for it, or where a part of
+    /// the request is still to be sent (decision 68).
+    func answeredUnattended(_ head: ResponseHead) {
+        originAnswered(.deliver(.answered), status: head.status)
+        client?.response.share(head, of: self)
+        if isUnread, isStillSending { return }
+        // mutant: unattended-body
+        if client?.response.isSharing == true { keySearch?.clientLeft() } else { endUnread() }
+    }
+
+    /// Whether nobody reads the response.
+    var isUnread: Bool { phase.isUnattended && client?.response.isSharing != true }
+
+    private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
+
+    /// Bytes of a response that are read for nobody once its request was handed over. To end it before would cut the request. libcurl may
+    /// have the last 64 KiB of it, so the end of a short response is waited for. Default: 1 MiB.
+    private static let unreadByteCountMax = 1 << 20
+
+    /// A piece of a response that nobody reads, but whose request was still to be sent when it began.
+    func receiveUnread(_ bytes: ByteBuffer) {
+        run.taken(bytes.readableBytes)
+        guard !isStillSending else { return }
+        run.unreadByteCount += bytes.readableBytes
+        if run.unreadByteCount > Self.unreadByteCountMax { endUnread() }
+    }
+
+    /// No other request waits for its outcome.
+    func othersLeft() {
+        guard phase.isUnattended else { return }
+        if client?.response.isSharing == true { return endUnread() }
+        if let entry { loop.engine.post(.othersLeft(entry)) }
+    }
+
+    /// Its time without a client is over.
+    func findOthers() {
+        guard let entry else { return }
+        if let keySearch, keySearch.isReserved { return keySearch.lookForOthers(of: entry) }
+        loop.engine.post(.foundOthers(entry, doWait: false))
+    }
+
+    private func endUnread() {
+        run.cancel()
+        ended(as: .cancelled)
+    }
+}
+
+extension UpstreamRequest {
+    /// Why it cannot go on without its client. Nil: all of its body is kept for as many attempts as it takes.
+    var adoptionObstacle: AdoptionObstacle? {
+        guard let body else { return nil }
+        if body.isTooLong { return .bodyTooLong }
+        return body.summary == .captured ? nil : .bodyNotKept
+    }
+}

@@ -1,0 +1,85 @@
+import LayoverTestSupport
+import Testing
+
+@testable import LayoverCore
+
+/// The first step of a request, and what its client gets when its entry or the proxy ends.
+struct ClientStepTests {
+    private func machine(_ phase: ExchangePhase, _ change: (inout Policy) -> Void = { _ in }) -> ExchangeMachine {
+        ExchangeMachine(for: .client, AttemptRules(policy: .fixture(change)), phase: phase)
+    }
+
+    // MARK: The first step
+
+    @Test func requestIsTriedAtOnceUnlessItsGateIsShut() {
+        let machine = machine(.collecting(for: .attempt))
+        #expect(machine.firstStep(.init(notice: nil)) == .attempt)
+        #expect(machine.firstStep(.init(notice: .forgotten, isInLane: true)) == .attempt)
+        #expect(machine.firstStep(.init(notice: .watched)) == .countedAttempt)
+        #expect(machine.firstStep(.init(notice: .watched, isInLane: true)) == .wait, "others of its lane may be before it")
+        #expect(machine.firstStep(.init(notice: .shut)) == .waitForOrigin)
+        #expect(machine.firstStep(.init(notice: .shut, isOffline: true)) == .waitForOrigin)
+        let name = machine.rules.policy.name
+        #expect(machine.firstStep(.init(notice: .paused([name]))) == .wait)
+        #expect(machine.firstStep(.init(notice: .paused(["other"]))) == .countedAttempt)
+    }
+
+    @Test func laneWaitsUntilTheStoreIsRead() {
+        let machine = machine(.collecting(for: .attempt))
+        #expect(machine.firstStep(.init(notice: nil, isInLane: true, areLanesUnknown: true)) == .wait)
+        #expect(machine.firstStep(.init(notice: nil, areLanesUnknown: true)) == .attempt)
+    }
+
+    /// Under `mode: pass` nothing waits.
+    @Test func requestThatMustNotWaitIsTriedOrFails() {
+        let machine = machine(.collecting(for: .attempt)) { $0.mode = .pass }
+        #expect(machine.firstStep(.init(notice: .shut)) == .countedAttempt)
+        #expect(machine.firstStep(.init(notice: .shut, isOffline: true)) == .failOffline)
+        #expect(machine.firstStep(.init(notice: .watched, isInLane: true, areLanesUnknown: true)) == .countedAttempt)
+    }
+
+    // MARK: The end of the entry
+
+    @Test(arguments: ExchangePhase.all) func endOfAnEntryReachesItsClientOnce(phase: ExchangePhase) {
+        let step = machine(phase).entryEnded(.cancelled(reason: nil))
+        switch phase {
+        case .delivering: #expect(step == .breakOff)
+        case .unattended: #expect(step == .close)
+        case .ended: #expect(step == .none)
+        default: #expect(step == .answer)
+        }
+        #expect(machine(phase).isAnswered == (step != .answer))
+    }
+
+    /// A response in hand is better than a 503 about the stop of the proxy.
+    @Test func responseInHandIsDeliveredWhenTheProxyStops() {
+        #expect(machine(.offering).entryEnded(.draining) == .deliver)
+        #expect(machine(.offering).entryEnded(.expired) == .answer)
+        #expect(machine(.parked).entryEnded(.draining) == .answer)
+    }
+
+    // MARK: The stop of the proxy
+
+    @Test(arguments: ExchangePhase.all) func clientGetsATicketOrAnAnswerWhenTheProxyStops(phase: ExchangePhase) {
+        var departure = ExchangeMachine.Departure(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: false)
+        let whole = machine(phase).cutOff(departure, hasJoined: false)
+        departure.isComplete = false
+        let part = machine(phase).cutOff(departure, hasJoined: false)
+        switch phase {
+        case .delivering, .unattended, .ended: #expect(whole == .none && part == .none)
+        case .attempting, .offering, .parked: #expect(whole == .offerTicket && part == .answer)
+        default: #expect(whole == .answer && part == .answer)
+        }
+    }
+
+    @Test func whatIsBeingStoredOrHasJoinedIsWaitedFor() {
+        let departure = ExchangeMachine.Departure(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: false)
+        #expect(machine(.searching(.duplicateKey)).cutOff(departure, hasJoined: true) == .waitForOutcome)
+        for phase: ExchangePhase in [.collecting(for: .ticket), .searching(.duplicateKey), .accepting] {
+            let machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: phase, ticket: .atOnce)
+            #expect(machine.cutOff(departure, hasJoined: phase.isSearching) == .waitForStore)
+        }
+        let upgrade = ExchangeMachine.Departure(purpose: .upgrade, method: "GET", isComplete: true, hasBegunSending: false)
+        #expect(machine(.parked).cutOff(upgrade, hasJoined: false) == .answer)
+    }
+}
