@@ -17,6 +17,9 @@ extension ExchangeMachine {
             self.areLanesUnknown = areLanesUnknown
             self.isOffline = isOffline
         }
+
+        /// Whether nothing keeps it from its first attempt.
+        package var isUntroubled: Bool { notice == nil && !areLanesUnknown }
     }
 
     package enum FirstStep: Sendable, Hashable {
@@ -45,7 +48,7 @@ extension ExchangeMachine {
 
     // MARK: The client leaves
 
-    /// State of a request when its client is gone. Contract: section 2 of the semantics, "When a client is gone".
+    /// What is known of a request when its client is gone, or may be. Contract: section 2 of the semantics, "When a client is gone".
     package struct Departure: Sendable {
         package var purpose: RequestPurpose
         package var method: String
@@ -78,8 +81,8 @@ extension ExchangeMachine {
         case adopt
         /// It would, but cannot. The reason is recorded, because its client expects the request to be done.
         indirect case notAdopted(AdoptionObstacle, then: DepartureStep)
-        /// It is accepted as a ticket all the same.
-        case accept
+        /// It is being accepted as a ticket, and that goes on.
+        case goesOn
         /// The exchange ends, and an attempt under way is aborted.
         case end
         /// The attempt goes on until the head of its response, and no longer than this unless others wait for its outcome.
@@ -104,7 +107,7 @@ extension ExchangeMachine {
 
     private mutating func leftWithoutTicket(_ departure: Departure) -> DepartureStep {
         switch phase {
-        case .collecting, .searching, .accepting: return isAcceptedAtOnce && departure.isComplete ? .accept : .end
+        case .collecting, .searching, .accepting: return isAcceptedAtOnce && departure.isComplete ? .goesOn : .end
         case .attempting:
             let limit = rules.policy.unattendedMax
             // mutant: safe-without-a-client
@@ -154,22 +157,22 @@ extension ExchangeMachine {
         return policy.clientGone == .adopt && policy.mode != .pass && keepsTickets && purpose == .transfer && resumable == nil
     }
 
-    /// Consequence of an attempt that failed after the client had closed its side: it wanted one response, not a wait.
+    /// Consequence of a wait that would begin after the client had closed its side: it wanted one response, not a wait.
     package enum ClosedInputStep: Sendable, Hashable {
         /// The request waits as a ticket.
         case adopt
         /// No other response can follow what has begun.
-        case breakOff
-        case fail
+        case breakOff(Failure)
+        case fail(Failure)
         /// Nothing was tried, so there is nothing to say.
         case leave
     }
 
-    /// - Parameter hasFailed: Whether an attempt was made.
-    package func wouldWaitBehindClosedInput(_ departure: Departure, hasFailed: Bool) -> ClosedInputStep {
+    /// - Parameter failure: That of the last attempt; nil if none was made.
+    package func wouldWaitBehindClosedInput(_ departure: Departure, after failure: Failure?) -> ClosedInputStep {
         if isLeftBehind(departure) { return .adopt }
-        guard hasFailed else { return .leave }
-        return resumable == nil ? .fail : .breakOff
+        guard let failure else { return .leave }
+        return resumable == nil ? .fail(failure) : .breakOff(failure)
     }
 
     /// Whether a request whose client has closed its side goes on without it. Until its attempt has failed its client may be answered.
@@ -210,8 +213,8 @@ extension ExchangeMachine {
         }
     }
 
-    /// Whether the client of an entry that has ended is answered already, or gone: others with its key are told instead.
-    package var isAnswered: Bool { phase == .ended || phase == .delivering || phase == .unattended }
+    /// Whether the client has its response or a part of it, or is gone. Others with its key are told what comes of the request instead.
+    package var isOverForClient: Bool { phase == .ended || phase == .delivering || phase == .unattended }
 
     /// Consequence of the stop of the proxy for a client without a response.
     package enum CutOffStep: Sendable, Hashable {

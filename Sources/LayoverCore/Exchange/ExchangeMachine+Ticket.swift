@@ -25,22 +25,31 @@ extension ExchangeMachine {
         case due
         /// The engine is asked, or the body is on its way to the disk.
         case asked
-        /// Whether the store has it is not known. The engine may be asked again.
-        case unknown
-        /// The answer of the engine is final.
+        /// The engine was asked, and the store may have it or not. The engine may be asked again.
+        case inDoubt
+        /// As `asked`, after a doubt.
+        case askedAgain
+        /// The engine is not asked again.
         case answered
     }
 
     package var isAcceptedAtOnce: Bool { ticketMoment == .atOnce }
 
-    /// Whether the engine was asked for a ticket, and may have accepted it.
-    package var hasAskedForTicket: Bool { ticketProgress == .asked || ticketProgress == .answered }
+    /// Whether the engine is not to be asked for a ticket, because it is asked now or has answered.
+    package var hasAskedForTicket: Bool {
+        switch ticketProgress {
+        case .asked, .askedAgain, .answered: true
+        case .none, .readingBody, .due, .inDoubt: false
+        }
+    }
+
+    private var wasInDoubt: Bool { ticketProgress == .inDoubt || ticketProgress == .askedAgain }
 
     package var isTicketDue: Bool { ticketProgress == .due }
 
     // MARK: The body
 
-    /// The first step of a request whose body may have tokens.
+    /// A request begins whose body may have tokens, by its type.
     ///
     /// - Parameter isOverMax: Whether it is too long for a ticket.
     /// - Returns: Whether the body is read to its end before the first attempt.
@@ -93,11 +102,11 @@ extension ExchangeMachine {
     }
 
     package mutating func bodyIsStuck(hasTokens: Bool) -> StuckStep {
-        let wasRead = ticketProgress == .readingBody
+        let isBeingRead = ticketProgress == .readingBody
         switch phase {
         case .collecting(.ticket): return .refuse
         case .collecting(.verdict): return .judge
-        case .collecting(.attempt) where wasRead:
+        case .collecting(.attempt) where isBeingRead:
             ticketProgress = .none
             return hasTokens ? .refuse : .findDuplicate
         case .ended: return .none
@@ -131,14 +140,14 @@ extension ExchangeMachine {
             ticketProgress = .due
             return .awaitRequest
         }
-        ticketProgress = .asked
+        ticketProgress = wasInDoubt ? .askedAgain : .asked
         return .ask
     }
 
     /// No attempt had a response, or none was made because the gate is shut.
     ///
     /// - Returns: Whether its client wants a ticket now.
-    package mutating func originIsAway() -> Bool {
+    package mutating func originWentAway() -> Bool {
         guard ticketMoment == .whenAway || ticketMoment == .away, holder == .client, resumable == nil else { return false }
         ticketMoment = .away
         return true
@@ -153,24 +162,29 @@ extension ExchangeMachine {
     }
 
     /// The disk does not take the body.
-    package mutating func ticketBodyWasNotKept() { ticketProgress = .none }
+    package mutating func ticketBodyWasNotKept() { ticketProgress = wasInDoubt ? .inDoubt : .none }
 
     /// The engine has answered.
     ///
     /// - Parameters:
-    ///   - isFinal: Whether the body stays that of a ticket; if not, a second try may succeed.
-    ///   - isInDoubt: Whether it is not known if the store has it.
-    package mutating func ticketWasAnswered(isFinal: Bool, isInDoubt: Bool) {
+    ///   - keepsBody: Whether the body is, or may be, that of a ticket in the store. If not, a second try may succeed.
+    ///   - isInDoubt: Whether it is not known if the store has the ticket.
+    package mutating func ticketWasAnswered(keepsBody: Bool, isInDoubt: Bool) {
         // mutant: doubt-is-final
         let mayAskAgain = isInDoubt && holder == .client && phase.isPending
-        ticketProgress = !isFinal ? .none : mayAskAgain ? .unknown : .answered
+        if keepsBody {
+            ticketProgress = mayAskAgain ? .inDoubt : .answered
+        } else {
+            ticketBodyWasNotKept()
+        }
     }
 
-    /// Whether a client that has no response when the proxy stops may get a ticket.
+    /// Whether a client that has no response when the proxy stops may get a ticket. After a doubt it is told at once that it has none: the
+    /// store may not answer in time.
     package var mayEndAsTicket: Bool {
         switch ticketProgress {
         case .none, .readingBody, .due, .asked: ticketMoment != .never
-        case .unknown, .answered: false
+        case .inDoubt, .askedAgain, .answered: false
         }
     }
 

@@ -3,7 +3,7 @@
 /// Facts go in with their time, and actions come out. Attempts for a client, the store or the cache
 /// are made, counted, judged and recorded here, and nowhere else.
 package struct ExchangeMachine: Sendable {
-    /// Who holds the request, and gets the response.
+    /// Who the response is for, whether it is still there or not.
     package enum Holder: Sendable, Hashable {
         /// Reads as it comes: past the head there is no going back.
         case client
@@ -128,10 +128,12 @@ package struct ExchangeMachine: Sendable {
 
     /// Nothing is under way any more, and another attempt may follow. A request that the store has waits there, unless a part of its
     /// response has come.
-    package mutating func rested() { enter(isStored && resumable == nil ? .ended : .parked) }
+    package mutating func rested() {
+        // mutant: nobody-left
+        enter(isStored && resumable == nil ? .ended : .parked)
+    }
 
-    /// Whether the store has the request.
-    package var isStored: Bool { holder == .store(isStored: true) }
+    private var isStored: Bool { holder == .store(isStored: true) }
 
     /// Nothing more is done for its recipient.
     package mutating func ended() { enter(.ended) }

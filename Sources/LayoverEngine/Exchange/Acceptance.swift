@@ -41,7 +41,7 @@ package enum AcceptanceResult: Sendable, Hashable {
 
     /// Whether it is not known if the store has it.
     package var isInDoubt: Bool {
-        if case .notStored = self { true } else { false }
+        if case .notStored(_, let failure) = self { failure.mayBeKept } else { false }
     }
 
     /// Whether the body that was kept for it will never have a ticket. A store that refused the ticket has removed

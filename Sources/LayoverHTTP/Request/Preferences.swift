@@ -13,16 +13,16 @@ package struct Preferences: Sendable, Equatable {
     ///   first counts (section 2).
     package init(_ values: [String]) {
         for value in values {
-            for member in Self.parts(of: value, at: ",") where !member.isEmpty { take(member) }
+            for member in Self.parts(of: Substring(value), at: UInt8(ascii: ",")) where !member.isEmpty { take(member) }
         }
     }
 
-    private mutating func take(_ member: String) {
+    private mutating func take(_ member: Substring) {
         // Parameters behind it say nothing to us (section 2).
-        let preference = Self.parts(of: member, at: ";").first ?? ""
-        let parts = preference.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = (parts.first.map { Self.trimmed($0) } ?? "").lowercased()
-        let value = parts.count == 2 ? Self.unquoted(Self.trimmed(parts[1])) : ""
+        let preference = Self.parts(of: member, at: UInt8(ascii: ";")).first ?? ""
+        let parts = preference.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let name = (parts.first.map { Self.trimmed(Substring($0)) } ?? "").lowercased()
+        let value = parts.count == 2 ? Self.unquoted(Self.trimmed(Substring(parts[1]))) : ""
         switch name {
         case "respond-async" where value == "":
             respondsAsync = true
@@ -32,57 +32,62 @@ package struct Preferences: Sendable, Equatable {
             isWaitSaid = true
         default:
             if name == "wait" { isWaitSaid = true }
-            others.append(member)
+            others.append(String(member))
         }
     }
 
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+
     /// The content of a quoted string; a token as it is. What has only one quote is no value of ours.
-    private static func unquoted(_ word: String) -> String {
-        guard word.hasPrefix("\"") else { return word }
-        var content = ""
+    private static func unquoted(_ word: Substring) -> String {
+        guard word.utf8.first == quote else { return String(word) }
+        var content: [UInt8] = []
         var isEscaped = false
-        for (index, character) in word.dropFirst().enumerated() {
+        for index in word.utf8.indices.dropFirst() {
+            let byte = word.utf8[index]
             if isEscaped {
                 isEscaped = false
-            } else if character == "\\" {
+            } else if byte == backslash {
                 isEscaped = true
                 continue
-            } else if character == "\"" {
-                return index == word.count - 2 ? content : word
+            } else if byte == quote {
+                return word.utf8.index(after: index) == word.endIndex ? String(decoding: content, as: UTF8.self) : String(word)
             }
-            content.append(character)
+            content.append(byte)
         }
-        return word
+        return String(word)
     }
 
     /// Parts at a separator outside of quoted strings.
-    private static func parts(of value: String, at separator: Character) -> [String] {
-        var parts: [String] = []
-        var current = ""
+    private static func parts(of value: Substring, at separator: UInt8) -> [Substring] {
+        var parts: [Substring] = []
+        var start = value.startIndex
         var isQuoted = false
         var isEscaped = false
-        for character in value {
+        for index in value.utf8.indices {
+            let byte = value.utf8[index]
             if isEscaped {
                 isEscaped = false
-            } else if isQuoted, character == "\\" {
+            } else if isQuoted, byte == backslash {
                 isEscaped = true
-            } else if character == "\"" {
+            } else if byte == quote {
                 isQuoted.toggle()
-            } else if character == separator, !isQuoted {
-                parts.append(current)
-                current = ""
-                continue
+            } else if byte == separator, !isQuoted {
+                parts.append(trimmed(value[start..<index]))
+                start = value.utf8.index(after: index)
             }
-            current.append(character)
         }
-        parts.append(current)
-        return parts.map { trimmed($0) }
+        parts.append(trimmed(value[start...]))
+        return parts
     }
 
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        let front = text.drop(while: isBlank)
-        return String(front.reversed().drop(while: isBlank).reversed())
+    private static func trimmed(_ text: Substring) -> Substring {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var text = text
+        while let first = text.utf8.first, isBlank(first) { text = text[text.utf8.index(after: text.startIndex)...] }
+        while let last = text.utf8.last, isBlank(last) { text = text[..<text.utf8.index(before: text.endIndex)] }
+        return text
     }
 }
 

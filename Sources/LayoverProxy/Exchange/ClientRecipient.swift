@@ -184,7 +184,7 @@ extension ClientRecipient: ConnectionExchange {
                 .bodyCompleted(entry, byteCount: body.receivedByteCount, isReplayable: body.summary == .captured))
         }
         exchange.judgeCollected()
-        if exchange.machine.isTicketDue { exchange.conversion?.ask() }
+        if let conversion = exchange.conversion, exchange.machine.isTicketDue { conversion.ask() }
     }
 
     func requestBroke(status: Int, detail: String) {

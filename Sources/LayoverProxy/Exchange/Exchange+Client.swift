@@ -44,7 +44,7 @@ extension Exchange {
             forgetOffered()
             // mutant: waits-for-nobody
             ended(as: .cancelled)
-        case .accept, .none: break
+        case .goesOn, .none: break
         }
     }
 
@@ -67,13 +67,13 @@ extension Exchange {
 
     /// The client has closed its side, and its request would have to wait now.
     func clientClosedWhileWaiting(_ client: ClientRecipient, _ failure: Failure?, _ parking: Verdict.Parking) {
-        switch machine.wouldWaitBehindClosedInput(departure, hasFailed: failure != nil) {
+        switch machine.wouldWaitBehindClosedInput(departure, after: failure) {
         case .adopt:
             post(failure, parking)
             rest()
             adopt()
-        case .breakOff: return recipient.breakOff(failure ?? .stopping, of: self)
-        case .fail: return fail(failure ?? .stopping, .pass)
+        case .breakOff(let failure): return recipient.breakOff(failure, of: self)
+        case .fail(let failure): return fail(failure, .pass)
         case .leave: clientLeft()
         }
         client.connection?.linger()
@@ -104,7 +104,7 @@ extension Exchange {
         let id = entry
         var problem = Problem.ended(end, lastFailure: lastFailure)
         // Those that asked for the same are told. The request was sent for them, too.
-        if machine.isAnswered { tellOthers(problem, wasSent: true) }
+        if machine.isOverForClient { tellOthers(problem, wasSent: true) }
         if let id { leaveSet(id) }
         let step = machine.entryEnded(end)
         if step == .deliver { return deliverOffered() }
@@ -173,7 +173,7 @@ extension Exchange {
     }
 
     func answerCutOff() {
-        guard !machine.isAnswered else { return }
+        guard !machine.isOverForClient else { return }
         let mayHaveBeenSent = machine.rules.counts.mayHaveBeenApplied || run.hasBegunSending
         forgetOffered()
         run.cancel()

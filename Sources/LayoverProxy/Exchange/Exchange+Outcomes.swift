@@ -143,7 +143,6 @@ extension Exchange {
     /// A ticket that is in the store waits there; its next attempt gets an exchange of its own. Any other waits here, and so does one
     /// with a part of its response.
     func rest() {
-        // mutant: nobody-left
         machine.rested()
         if phase.isEnded { loop.closed(self) }
     }

@@ -15,7 +15,7 @@ extension Exchange {
     }
 
     /// Whether the ticket waits in the store, and what has come of its response waits here.
-    var isAtRestWithPart: Bool { phase.isParked && machine.isStored && machine.resumable != nil }
+    var isAtRestWithPart: Bool { phase.isParked && machine.holder.isStored && machine.resumable != nil }
 
     /// Whether a stop of the proxy waits for it.
     var mustFinish: Bool {

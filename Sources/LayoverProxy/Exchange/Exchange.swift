@@ -154,10 +154,10 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     func tryAtOnce() {
         conversion?.startTimer()
         if cacheUse?.serveOnlyIfCached(for: self) == true { return }
-        let step = machine.firstStep(
-            .init(
-                notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.rules.keepsLanesWaiting,
-                isOffline: loop.network.isOffline))
+        let arrival = ExchangeMachine.Arrival(
+            notice: notice, isInLane: order.lane != nil, areLanesUnknown: loop.rules.keepsLanesWaiting, isOffline: loop.network.isOffline)
+        // A call of the machine copies it.
+        let step = arrival.isUntroubled ? .attempt : machine.firstStep(arrival)
         switch step {
         case .attempt: startAttempt(.arrival)
         case .countedAttempt:
@@ -205,7 +205,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
         let number = counted ?? machine.startAttempt(trigger, at: startedAt)
         let connection = client?.connection
         if loop.accessLog != nil { connection?.access?.attemptedAt = startedAt }
-        let stored = machine.isStored ? entry : nil
+        let stored = machine.holder.isStored ? entry : nil
         // mutant: unmarked
         let permit = run.recordStart(of: stored, machine.rules.counts, by: self)
         // That the connection of a replay stands is evidence for others that wait for the same origin.
@@ -301,6 +301,6 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     private var bodySummary: RequestSummary.Body {
         // mutant: head-without-body.2
         guard let body = request.body else { return .none }
-        return machine.isStored ? .captured : body.summary
+        return machine.holder.isStored ? .captured : body.summary
     }
 }

@@ -13,4 +13,6 @@ extension ExchangePhase {
 
 extension ExchangeMachine.Holder {
     var isCache: Bool { if case .cache = self { true } else { false } }
+    /// Whether the store has the request.
+    var isStored: Bool { if case .store(isStored: true) = self { true } else { false } }
 }

@@ -57,7 +57,7 @@ final class TicketConversion: @unchecked Sendable {
     }
 
     /// There was no response, or no attempt because the gate is shut.
-    func originIsAway() { if exchange.machine.originIsAway() { ask() } }
+    func originIsAway() { if exchange.machine.originWentAway() { ask() } }
 
     func stopTimers() { timer?.cancel() }
 
@@ -177,7 +177,7 @@ final class TicketConversion: @unchecked Sendable {
 
     func accepted(_ result: AcceptanceResult) {
         if result.abandonsBody { keptBody?.disown() }
-        exchange.machine.ticketWasAnswered(isFinal: !result.abandonsBody, isInDoubt: result.isInDoubt)
+        exchange.machine.ticketWasAnswered(keepsBody: !result.abandonsBody, isInDoubt: result.isInDoubt)
         defer { exchange.answerIfCutOff() }
         if let store = exchange.store { return store.accepted(result, exchange) }
         if exchange.phase == .accepting { return acceptedAtOnce(result) }

@@ -48,7 +48,7 @@ struct ClientStepTests {
         case .ended: #expect(step == .none)
         default: #expect(step == .answer)
         }
-        #expect(machine(phase).isAnswered == (step != .answer))
+        #expect(machine(phase).isOverForClient == (step != .answer))
     }
 
     /// A response in hand is better than a 503 about the stop of the proxy.

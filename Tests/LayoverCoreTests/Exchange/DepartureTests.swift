@@ -93,7 +93,7 @@ struct DepartureTests {
     @Test func requestThatIsBeingAcceptedGoesOn() {
         for phase: ExchangePhase in [.collecting(for: .ticket), .searching(.duplicateKey), .accepting] {
             var machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: phase, ticket: .atOnce)
-            #expect(machine.clientLeft(departure()) == .accept)
+            #expect(machine.clientLeft(departure()) == .goesOn)
             #expect(machine.clientLeft(departure { $0.isComplete = false }) == .end)
         }
     }
@@ -114,15 +114,15 @@ struct DepartureTests {
     }
 
     @Test func failureIsAllThatAClientWithAClosedSideGets() {
-        #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), hasFailed: true) == .fail)
-        #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), hasFailed: false) == .leave)
+        #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), after: .reset) == .fail(.reset))
+        #expect(machine(.attempting).wouldWaitBehindClosedInput(departure(), after: nil) == .leave)
         let ticket = departure { $0.keepsTickets = true }
-        #expect(adopting(.attempting).wouldWaitBehindClosedInput(ticket, hasFailed: true) == .adopt)
-        let kept = departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyNotKept) }
-        #expect(adopting(.attempting).wouldWaitBehindClosedInput(kept, hasFailed: true) == .fail)
+        #expect(adopting(.attempting).wouldWaitBehindClosedInput(ticket, after: .reset) == .adopt)
+        let unkept = departure { ($0.keepsTickets, $0.adoptionObstacle) = (true, .bodyNotKept) }
+        #expect(adopting(.attempting).wouldWaitBehindClosedInput(unkept, after: .reset) == .fail(.reset))
         var begun = machine(.attempting)
         begun.resumable = ResumableResponse(ResumableResponseTests.first(), to: ResumableResponseTests.request, done: 400)
-        #expect(begun.wouldWaitBehindClosedInput(departure(), hasFailed: true) == .breakOff)
+        #expect(begun.wouldWaitBehindClosedInput(departure(), after: .reset) == .breakOff(.reset))
     }
 
     /// After the final head the outcome is known, whatever the method.

@@ -106,17 +106,17 @@ struct TicketStepTests {
     @Test func ticketIsTakenWhenTheOriginIsAway() {
         for moment: Moment in [.never, .atOnce, .afterWait, .atEnd] {
             var machine = machine(.parked, moment)
-            let wants = machine.originIsAway()
+            let wants = machine.originWentAway()
             #expect(!wants, "\(moment)")
         }
         var machine = machine(.parked, .whenAway)
         #expect(!machine.asksAgain, "its origin has not been away")
         for _ in 1...2 {
-            let wants = machine.originIsAway()
+            let wants = machine.originWentAway()
             #expect(wants && machine.asksAgain)
         }
         machine.becomeTicket(isStored: false)
-        let wants = machine.originIsAway()
+        let wants = machine.originWentAway()
         #expect(!wants && !machine.asksAgain, "there is no client any more")
     }
 
@@ -125,16 +125,21 @@ struct TicketStepTests {
     @Test func engineIsAskedAgainUnlessItsAnswerIsFinal() {
         var refused = machine(.parked)
         _ = want(&refused)
-        refused.ticketWasAnswered(isFinal: false, isInDoubt: true)
+        refused.ticketWasAnswered(keepsBody: false, isInDoubt: false)
         #expect(want(&refused) == .ask)
         var doubtful = machine(.parked)
         _ = want(&doubtful)
-        doubtful.ticketWasAnswered(isFinal: true, isInDoubt: true)
+        doubtful.ticketWasAnswered(keepsBody: true, isInDoubt: true)
         #expect(!doubtful.hasAskedForTicket && !doubtful.mayEndAsTicket)
         #expect(want(&doubtful) == .ask, "the next insertion takes the place of the first")
+        for keepsBody in [false, true] {
+            doubtful.ticketWasAnswered(keepsBody: keepsBody, isInDoubt: keepsBody)
+            #expect(!doubtful.mayEndAsTicket, "the first one may be in the store")
+            #expect(want(&doubtful) == .ask && !doubtful.mayEndAsTicket)
+        }
         var accepted = machine(.parked)
         _ = want(&accepted)
-        accepted.ticketWasAnswered(isFinal: true, isInDoubt: false)
+        accepted.ticketWasAnswered(keepsBody: true, isInDoubt: false)
         #expect(want(&accepted) == .none && accepted.hasAskedForTicket)
         var unkept = machine(.parked)
         _ = want(&unkept)
@@ -147,7 +152,7 @@ struct TicketStepTests {
         var machine = machine(.parked)
         _ = want(&machine)
         machine.becomeTicket(isStored: false)
-        machine.ticketWasAnswered(isFinal: true, isInDoubt: true)
+        machine.ticketWasAnswered(keepsBody: true, isInDoubt: true)
         #expect(want(&machine) == .none)
     }
 

@@ -53,7 +53,10 @@ private struct ExchangeTrial {
             $0.retryOn = [.connectivity, .status(503)]
             $0.preflight = Preflight()
         }
-        machine = ExchangeMachine(for: .store(isStored: false), AttemptRules(policy: policy), phase: phase)
+        // What is accepted before any attempt has a client, who is told at once.
+        let isAtOnce = phase == .collecting(for: .ticket) || phase == .accepting
+        machine = ExchangeMachine(
+            for: isAtOnce ? .client : .store(isStored: false), AttemptRules(policy: policy), phase: phase, ticket: isAtOnce ? .atOnce : .never)
     }
 
     /// - Returns: What the machine answers.

@@ -239,6 +239,19 @@ extension DirectScene {
             name: "early 200, slow origin, client leaves once it has sent", client: sendingFirst,
             origin: answeringEarly(earlySuccess, isSlow: true)),
         DirectScene(
+            name: "client leaves once it has sent, origin answers before it reads",
+            client: { client in
+                client.send(client.head("POST", ["Content-Length: 60000"]))
+                client.send(DirectBytes.first(60_000))
+            },
+            origin: { connection, log in
+                guard let head = connection.readHead() else { return }
+                DirectScene.pause(0.2)
+                connection.write(earlySuccess)
+                DirectScene.pause(0.2)
+                connection.noteBody(of: head, in: log)
+            }, count: 3),
+        DirectScene(
             name: "early 200, client reads first",
             client: { client in
                 client.send(client.head("POST", [length]))
