@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 600
 HOSTILE_SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-direct sim crash test-memory soak mutants bench bench-lists bench-reload check format setup release deb tarball test-package
+.PHONY: help run test test-quick test-direct sim crash test-memory soak mutants bench bench-lists bench-reload check format setup release deb tarball test-package
 .PHONY: test-browser test-reach container container-trial clean
 
 help: ## List these commands
@@ -24,37 +24,41 @@ test: ## Install what is missing, build and pass every test, build the release b
 	@scripts/setup.sh build test
 	@$(MAKE) --no-print-directory check
 	swift build --build-tests
-	@scripts/test.sh $(TESTS)
+	@scripts/test.py $(TESTS)
 	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh && scripts/build-release.sh && scripts/tour.sh; fi
+
+test-quick: ## The units that need no sockets, and one story: a minute when they are built
+	swift build --build-tests
+	@scripts/test.py quick
 
 sim: ## Run the simulation alone; SEED=n runs one seed once more and shows its end
 	swift build --build-tests
-	SIM_SEED=$(SEED) scripts/test.sh --filter LayoverSimulationTests
+	SIM_SEED=$(SEED) scripts/test.py --filter LayoverSimulationTests
 
 crash: ## Kill the proxy 300 times under load and see that nothing accepted is lost (about two minutes); SEED=n, ROUNDS=n
 	@scripts/setup.sh build test
 	swift build --build-tests
-	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.sh --filter CrashTests
+	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) scripts/test.py --filter CrashTests
 
 test-direct: ## Clients and origins with and without Layover between them: both ends must see the same (a minute and a half)
 	@scripts/setup.sh build test
 	swift build --build-tests
-	@scripts/test.sh --filter 'EndToEnd/Direct/'
+	@scripts/test.py --filter 'EndToEnd/Direct/'
 
 test-memory: ## The release binary under a long mixed load, then under valgrind, every byte compared (a quarter of an hour, and a release build)
 	@scripts/setup.sh build test
 	scripts/build-release.sh
 	swift build --build-tests
 	LAYOVER_BINARY=$(CURDIR)/.build/release/layover MEMCHECK_SECONDS=$(MEMCHECK_SECONDS) MIXED_SECONDS=$(MIXED_SECONDS) \
-	    MIXED_SEED=$(SEED) scripts/test.sh --filter MemoryTests
+	    MIXED_SEED=$(SEED) scripts/test.py --filter MemoryTests
 soak: ## Ten minutes of everything mixed, ten with hostile peers; memory, descriptors and threads must not grow; SOAK_SECONDS=n, HOSTILE_SECONDS=n, SEED=n
 	@scripts/setup.sh build test
 	scripts/build-release.sh
 	swift build --build-tests
 	LAYOVER_BINARY=$(CURDIR)/.build/release/layover SOAK_SECONDS=$(SOAK_SECONDS) MIXED_SEED=$(SEED) HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
-		HOSTILE_SEED=$(SEED) scripts/test.sh --filter 'SoakTests|HostileTests'
+		HOSTILE_SEED=$(SEED) scripts/test.py --filter 'SoakTests|HostileTests'
 
-mutants: ## Break one rule after the other and see the simulation fail (about ten minutes)
+mutants: ## Break one rule after the other and see the simulation fail (half an hour)
 	scripts/mutants.sh
 
 bench: ## Compare with Squid, tinyproxy, HAProxy and nginx, and hold 10 000 clients (about ten minutes)
@@ -102,7 +106,7 @@ test-browser: ## The dashboard by axe in all states, its HTML by vnu, and in Fir
 	@scripts/setup.sh build test browser
 	swift build --build-tests
 	@scripts/browser.sh
-	@scripts/test.sh --filter TrustStores
+	@scripts/test.py --filter TrustStores
 
 test-reach: ## Real clients behind `layover exec`: an outage, a 503 and a broken body, by http, tunnel and interception (a quarter of an hour; root)
 	@scripts/setup.sh build test reach
