@@ -1,8 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Runs the tests that are built, and says in the end what failed: the lines that matter are far up by then.
 
-All tests run in two processes side by side, because those from end to end mostly wait. Within a process one test runs after the other:
-many of them measure time.
+One test runs after the other: many of them measure time. With LANES=2 those from end to end, which mostly wait, run beside all others.
 
 Usage: scripts/test.py                      all of them
        scripts/test.py quick                the units that need no sockets, and one story
@@ -62,7 +61,12 @@ class Lane:
 
 
 def main(arguments):
-    chosen = LANES if not arguments else QUICK_LANES if arguments == ["quick"] else [("tests", arguments, 0)]
+    if arguments == ["quick"]:
+        chosen = QUICK_LANES
+    elif not arguments and os.environ.get("LANES") == "2":
+        chosen = LANES
+    else:
+        chosen = [("tests", arguments, 0)]
     lanes = [Lane(*lane) for lane in chosen]
     try:
         failed = [lane for lane in lanes if not lane.end()]

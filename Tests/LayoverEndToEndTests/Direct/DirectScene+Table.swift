@@ -250,7 +250,10 @@ extension DirectScene {
                 connection.write(earlySuccess)
                 DirectScene.pause(0.2)
                 connection.noteBody(of: head, in: log)
-            }, count: 3),
+            },
+            // A client with TLS closes before it has read the tickets of its server, so its kernel resets the connection. The request may then
+            // be lost, without a proxy, too.
+            count: 3, ways: [.plain]),
         DirectScene(
             name: "early 200, client reads first",
             client: { client in

@@ -99,10 +99,13 @@ extension EndToEnd {
         @Test func rejectedHostStaysInterceptedWithoutAWordOfItsRoute() async throws {
             let test = try await RejectingScene(fallback: false)
             let origin = try await test.scene.startOrigin(test.authority.identity)
-            for count in 1...2 {
+            // Where the reset of a closed client overtakes its alert, which happens on a busy machine, the alert is lost.
+            var tries = 0
+            while try await test.status().rejections < 2, tries < 40 {
                 #expect(try await test.pinned().status == 60)
-                try await test.waitForRejections(count)
+                tries += 1
             }
+            #expect(try await test.status().rejections >= 2)
             #expect(try await test.status().fallbacks == 0)
             #expect(try await test.trusting().status == 0, "others are served as before")
             let log = test.scene.layover.process.errors
