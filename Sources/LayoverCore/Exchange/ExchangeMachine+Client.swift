@@ -2,9 +2,9 @@
 extension ExchangeMachine {
     // MARK: The first step
 
-    /// What the loop knows when a request may go for the first time.
+    /// The state of the loop when a request may go for the first time.
     package struct Arrival: Sendable {
-        /// What is known of its origin and its parent proxy; nil: no trouble.
+        /// The trouble of its origin or its parent proxy; nil: none.
         package var notice: OriginNotice?
         package var isInLane: Bool
         /// Whether the store, and with it the tickets of its lane, has not been read yet.
@@ -48,7 +48,7 @@ extension ExchangeMachine {
 
     // MARK: The client leaves
 
-    /// What is known of a request when its client is gone, or may be. Contract: section 2 of the semantics, "When a client is gone".
+    /// The state of a request whose client is gone, or may be. Contract: section 2 of the semantics, "When a client is gone".
     package struct Departure: Sendable {
         package var purpose: RequestPurpose
         package var method: String
@@ -79,9 +79,9 @@ extension ExchangeMachine {
     package enum DepartureStep: Sendable, Hashable {
         /// The request goes on as a ticket.
         case adopt
-        /// It would, but cannot. The reason is recorded, because its client expects the request to be done.
+        /// The request would go on as a ticket, but cannot. The reason is recorded, because the client expects it to be done.
         indirect case notAdopted(AdoptionObstacle, then: DepartureStep)
-        /// It is being accepted as a ticket, and that goes on.
+        /// The acceptance of its ticket goes on.
         case goesOn
         /// The exchange ends, and an attempt under way is aborted.
         case end
@@ -191,14 +191,14 @@ extension ExchangeMachine {
 
     /// Consequence for the client of an entry that the engine has taken out of the set.
     package enum EntryEndStep: Sendable, Hashable {
-        /// It gets the response in hand.
+        /// The client gets the response in hand.
         case deliver
         case answer
-        /// Its response has begun, and is broken off.
+        /// The response has begun, and is broken off.
         case breakOff
-        /// It has left, and the exchange ends.
+        /// The client has left, and the exchange ends.
         case close
-        /// It was answered before.
+        /// The client was answered before.
         case none
     }
 
@@ -218,9 +218,9 @@ extension ExchangeMachine {
 
     /// Consequence of the stop of the proxy for a client without a response.
     package enum CutOffStep: Sendable, Hashable {
-        /// There is nothing to wait for. Those that asked for the same must not wait for what will not come.
+        /// Nothing is left to wait for. Requests with the same key must not wait for what will not come.
         case none
-        /// It is being stored, and is told of its ticket.
+        /// The request is being stored; then the client is told of its ticket.
         case waitForStore
         /// The outcome of the one that goes is the final response here, too.
         case waitForOutcome

@@ -21,7 +21,7 @@ extension ExchangeMachine {
         case none
         /// The body is read to its end before anything else is done: an origin must never get the tokens themselves.
         case readingBody
-        /// Its time came before the request was complete.
+        /// The client's time came before the request was complete.
         case due
         /// The engine is asked, or the body is on its way to the disk.
         case asked
@@ -59,7 +59,7 @@ extension ExchangeMachine {
         return true
     }
 
-    /// What follows the end of a body that was waited for.
+    /// Consequence of the end of a body that was waited for.
     package enum BodyStep: Sendable, Hashable {
         case replaceTokens
         /// As `replaceTokens`. What waits for another ticket is not tried first: it is accepted, and its client is told.
@@ -88,15 +88,15 @@ extension ExchangeMachine {
         }
     }
 
-    /// What follows when a limit, or the disk, does not let the body be kept to its end.
+    /// Consequence of a body that a limit, or the disk, does not let be kept to its end.
     package enum StuckStep: Sendable, Hashable {
-        /// It can be no ticket, and was to become one.
+        /// The request can be no ticket, and was to become one.
         case refuse
         /// The failure that it was collected for is judged.
         case judge
-        /// It is tried as a request that just waits, and its body waits for room.
+        /// The request is tried as one that just waits, and its body waits for room.
         case findDuplicate
-        /// Its body waits for room.
+        /// The body waits for room.
         case wait
         case none
     }
@@ -117,7 +117,7 @@ extension ExchangeMachine {
 
     // MARK: From hold to ticket
 
-    /// What follows when a ticket is wanted.
+    /// Consequence of a ticket that is wanted.
     package enum TicketStep: Sendable, Hashable {
         case ask
         /// The rest of the request is waited for.
@@ -125,7 +125,7 @@ extension ExchangeMachine {
         case decline
         /// As `decline`. The engine is asked again later if the client wants that (`asksAgain`).
         case declineForNow
-        /// It was asked for before.
+        /// The engine was asked before.
         case none
     }
 

@@ -32,7 +32,7 @@ extension Schedule {
 
     /// Has entries that were put aside take their turn at their origins, as far as the parent proxy admits.
     mutating func dispatch(through gate: Origin, now: Timestamp) {
-        // A gate that was forgotten begins anew with its next entry.
+        // A gate whose last entry has left is not known, and has nobody to let go.
         guard origins.isKnown(gate) else { return }
         while parentProxyAdmits(gate, now: now), let place = origins[gate].popNext() {
             guard entries.isCurrent(place), let entry = entries[place.id] else { continue }

@@ -114,7 +114,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
 
     func forgetBody() { request.body = nil }
 
-    /// Looks up the route in a configuration that was read anew. The attempt under way goes on; later ones use the new route.
+    /// Looks up the route after a reload. The attempt under way goes on; later ones use the new route.
     func reroute() {
         // Nothing follows its attempt; or its request, by which the route is found, is being read.
         if !phase.isUnattended, phase != .loading { findRoute() }

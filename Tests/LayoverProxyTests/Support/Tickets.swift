@@ -70,6 +70,16 @@ extension TestProxy {
         }
     }
 
+    /// Has the next attempt of a ticket begin, and the store not give its request until `tickets.goOn()`.
+    func haltWhileReading(_ id: EntryID, after attempt: ScriptedAttempt, _ tickets: TestStore) async throws {
+        attempt.fail(.connectionRefused, phase: .connecting, evidence: .neverSent)
+        _ = try await until(id, is: .waiting)
+        try await tickets.settle()
+        tickets.halt()
+        try await advance(by: .seconds(6))
+        try await tickets.waitForWork()
+    }
+
     /// Nobody has an attempt to make, and nothing was handed to the upstream besides what the test saw.
     func expectAttempts(_ count: Int) async throws {
         try await settle()
