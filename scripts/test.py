@@ -25,7 +25,8 @@ QUICK_LANES = [
     ("story", ["--filter", "postArrivesOnceAndComplete"], 0),
     ("units", ["--filter", f"Layover({UNITS})Tests|RetryTests", "--skip", QUICK_SKIPS], 0),
 ]
-FAILURES = re.compile(r"recorded an issue|Fatal error|Crash|with .* issues?\.$")
+# A test may have any of these words in its name but the punctuation.
+FAILURES = re.compile(r"recorded an issue|failed after .* issues?\.$|Fatal error: |\*\*\* (Program crashed|Signal)|^Program crashed: ")
 # Lines of failures that are shown again. Default: 20.
 FAILURES_SHOWN = 20
 

@@ -39,16 +39,28 @@ struct IncidentTally: Sendable {
     /// The number of members that go on without a person, by their attempts.
     private var automatic: [Attempts: Int] = [:]
 
-    mutating func add(_ share: Share) { change(by: 1, share) }
-    mutating func remove(_ share: Share) { change(by: -1, share) }
+    mutating func add(_ share: Share) {
+        change(by: 1, share, differingFrom: nil)
+    }
 
-    private mutating func change(by one: Int, _ share: Share) {
-        count += one
-        if share.isRetryable { retryableCount += one }
-        if let way = share.way { Self.change(&ways, by: one, way) }
-        Self.change(&attempts, by: one, share.attempts)
-        guard share.isAutomatic else { return }
-        automaticCount += one
+    mutating func remove(_ share: Share) {
+        change(by: -1, share, differingFrom: nil)
+    }
+
+    /// A member has changed: only what differs is counted anew.
+    mutating func change(_ before: Share, to after: Share) {
+        change(by: -1, before, differingFrom: after)
+        change(by: 1, after, differingFrom: before)
+    }
+
+    private mutating func change(by one: Int, _ share: Share, differingFrom other: Share?) {
+        if other == nil { count += one }
+        if share.isRetryable, other?.isRetryable != true { retryableCount += one }
+        if let way = share.way, other?.way != way { Self.change(&ways, by: one, way) }
+        let hasOtherAttempts = other?.attempts != share.attempts
+        if hasOtherAttempts { Self.change(&attempts, by: one, share.attempts) }
+        guard share.isAutomatic, hasOtherAttempts || other?.isAutomatic != true else { return }
+        if other?.isAutomatic != true { automaticCount += one }
         Self.change(&automatic, by: one, share.attempts)
     }
 

@@ -14,7 +14,10 @@ struct Incidents: Sendable {
         var topic: Topic { Topic(kind: kind, scope: scope) }
         fileprivate(set) var since: Timestamp
         fileprivate(set) var cause: Incident.Cause?
-        fileprivate(set) var members: Set<EntryID> = []
+        fileprivate(set) var memberCount = 0
+        /// The members, in the order of joining. One that has left is passed over, and thrown out when there are too many of them;
+        /// one that has come again stands there twice (`Schedule.members(of:)`).
+        fileprivate(set) var joined: [EntryID] = []
         /// Members that wait and come after no others, by their due times. An item is stale when its entry has another due time,
         /// waits no longer, or is in another incident.
         fileprivate(set) var dues = PendingHeap<Timestamp, EntryID>()
@@ -39,11 +42,11 @@ struct Incidents: Sendable {
 
     // MARK: Membership
 
+    /// An entry that is in no incident joins one.
+    ///
     /// - Parameter since: When its outage began, where that is known to have been before now.
     /// - Returns: The incident of the new member.
-    mutating func join(
-        _ entry: Entry, _ topic: Topic, since: Timestamp?, now: Timestamp
-    ) -> IncidentID {
+    mutating func join(_ member: EntryID, _ failure: Failure?, _ topic: Topic, since: Timestamp?, now: Timestamp) -> IncidentID {
         let id = idByTopic[topic] ?? IncidentID(using: &generator)
         if states[id] == nil {
             states[id] = IncidentState(id: id, kind: topic.kind, scope: topic.scope, since: since ?? now)
@@ -51,9 +54,20 @@ struct Incidents: Sendable {
             opened.append(id)
         }
         if let since, let known = states[id]?.since { states[id]?.since = min(known, since) }
-        states[id]?.members.insert(entry.id)
-        noteCause(entry.lastFailure, of: id)
+        states[id]?.memberCount += 1
+        states[id]?.joined.append(member)
+        noteCause(failure, of: id)
         return id
+    }
+
+    func hasManyThatLeft(_ id: IncidentID) -> Bool { states[id].map { $0.joined.count > 100 + 2 * $0.memberCount } ?? false }
+
+    /// - Parameter isMember: Whether an entry is in an incident now, but for the last that has joined.
+    mutating func dropThoseThatLeft(_ id: IncidentID, isMember: (EntryID, IncidentID) -> Bool) {
+        guard let last = states[id]?.joined.popLast() else { return }
+        var known: Set = [last]
+        states[id]?.joined.removeAll { !isMember($0, id) || !known.insert($0).inserted }
+        states[id]?.joined.append(last)
     }
 
     /// The first failure of a member is the incident's cause.
@@ -62,9 +76,12 @@ struct Incidents: Sendable {
         states[id]?.cause = Incident.Cause(kind: failure.kind, phase: failure.phase)
     }
 
+    /// A member leaves its incident.
+    ///
     /// - Returns: The incident if it is over, and was reported before.
-    mutating func leave(_ member: EntryID, _ id: IncidentID) -> IncidentState? {
-        guard states[id]?.members.remove(member) != nil, let state = states[id], state.members.isEmpty else { return nil }
+    mutating func leave(_ id: IncidentID) -> IncidentState? {
+        states[id]?.memberCount -= 1
+        guard states[id]?.memberCount == 0, let state = states[id] else { return nil }
         states[id] = nil
         idByTopic[state.topic] = nil
         guard let index = opened.firstIndex(of: id) else { return state }
@@ -84,7 +101,7 @@ struct Incidents: Sendable {
     /// Drops what is stale at the beginning, and all of it where it would pile up.
     mutating func dropStaleDues(of id: IncidentID, _ isCurrent: (EntryID, Timestamp) -> Bool) {
         while let first = states[id]?.dues.first, !isCurrent(first.value, first.key) { _ = states[id]?.dues.popFirst() }
-        guard let state = states[id], state.dues.count > 100 + 3 * state.members.count else { return }
+        guard let state = states[id], state.dues.count > 100 + 3 * state.memberCount else { return }
         var known: Set<EntryID> = []
         states[id]?.dues.removeAll { dueAt, member in !isCurrent(member, dueAt) || !known.insert(member).inserted }
     }
@@ -117,11 +134,11 @@ struct Incidents: Sendable {
 
     func isExhausted(_ id: IncidentID?) -> Bool { id.flatMap { states[$0] }?.isExhausted ?? false }
 
-    /// - Returns: The members, if this is new.
-    mutating func exhaust(_ id: IncidentID?) -> Set<EntryID> {
-        guard let id, let state = states[id], !state.isExhausted else { return [] }
+    /// - Returns: Whether this is new.
+    mutating func exhaust(_ id: IncidentID?) -> Bool {
+        guard let id, states[id]?.isExhausted == false else { return false }
         states[id]?.isExhausted = true
-        return state.members
+        return true
     }
 
     /// An origin answers: entries that wait for it have new attempts.
@@ -139,7 +156,7 @@ extension Incident {
     init(_ state: Incidents.IncidentState, _ tally: IncidentTally, nextAttemptAt: Timestamp?) {
         self.init(
             id: state.id, kind: state.kind, scope: state.scope, since: state.since, cause: state.cause,
-            waiting: state.members.count, automaticLeft: tally.attemptsLeft, automaticMax: tally.attemptsMax,
+            waiting: state.memberCount, automaticLeft: tally.attemptsLeft, automaticMax: tally.attemptsMax,
             nextAttemptAt: nextAttemptAt, manualOnly: tally.isManualOnly, canRetry: state.kind == .outage || tally.hasRetryable)
     }
 }

@@ -22,7 +22,10 @@ struct LatestPuts: Sendable {
 
     /// A request has joined.
     mutating func add(_ entry: Entry) {
-        guard entry.method == "PUT", entry.policy.coalesce == .lastPut else { return puts[entry.url] = nil }
+        guard entry.method == "PUT", entry.policy.coalesce == .lastPut else {
+            if !isEmpty { puts[entry.url] = nil }
+            return
+        }
         puts[entry.url, default: []].append(
             LatestPut(id: entry.id, sequence: entry.sequence, lane: entry.lane, preconditions: entry.preconditions))
     }

@@ -7,7 +7,10 @@ struct PutCoalescing {
     ///
     /// - Parameter supersedes: Whether it may take the places of older ones now.
     func joined(supersedes: Bool, _ schedule: inout Schedule) {
-        guard let entry = schedule.entries[id] else { return }
+        if let entry = schedule.entries[id] { joined(entry, supersedes: supersedes, &schedule) }
+    }
+
+    func joined(_ entry: Entry, supersedes: Bool, _ schedule: inout Schedule) {
         if entry.method != "PUT", let lane = entry.lane { schedule.lanes.noteOther(lane, sequence: entry.sequence) }
         schedule.puts.add(entry)
         if supersedes { takePlaces(&schedule) } else if entry.isBodyReplayable { schedule.puts.forgetOlder(than: entry) }

@@ -41,23 +41,41 @@ struct EntryTable: Sendable {
                 if let entry { append(entry, id) }
                 return
             }
-            let before = chunks[Self.chunk(place)][Self.offset(place)]?.counted
+            let before = counted(at: place)
             yield &chunks[Self.chunk(place)][Self.offset(place)]
-            let after = chunks[Self.chunk(place)][Self.offset(place)]?.counted
+            let after = counted(at: place)
             if before != after { count(before, after) }
             if after == nil { close(place, of: id) }
         }
     }
 
+    func contains(_ id: EntryID) -> Bool { places[id] != nil }
+
     /// Shows each entry where it lies, in no order: to copy one takes longer than most of what is asked of it.
     func forEach(_ body: (Entry) -> Void) {
-        for chunk in chunks {
-            chunk.withUnsafeBufferPointer { slots in
-                // No slot is nil now, and one that is not begins with its entry.
-                precondition(MemoryLayout<Entry?>.stride == MemoryLayout<Entry>.stride)
-                slots.withMemoryRebound(to: Entry.self) { for index in $0.indices { body($0[index]) } }
-            }
+        // No slot is nil now.
+        for chunk in chunks { Self.show(chunk) { for index in $0.indices { body($0[index]) } } }
+    }
+
+    /// Shows one entry where it lies.
+    ///
+    /// - Returns: Nil if there is no such entry.
+    func show<Answer>(_ id: EntryID, _ body: (Entry) -> Answer) -> Answer? {
+        places[id].map { place in Self.show(chunks[Self.chunk(place)]) { body($0[Self.offset(place)]) } }
+    }
+
+    private static func show<Answer>(_ chunk: [Entry?], _ body: (UnsafeBufferPointer<Entry>) -> Answer) -> Answer {
+        chunk.withUnsafeBufferPointer { slots in
+            // A slot that is not nil begins with its entry.
+            precondition(MemoryLayout<Entry?>.stride == MemoryLayout<Entry>.stride)
+            return slots.withMemoryRebound(to: Entry.self, body)
         }
+    }
+
+    /// What the entry at a place is counted by; nil if it has just been taken out.
+    private func counted(at place: Int32) -> Entry.Counted? {
+        if case .none = chunks[Self.chunk(place)][Self.offset(place)] { return nil }
+        return Self.show(chunks[Self.chunk(place)]) { $0[Self.offset(place)].counted }
     }
 
     /// Whether an entry still waits where it was put.
@@ -65,6 +83,9 @@ struct EntryTable: Sendable {
         guard let entry = self[place.id], entry.state == .waiting else { return false }
         return entry.placement == place.placement
     }
+
+    /// Whether an entry is in an incident now.
+    func isMember(_ id: EntryID, of incident: IncidentID) -> Bool { show(id) { $0.incident == incident } ?? false }
 
     /// The ids of all entries in the order of their arrival: what a fact does to many must not hang on the order
     /// of a dictionary.
@@ -89,6 +110,10 @@ struct EntryTable: Sendable {
     }
 
     private mutating func count(_ before: IncidentTally.Share?, _ after: IncidentTally.Share?) {
+        if let before, let after, before.incident == after.incident {
+            incidentTallies[before.incident]?.change(before, to: after)
+            return
+        }
         if let before {
             incidentTallies[before.incident]?.remove(before)
             if incidentTallies[before.incident]?.count == 0 { incidentTallies[before.incident] = nil }
@@ -99,14 +124,17 @@ struct EntryTable: Sendable {
     /// The ids in the order of arrival.
     func inOrder(_ ids: some Sequence<EntryID>) -> [EntryID] {
         // Only what is sorted is copied, once each.
-        let found = ids.compactMap { id in places[id].map { (sequence(at: $0), id) } }
+        let found = ids.compactMap { id in show(id) { ($0.sequence, id) } }
         return found.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    private func sequence(at place: Int32) -> Int { chunks[Self.chunk(place)][Self.offset(place)]?.sequence ?? 0 }
-
     /// All in the order of arrival. Some may have left meanwhile.
     mutating func inOrder() -> [ArrivalOrder.Item] { arrivals.sorted() }
+
+    /// Adds an entry that is not there.
+    mutating func insert(_ entry: Entry) {
+        if contains(entry.id) { self[entry.id] = entry } else { append(entry, entry.id) }
+    }
 
     mutating func reserveCapacity(_ count: Int) { places.reserveCapacity(count) }
 

@@ -53,7 +53,7 @@ extension PendingSet {
     ) -> (EntryCommandResult, [PendingAction]) {
         guard let incident = schedule.incidents[id] else { return (.unknown, []) }
         guard schedule.view(of: incident, now: now).actions.contains(command) else { return (.conflict, []) }
-        let members = entries.inOrder(incident.members)
+        let members = schedule.members(of: id)
         return (.done, commanded(command, each: members, by: author, reason: reason, now: now).1)
     }
 

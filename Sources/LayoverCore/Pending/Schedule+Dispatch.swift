@@ -34,16 +34,16 @@ extension Schedule {
     }
 
     /// Makes what any heap says of a waiting entry stale.
-    private mutating func newPlace(of id: EntryID, _ turn: Entry.Turn) -> EntryPlace {
-        // An id without an entry has no place anywhere.
-        var placement: UInt32 = 0
-        entries[id]?.amend { entry in
+    private mutating func newPlace(of entry: Entry, _ turn: Entry.Turn) -> EntryPlace {
+        let place = EntryPlace(id: entry.id, placement: entry.placement &+ 1)
+        entries[entry.id]?.amend { entry in
             entry.fullState = .waiting(turn)
-            entry.placement &+= 1
-            placement = entry.placement
+            entry.placement = place.placement
         }
-        noteWait(of: id)
-        return EntryPlace(id: id, placement: placement)
+        var isBlocked = false
+        if case .blocked = turn { isBlocked = true }
+        noteWait(of: entry, in: entry.incident, isBlocked: isBlocked)
+        return place
     }
 
     /// Puts a waiting entry where its due time and its gate will find it.
@@ -51,13 +51,30 @@ extension Schedule {
         guard let entry = entries[id], entry.state == .waiting else { return }
         guard blocker(of: entry) == nil else { return block(id, isAskedFor: false) }
         guard entry.hasGoodCredentials(at: now) else { return ask(id, .credentialsExpired, now: now) }
-        let place = newPlace(of: id, .due)
+        awaitDueTime(entry, at: newPlace(of: entry, .due), now: now)
+    }
+
+    private mutating func awaitDueTime(_ entry: Entry, at place: EntryPlace, now: Timestamp) {
         // mutant: forgotten-timer
         timers.add(.due(place), at: max(entry.dueAt, now))
-        if entry.isWokenByOrigin {
-            let gate = shutGate(before: entry) ?? entry.origin
-            origins[gate].addWaiting(place, dueAt: entry.dueAt)
-            origins[gate].dropStalePlaces { entries.isCurrent($0) }
+        guard entry.isWokenByOrigin else { return }
+        let gate = shutGate(before: entry) ?? entry.origin
+        origins[gate].addWaiting(place, dueAt: entry.dueAt)
+        origins[gate].dropStalePlaces { entries.isCurrent($0) }
+    }
+
+    /// Inserts an entry that waits, and comes after no other, with its place.
+    mutating func insert(_ entry: Entry, _ turn: Entry.Turn, now: Timestamp) {
+        var entry = entry
+        entry.fullState = .waiting(turn)
+        entry.placement &+= 1
+        insert(entry, now: now)
+        noteWait(of: entry, in: entry.incident, isBlocked: false)
+        let place = EntryPlace(id: entry.id, placement: entry.placement)
+        switch turn {
+        case .due: awaitDueTime(entry, at: place, now: now)
+        case .eligible(let trigger): origins[entry.origin].addEligible(place, of: entry, isAskedFor: trigger == .admin)
+        case .blocked: break
         }
     }
 
@@ -67,7 +84,7 @@ extension Schedule {
         guard blocker(of: entry) == nil else { return block(id, isAskedFor: trigger == .admin) }
         // The command of a person outranks the priority; what is eligible already keeps its place.
         guard entry.eligibleBy == nil || trigger == .admin else { return }
-        let place = newPlace(of: id, .eligible(trigger))
+        let place = newPlace(of: entry, .eligible(trigger))
         origins[entry.origin].addEligible(place, of: entry, isAskedFor: trigger == .admin)
         origins[entry.origin].dropStalePlaces { entries.isCurrent($0) }
     }
@@ -80,9 +97,10 @@ extension Schedule {
 
     /// Takes note that a waiting entry cannot go before others.
     mutating func block(_ id: EntryID, isAskedFor: Bool) {
+        guard let entry = entries[id] else { return }
         var wasAskedFor = false
-        if case .waiting(.blocked(let before)) = entries[id]?.fullState { wasAskedFor = before }
-        _ = newPlace(of: id, .blocked(isAskedFor: isAskedFor || wasAskedFor))
+        if case .waiting(.blocked(let before)) = entry.fullState { wasAskedFor = before }
+        _ = newPlace(of: entry, .blocked(isAskedFor: isAskedFor || wasAskedFor))
     }
 
     /// Lets a blocked entry go on if it is free now.

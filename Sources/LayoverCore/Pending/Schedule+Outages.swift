@@ -24,30 +24,29 @@ extension Schedule {
         lookForStrays()
     }
 
+    /// The members of an incident, in the order of their arrival.
+    func members(of id: IncidentID) -> [EntryID] {
+        entries.inOrder(Set((incidents[id]?.joined ?? []).filter { entries.isMember($0, of: id) }))
+    }
+
     // MARK: Due times
 
     /// A waiting entry has another place, or is in another incident.
-    mutating func noteWait(of id: EntryID) {
-        guard let entry = entries[id], entry.state == .waiting else { return }
-        guard let incident = entry.incident else {
-            if waitsForWhatIsAway(entry) { strays.add(id) }
+    ///
+    /// - Parameter isBlocked: Whether it cannot go before others now.
+    mutating func noteWait(of entry: Entry, in incident: IncidentID?, isBlocked: Bool) {
+        guard let incident else {
+            if waitsForWhatIsAway(entry) { strays.add(entry.id) }
             return
         }
-        noteWait(of: entry, in: incident)
-    }
-
-    /// An entry is in this incident; if it waits, it has a due time there.
-    mutating func noteWait(of entry: Entry, in incident: IncidentID) {
-        guard entry.state == .waiting, !entry.isBlocked else { return }
-        incidents.waits(entry.id, until: entry.dueAt, in: incident, isCurrent: isDue(in: incident))
+        if !isBlocked { incidents.waits(entry.id, until: entry.dueAt, in: incident, isCurrent: isDue(in: incident)) }
     }
 
     /// Whether an entry waits for a due time as a member of an incident.
     func isDue(in incident: IncidentID) -> (EntryID, Timestamp) -> Bool {
         let entries = entries
         return { id, dueAt in
-            guard let entry = entries[id], entry.incident == incident, entry.dueAt == dueAt else { return false }
-            return entry.state == .waiting && !entry.isBlocked
+            entries.show(id) { $0.incident == incident && $0.dueAt == dueAt && $0.state == .waiting && !$0.isBlocked } ?? false
         }
     }
 

@@ -113,7 +113,7 @@ struct Schedule: Sendable {
     // MARK: Entries
 
     mutating func insert(_ entry: Entry, now: Timestamp) {
-        entries[entry.id] = entry
+        entries.insert(entry)
         origins[entry.origin].joined(entry.policy)
         limitCanaryDelay(of: entry.origin, now: now)
         joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
@@ -281,7 +281,8 @@ struct Schedule: Sendable {
     /// A ticket asks a person, a request that a client holds does as its policy says. An attempt under way goes on: what
     /// follows it is decided by the policy as it is then.
     mutating func stopIfRisky(_ id: EntryID, now: Timestamp) {
-        guard entries[id]?.isRisky == true, let entry = entries[id], entry.state != .attempting, entry.why != .maybeApplied else { return }
+        guard entries.show(id, { $0.isRisky }) == true, let entry = entries[id], entry.state != .attempting, entry.why != .maybeApplied
+        else { return }
         if entry.ticket != nil || entry.policy.maybeAppliedRule() == .ask { return ask(id, .maybeApplied, now: now) }
         end(id, as: .failed, .maybeApplied, now: now)
     }

@@ -61,7 +61,7 @@ package struct TicketRecord: StandingRequest, Sendable, Hashable {
         record.lastFailureAt = lastFailureAt.map(moved)
         if let settledBy { record.settledBy?.at = moved(settledBy.at) }
         if let command = lastCommand { record.lastCommand?.at = moved(command.at) }
-        record.attempts = attempts.shifted(by: clock.offset)
+        if !attempts.records.isEmpty { record.attempts = attempts.shifted(by: clock.offset) }
         return record
     }
 }

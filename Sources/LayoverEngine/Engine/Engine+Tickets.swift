@@ -73,8 +73,10 @@ extension Engine {
         // Tickets with parents come last, all together: the states of the parents are known then.
         var dependent: [TicketRecord] = []
         try store.readLive { portion in
+            // Most portions have none, and to copy them takes time.
+            guard portion.contains(where: { !$0.parents.isEmpty }) else { return restoreTickets(portion, ended: [:]) }
             dependent += portion.filter { !$0.parents.isEmpty }
-            restoreTickets(portion.filter(\.parents.isEmpty), ended: [:])
+            restoreTickets(portion.filter { $0.parents.isEmpty }, ended: [:])
         }
         let unknown = Set(dependent.flatMap(\.parents)).subtracting(dependent.map(\.id))
             .filter { !pending.isLive($0) }
@@ -118,13 +120,14 @@ extension Engine {
 
     private func restoreTickets(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
         let now = clock.now()
-        let known = records.map { record in
-            var record = record.shifted(by: -ticketClock)
+        let shift = -ticketClock
+        let known = records.indices.map { index in
+            var record = records[index].shifted(by: shift)
             let standing = routes.standing(of: record)
             record.route = standing.route
             // A wall clock that was set back while the machine was off must not make a ticket wait longer than its delay.
-            let delay = record.dueAt - (record.lastFailureAt ?? record.parkedAt)
-            record.dueAt = min(record.dueAt, now + delay)
+            let delay = record.standing.dueAt - (record.standing.lastFailureAt ?? record.standing.parkedAt)
+            record.standing.dueAt = min(record.standing.dueAt, now + delay)
             return (record: record, policy: standing.policy)
         }
         var parentProxyGates: [EntryID: Origin] = [:]

@@ -149,7 +149,7 @@ extension Exchange {
 
     /// - Returns: Whether the client has its final response, or gets none.
     func cutOff() -> Bool {
-        guard let client else { return true }
+        guard client != nil else { return true }
         switch machine.cutOff(departure, hasJoined: keySearch?.hasJoined == true) {
         case .none:
             tellOthers(.cutOff(mayHaveBeenSent: true), wasSent: false)

@@ -59,11 +59,11 @@ enum PasswordInput {
         }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
-        FileHandle.standardError.write(Data(prompt.utf8))
-        // What was typed before the question is no part of the answer.
         modesBefore = before
         restoreOnSignals()
+        // What was typed before the question is no part of the answer. The question comes last: who answers it at once finds all ready.
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        FileHandle.standardError.write(Data(prompt.utf8))
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             for number in signalsThatEnd { signal(number, SIG_DFL) }

@@ -52,4 +52,20 @@ struct DecisionIncidentTests {
         }
         #expect(Set(ids).count == 100)
     }
+
+    /// The same request leaves the incident and joins it again and again.
+    @Test mutating func memberThatComesAgainCountsOnce() throws {
+        let other = bench.parked(.reset, policy: asking, asks: .maybeApplied)
+        let id = bench.parked(.reset, policy: asking, asks: .maybeApplied)
+        for _ in 0..<500 {
+            _ = bench.command(.force, id, acknowledgement: EntryCommand.duplicateRisk)
+            _ = bench.fail(id, .reset, asks: .maybeApplied, rule: .onMaybeApplied)
+        }
+        let decision = try #require(incident(of: id))
+        #expect(decision.waiting == 2)
+        #expect(bench.set.schedule.members(of: decision.id) == [other, id])
+        #expect(bench.set.schedule.incidents[decision.id]?.joined.count ?? .max < 200, "who has left is thrown out")
+        #expect(bench.set.commanded(.cancel, incident: decision.id, now: bench.now).0 == .done)
+        #expect(bench.set.incidentCount == 0)
+    }
 }

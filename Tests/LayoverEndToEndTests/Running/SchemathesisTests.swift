@@ -47,7 +47,7 @@ extension EndToEnd {
                 "LAYOVER_TOKEN": token ?? "", "PYTHONDONTWRITEBYTECODE": "1",
             ]
             let result = try await Command("\(python)/bin/schemathesis", arguments).with(environment).within(namespace)
-                .run(within: .seconds(170))
+                .run(within: .seconds(600))
             #expect(result.status == 0, "\(result.output.suffix(12_000))\(result.errors)")
             #expect(result.output.contains("Stateful"), "it ran to its end")
             #expect(!layover.process.hasEnded)

@@ -289,10 +289,11 @@ extension Referee {
             whatWaitsForAnOriginIsInItsIncident(entry, pending)
         }
         for line in pending.schedule.incidents.states.values
-        where line.members.isEmpty || line.members != members[line.id]
+        where line.memberCount == 0 || line.memberCount != members[line.id]?.count
+            || Set(pending.schedule.members(of: line.id)) != members[line.id]
             || pending.schedule.incidents.idByTopic[line.topic] != line.id
         {
-            breach("incidentsMatchTheirEntries", "\(line.scope) has \(line.members.count)")
+            breach("incidentsMatchTheirEntries", "\(line.scope) has \(line.memberCount)")
         }
         for line in pending.schedule.incidents.states.values { viewsMatchTheirMembers(line, pending) }
         if members.count != pending.schedule.incidents.states.count || members.count != pending.schedule.incidents.idByTopic.count {
@@ -316,7 +317,7 @@ extension Referee {
     private func viewsMatchTheirMembers(_ line: Incidents.IncidentState, _ pending: PendingSet) {
         let now = simulation.time.now()
         let view = pending.schedule.view(of: line, now: now)
-        let members = line.members.compactMap { pending.entry($0, now: now) }
+        let members = pending.schedule.members(of: line.id).compactMap { pending.entry($0, now: now) }
         let automatic = members.filter { $0.state == .waiting || $0.state == .attempting }
         let maxes = members.map(\.policy.automaticAttemptsMax)
         let lefts = automatic.map { (left: $0.automaticLeft, asks: $0.policy.onExhausted == .ask) }

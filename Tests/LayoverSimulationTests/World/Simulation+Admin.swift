@@ -82,7 +82,7 @@ extension Simulation {
         }
         guard let line = lines.randomElement(using: &generator) else { return }
         let command: EntryCommand = chance(80) ? .retry : .cancel
-        let members = liveEntries.filter { line.members.contains($0.id) }
+        let members = liveEntries.filter { $0.incident == line.id }
         let result = engine.assumeIsolated { $0.apply(command, incident: line.id).0 }
         trace { "\(command.rawValue) of an incident of \(members.count): \(result.rawValue)" }
         for entry in members where entry.actions.contains(command) { referee.accepted(command, entry) }

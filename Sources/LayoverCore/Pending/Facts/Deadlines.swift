@@ -25,7 +25,7 @@ struct Deadlines {
     /// An attempt in flight may go on until the end of `lifetime`; if it fails before, the entry ends then.
     func expire(_ schedule: inout Schedule) {
         // A reload may have moved the end; its own timer comes up then.
-        guard let expiresAt = schedule.entries[id]?.expiresAt, expiresAt <= now, let entry = schedule.entries[id] else { return }
+        guard schedule.entries.show(id, { $0.expiresAt <= now }) == true, let entry = schedule.entries[id] else { return }
         // mutant: unattended-without-end
         if entry.isUnattended { return schedule.unattendedIsOver(id, now: now) }
         if let attempt = entry.attempt { return endAttempt(attempt, of: entry, &schedule) }

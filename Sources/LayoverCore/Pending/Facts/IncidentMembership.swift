@@ -25,12 +25,27 @@ struct IncidentMembership {
     }
 
     private func join(_ entry: Entry, _ kind: Incident.Kind, since: Timestamp? = nil, _ schedule: inout Schedule) {
-        let isOfNetwork = kind == .outage && (schedule.mode == .offline || schedule.isNetworkAway)
-        let topic = Incidents.Topic(kind: kind, scope: isOfNetwork ? .network : scope(of: entry, kind, schedule))
-        let incident = schedule.incidents.join(entry, topic, since: since, now: now)
+        let incident = incident(for: entry, kind, since: since, &schedule)
         schedule.entries[id]?.incident = incident
-        schedule.noteWait(of: entry, in: incident)
+        if entry.state == .waiting { schedule.noteWait(of: entry, in: incident, isBlocked: entry.isBlocked) }
+    }
+
+    /// A ticket of an earlier run that is about to join the set joins its outage of then, or that of what it waits for now.
+    ///
+    /// - Parameter since: When its outage of then began; nil if it waited in none.
+    func joinOutage(_ entry: inout Entry, since: Timestamp?, _ schedule: inout Schedule) {
+        guard since != nil || schedule.waitsForWhatIsAway(entry) else { return }
+        entry.incident = incident(for: entry, .outage, since: since, &schedule)
+    }
+
+    private func incident(for entry: Entry, _ kind: Incident.Kind, since: Timestamp?, _ schedule: inout Schedule) -> IncidentID {
+        let topic = Incidents.Topic(kind: kind, scope: scope(of: entry, kind, schedule))
+        let incident = schedule.incidents.join(id, entry.lastFailure, topic, since: since, now: now)
+        if schedule.incidents.hasManyThatLeft(incident) {
+            schedule.incidents.dropThoseThatLeft(incident, isMember: schedule.entries.isMember)
+        }
         touch(incident, &schedule)
+        return incident
     }
 
     /// Entries that wait for what is away join its incident, a portion at the end of each fact.
@@ -48,6 +63,7 @@ struct IncidentMembership {
     }
 
     private func scope(of entry: Entry, _ kind: Incident.Kind, _ schedule: Schedule) -> Incident.Scope {
+        if kind == .outage, schedule.mode == .offline || schedule.isNetworkAway { return .network }
         let isOfParentProxy = entry.lastFailure.map { $0.kind == .parentProxyUnreachable } ?? true
         guard kind == .outage, isOfParentProxy, let gate = entry.parentProxyGate, schedule.origins.isShut(gate) || entry.lastFailure != nil
         else { return .origin(entry.origin) }
@@ -86,7 +102,7 @@ struct IncidentMembership {
     /// The entry may have left the set.
     func leave(_ incident: IncidentID?, _ schedule: inout Schedule) {
         guard let incident else { return }
-        if let closed = schedule.incidents.leave(id, incident) {
+        if let closed = schedule.incidents.leave(incident) {
             schedule.actions.append(.incident(.closed, schedule.view(of: closed, now: now)))
         }
         touch(incident, &schedule)
@@ -106,7 +122,8 @@ struct IncidentMembership {
 
     /// The entry has used up its attempts and asks. The others of its rule that wait for the same origin ask with it.
     func exhausted(_ schedule: inout Schedule) {
-        for member in schedule.entries.inOrder(schedule.incidents.exhaust(schedule.entries[id]?.incident)) {
+        guard let incident = schedule.entries[id]?.incident, schedule.incidents.exhaust(incident) else { return }
+        for member in schedule.members(of: incident) {
             IncidentMembership(id: member, now: now).askIfExhausted(&schedule)
         }
     }

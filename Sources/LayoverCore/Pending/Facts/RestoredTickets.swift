@@ -12,21 +12,25 @@ struct RestoredTickets {
         _ schedule: inout Schedule, _ admission: inout Admission, using generator: inout some RandomNumberGenerator
     ) {
         schedule.entries.reserveCapacity(schedule.entries.count + records.count)
-        // First all of them, then what they are to each other, and only then which of them go.
-        for (record, policy) in records { insert(record, policy, &schedule, &admission) }
-        for (record, _) in records { schedule.stopIfRisky(record.id, now: now) }
-        for (record, _) in records { joinParents(record, &schedule) }
-        // mutant: incident-forgotten
-        for (record, _) in records { rejoinIncident(record.id, &schedule) }
-        for (record, _) in records { place(record, &schedule) }
+        // In place: to copy the records takes a tenth of the time.
+        records.withUnsafeBufferPointer { records in
+            // First all of them, then what they are to each other, and only then which of them go.
+            let related = records.indices.filter { !insert(records[$0].record, records[$0].policy, &schedule, &admission) }
+            for index in related { schedule.stopIfRisky(records[index].record.id, now: now) }
+            for index in related { joinParents(records[index].record, &schedule) }
+            // mutant: incident-forgotten
+            for index in related { rejoinIncident(records[index].record.id, &schedule) }
+            for index in related { place(records[index].record, &schedule) }
+        }
         // Of portions only the last one knows every outage.
         if !schedule.isRestoring { schedule.restarted() }
     }
 
+    /// - Returns: Whether that was all: it waits, and what it waits for depends on no other ticket.
     private func insert(
         _ record: TicketRecord, _ policy: Policy, _ schedule: inout Schedule, _ admission: inout Admission
-    ) {
-        guard schedule.entries[record.id] == nil else { return }
+    ) -> Bool {
+        guard !schedule.entries.contains(record.id) else { return false }
         admission.skipSequences(to: record.sequence)
         var entry = Entry(record, policy: admission.shared(policy))
         entry.parentProxyGate = parentProxyGates[record.id]
@@ -36,11 +40,29 @@ struct RestoredTickets {
         // Held back it goes only when a person asks for it, and that was not so.
         if entry.state == .waiting, entry.isHeldBack, !record.isAskedFor { entry.fullState = .held }
         entry.lane = entry.lane.map(schedule.lanes.shared)
-        schedule.insert(entry, now: now)
+        let isAlone =
+            entry.state == .waiting && entry.lane == nil && record.parents.isEmpty && !entry.isRisky && entry.expiresAt > now
+            && entry.hasGoodCredentials(at: now)
+        if isAlone {
+            // mutant: incident-forgotten.2
+            let since = entry.isOfOutage ? entry.outageBeganAt : nil
+            IncidentMembership(id: record.id, now: now).joinOutage(&entry, since: since, &schedule)
+            schedule.insert(entry, turn(of: entry, record, schedule), now: now)
+        } else {
+            schedule.insert(entry, now: now)
+        }
         schedule.origins[record.origin].gate.startCarefully()
         if let gate = entry.parentProxyGate { schedule.origins[gate].gate.startCarefully() }
-        PutCoalescing(id: record.id, now: now).joined(supersedes: false, &schedule)
+        PutCoalescing(id: record.id, now: now).joined(entry, supersedes: false, &schedule)
         if wasUnderWay { schedule.change(record.id) }
+        return isAlone
+    }
+
+    /// What a ticket waits for that comes after no other.
+    private func turn(of entry: Entry, _ record: TicketRecord, _ schedule: Schedule) -> Entry.Turn {
+        if record.isAskedFor, record.state == .waiting { return .eligible(.admin) }
+        let isDue = entry.dueAt <= now && entry.hasGoodCredentials(at: now) && schedule.shutGate(before: entry) == nil
+        return isDue ? .eligible(.dueTime) : .due
     }
 
     private func joinParents(_ record: TicketRecord, _ schedule: inout Schedule) {
@@ -58,7 +80,8 @@ struct RestoredTickets {
 
     /// A ticket of an earlier run waits on in the outage in which it waited then.
     private func rejoinIncident(_ id: EntryID, _ schedule: inout Schedule) {
-        guard let kind = schedule.entries[id]?.lastIncidentKind, let entry = schedule.entries[id] else { return }
+        let last = schedule.entries.show(id) { $0.lastIncidentKind } ?? nil
+        guard let kind = last, let entry = schedule.entries[id] else { return }
         let since = kind == .decision ? entry.lastFailureAt ?? entry.parkedAt : entry.outageBeganAt
         IncidentMembership(id: id, now: now).join(kind, since: since, &schedule)
         if entry.why == .exhausted, entry.isOfOutage, entry.policy.onExhausted == .ask {
@@ -73,12 +96,9 @@ struct RestoredTickets {
         if let lane = schedule.entries[id]?.lane, schedule.lanes.isBehind(lane) { schedule.laneChanged(lane, now: now) }
         Deadlines(id: id, now: now).expire(&schedule)
         guard let entry = schedule.entries[id], entry.state == .waiting else { return }
-        if record.isAskedFor, record.state == .waiting {
-            schedule.makeEligible(id, by: .admin)
-        } else if entry.dueAt <= now, entry.hasGoodCredentials(at: now), schedule.shutGate(before: entry) == nil {
-            schedule.makeEligible(id, by: .dueTime)
-        } else {
-            schedule.place(id, now: now)
+        switch turn(of: entry, record, schedule) {
+        case .eligible(let trigger): schedule.makeEligible(id, by: trigger)
+        case .due, .blocked: schedule.place(id, now: now)
         }
     }
 }
