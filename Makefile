@@ -23,9 +23,9 @@ run: release ## Install what is missing, build in release mode, start the proxy 
 test: ## Install what is missing, build and pass every test, build the release binary and play the tour with it
 	@scripts/setup.sh build test
 	@$(MAKE) --no-print-directory check
-	swift build --build-tests
+	@scripts/without-warnings.sh swift build --build-tests
 	@scripts/test.py $(TESTS)
-	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh && scripts/build-release.sh && scripts/tour.sh; fi
+	@if [ -z "$(TESTS)" ]; then scripts/dashboard.sh && scripts/without-warnings.sh scripts/build-release.sh && scripts/tour.sh; fi
 
 test-quick: ## The units that need no sockets, and one story: a minute when they are built
 	swift build --build-tests

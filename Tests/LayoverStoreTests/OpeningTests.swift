@@ -145,9 +145,8 @@ import Testing
         #expect(!record.isForced && !record.isAskedFor && record.excusedParents.isEmpty)
         #expect(record.hasOwnDeadline && record.hasOwnPriority)
         var set = PendingSet()
-        var generator = SeededGenerator(seed: 1)
         _ = set.restored(
-            [(record, .standard)], ended: [.fixture(6): .delivered], now: Timestamp(nanoseconds: 9), using: &generator)
+            [(record, .standard)], ended: [.fixture(6): .delivered], now: Timestamp(nanoseconds: 9))
         #expect(set.entry(.fixture(7), now: Timestamp(nanoseconds: 9))?.why == .maybeApplied)
 
         record.revision = 4

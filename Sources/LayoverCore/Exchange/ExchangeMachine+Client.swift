@@ -1,4 +1,4 @@
-/// The client of an exchange: it asks, it may leave, and it is answered when the entry or the proxy ends.
+/// The client of an exchange: it asks, others may ask the same, it may leave, and it is answered when the entry or the proxy ends.
 extension ExchangeMachine {
     // MARK: The first step
 
@@ -58,8 +58,6 @@ extension ExchangeMachine {
         package var hasBegunSending: Bool
         /// Whether requests with the same key may be waiting for the response that has begun.
         package var mayBeShared = false
-        /// Whether requests with the same key may be waiting for its outcome.
-        package var mayBeAwaited = false
         /// Whether its response is here, but for an end that is withheld until the request is sent.
         package var onlyNeedsRequestSent = false
         /// Whether tickets are kept.
@@ -111,7 +109,7 @@ extension ExchangeMachine {
         case .attempting:
             let limit = rules.policy.unattendedMax
             // mutant: safe-without-a-client
-            guard mayHaveAnEffect(departure), resumable == nil, limit > .zero || departure.mayBeAwaited else { return .end }
+            guard mayHaveAnEffect(departure), resumable == nil, limit > .zero || holdsKey else { return .end }
             enter(.unattended)
             // mutant: unattended-too-long
             return .unattended(limit)
@@ -181,10 +179,8 @@ extension ExchangeMachine {
     }
 
     /// Whether a client that closes its side has left. During the first attempt its response is still delivered.
-    ///
-    /// - Parameter waitsForKey: Whether it waits for the outcome of another request, or for the store, and takes no ticket at once.
-    package func hasLeft(closingInputOf departure: Departure, isEntry: Bool, waitsForKey: Bool) -> Bool {
-        !departure.isComplete || phase == .parked || waitsForKey || isEntry && phase == .attempting
+    package func hasLeft(closingInputOf departure: Departure, isEntry: Bool) -> Bool {
+        !departure.isComplete || phase == .parked || awaitsKey && !isAcceptedAtOnce || isEntry && phase == .attempting
     }
 
     // MARK: The end of the entry, and of the proxy
@@ -216,6 +212,16 @@ extension ExchangeMachine {
     /// Whether the client has its response or a part of it, or is gone. Others with its key are told what comes of the request instead.
     package var isOverForClient: Bool { phase == .ended || phase == .delivering || phase == .unattended }
 
+    /// The stop of the proxy, as the request knows of it.
+    enum Stop: Sendable {
+        case none
+        /// The client waits for its ticket, or for the outcome of another request. Nothing else is done for it.
+        case lastWordIsDue
+    }
+
+    /// Whether the proxy is being stopped, and the client gets its ticket, the outcome of another request, or the response that says so.
+    package var isLastWordDue: Bool { stop == .lastWordIsDue }
+
     /// Consequence of the stop of the proxy for a client without a response.
     package enum CutOffStep: Sendable, Hashable {
         /// Nothing is left to wait for. Requests with the same key must not wait for what will not come.
@@ -229,14 +235,64 @@ extension ExchangeMachine {
         case answer
     }
 
-    /// - Parameter hasJoined: Whether it waits for the outcome of another request with its key.
-    package func cutOff(_ departure: Departure, hasJoined: Bool) -> CutOffStep {
+    package mutating func cutOff(_ departure: Departure) -> CutOffStep {
         switch phase {
-        case .delivering, .unattended, .ended: .none
+        case .delivering, .unattended, .ended: return .none
         case .collecting, .searching, .accepting:
-            if isAcceptedAtOnce, departure.isComplete { .waitForStore } else { hasJoined ? .waitForOutcome : .answer }
-        case .attempting, .offering, .parked: departure.isComplete && departure.purpose == .transfer ? .offerTicket : .answer
-        case .loading, .preflight: .answer
+            if isAcceptedAtOnce, departure.isComplete { return .waitForStore }
+            guard awaitsOutcome else { return .answer }
+            stop = .lastWordIsDue
+            return .waitForOutcome
+        case .attempting, .offering, .parked:
+            guard departure.isComplete, departure.purpose == .transfer, mayEndAsTicket else { return .answer }
+            stop = .lastWordIsDue
+            return .offerTicket
+        case .loading, .preflight: return .answer
         }
     }
+
+    // MARK: Others with its key
+
+    private var isSearchingKey: Bool { phase == .searching(.duplicateKey) }
+
+    /// Whether it waits for the outcome of another request.
+    package var awaitsOutcome: Bool { isSearchingKey && key.awaitsOutcome }
+    /// Whether it waits for an outcome or for the store, and nothing of it was sent.
+    package var awaitsKey: Bool { isSearchingKey && key.isWaiting }
+    /// Whether it is the one of its key that goes.
+    package var holdsKey: Bool { key.isReserved }
+    /// Whether the outcome of another request is its own, if the payloads are the same.
+    package var hasOutcome: Bool { isSearchingKey && key.hasOutcome }
+
+    /// Other requests with its key are looked for.
+    package mutating func keySearchBegan() { enter(.searching(.duplicateKey)) }
+
+    /// It is the one that goes.
+    package mutating func keyIsFree() -> KeySearch.Step {
+        guard isSearchingKey else { return .none }
+        let isTicketDue = key.isFree()
+        if isAcceptedAtOnce { return .accept }
+        if isLastWordDue { return .answerCutOff }
+        return isTicketDue ? .attemptAsTicket : .attempt
+    }
+
+    /// Another request of the key goes, or the store says nothing of the key.
+    ///
+    /// - Parameter isInputClosed: Whether its client has closed its side.
+    package mutating func keyIsTaken(_ awaited: KeySearch.Awaited, isInputClosed: Bool) -> KeySearch.Step {
+        guard isSearchingKey else { return .none }
+        return key.isTaken(awaited, isInputClosed: isInputClosed, isAcceptedAtOnce: isAcceptedAtOnce)
+    }
+
+    /// The outcome of another request is there.
+    package mutating func outcomeCame() -> KeySearch.Step {
+        guard isSearchingKey else { return .none }
+        key.outcomeCame()
+        return .compare
+    }
+
+    /// Its client has waited as long as it wants.
+    ///
+    /// - Returns: Whether it waits for the key, so that the engine is told.
+    package mutating func keyWaitEnded() -> Bool { isSearchingKey && key.waitEnded() }
 }

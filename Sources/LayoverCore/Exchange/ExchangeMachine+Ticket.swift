@@ -181,7 +181,7 @@ extension ExchangeMachine {
 
     /// Whether a client that has no response when the proxy stops may get a ticket. After a doubt it is told at once that it has none: the
     /// store may not answer in time.
-    package var mayEndAsTicket: Bool {
+    var mayEndAsTicket: Bool {
         switch ticketProgress {
         case .none, .readingBody, .due, .asked: ticketMoment != .never
         case .inDoubt, .askedAgain, .answered: false

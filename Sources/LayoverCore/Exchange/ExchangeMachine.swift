@@ -93,6 +93,9 @@ package struct ExchangeMachine: Sendable {
     /// When its client takes a ticket.
     package internal(set) var ticketMoment: TicketMoment
     var ticketProgress = TicketProgress.none
+    var key = KeySearch()
+    private var cacheStanding = CacheStanding.unread
+    var stop = Stop.none
 
     package init(
         for holder: Holder, _ rules: AttemptRules, phase: ExchangePhase = .collecting(for: .attempt), ticket: TicketMoment = .never
@@ -114,8 +117,17 @@ package struct ExchangeMachine: Sendable {
         phase = next
     }
 
-    /// The cache, or other requests with the same key, are looked through.
-    package mutating func searchBegan(_ search: ExchangePhase.Search) { enter(.searching(search)) }
+    /// The cache is looked through, once in the life of the exchange.
+    ///
+    /// - Returns: False where it was before.
+    package mutating func cacheSearchBegan() -> Bool {
+        guard cacheStanding == .unread else { return false }
+        cacheStanding = .read
+        enter(.searching(.cache))
+        return true
+    }
+
+    private enum CacheStanding: Sendable { case unread, read }
 
     /// The request is on its way to the store.
     package mutating func acceptanceBegan() { enter(.accepting) }

@@ -39,3 +39,28 @@ package struct RequestSummary: Sendable, Hashable {
     /// Whether it can be sent as if for the first time, after an attempt that sent nothing.
     package var canBeSentFromTheStart: Bool { body != .lost && body != .brokenOff }
 }
+
+/// What the rules need to know of a response.
+package struct ResponseSummary: Sendable, Hashable {
+    package var status: Int
+    /// The wait that the origin asks for (RFC 9110 section 10.2.3). Nil: it does not say.
+    package var retryAfter: Duration?
+    /// Whether the origin says that another attempt is of no use.
+    package var forbidsRetry: Bool
+
+    package init(status: Int, retryAfter: Duration? = nil, forbidsRetry: Bool = false) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.forbidsRetry = forbidsRetry
+    }
+}
+
+/// What an attempt is to do.
+package enum RequestPurpose: Sendable, Hashable {
+    /// Send a request and receive its response.
+    case transfer
+    /// Make a connection and hand it over (CONNECT).
+    case dial
+    /// The same; the exchange sends the request on the dialled socket, which may become a tunnel (`Upgrade`).
+    case upgrade
+}

@@ -1,7 +1,7 @@
 /// Counters behind the view of an incident. A look at each of a hundred thousand members takes a quarter of a second, and the
 /// incident is reported four times a second.
 ///
-/// The table of entries keeps it: each change of an entry takes its old share out and puts its new one in.
+/// The table of entries keeps it: each change of an entry counts what differs between its old share and its new one.
 struct IncidentTally: Sendable {
     /// The facts of one member that its incident counts.
     struct Share: Sendable, Hashable {

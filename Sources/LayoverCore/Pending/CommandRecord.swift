@@ -64,10 +64,10 @@ extension Entry {
     }
 
     /// Whether it ends because the proxy is being stopped.
-    var isStopped: Bool { wasStopped || holder.isCache }
+    var isStopped: Bool { wasStopped || owner.isCache }
 }
 
-extension Entry.Holder {
+extension Entry.Owner {
     /// A refresh has no client that could leave: it is cancelled only when the proxy stops.
     fileprivate var isCache: Bool { if case .cache = self { true } else { false } }
 }

@@ -66,7 +66,7 @@ package struct Entry: StandingRequest, Sendable {
     }
 
     /// Who keeps the request.
-    enum Holder: Sendable {
+    enum Owner: Sendable {
         /// Its client, on its connection.
         case client(TicketWish)
         /// Its client, until the ticket is on disk: nothing is done with it meanwhile.
@@ -124,7 +124,7 @@ package struct Entry: StandingRequest, Sendable {
     /// Order of arrival in the set.
     package let sequence: Int
     var waitEnd: WaitEnd
-    var holder: Holder
+    var owner: Owner
     /// What the budget gave for the retry of a status.
     var grant: RetryBudget.Grant?
     /// Grows whenever the entry is put somewhere else, so that stale places in heaps are known.
@@ -161,7 +161,7 @@ extension Entry {
     }
     var isBlocked: Bool { if case .waiting(.blocked) = fullState { true } else { false } }
     var isHeldByClient: Bool {
-        switch holder {
+        switch owner {
         case .client, .clientUntilStored: true
         case .store, .cache, .nobody, .others: false
         }
@@ -169,16 +169,16 @@ extension Entry {
 
     /// Whether its client is gone, and its attempt goes on only so that its outcome is known.
     package var isUnattended: Bool {
-        switch holder {
+        switch owner {
         case .nobody, .others: true
         case .client, .clientUntilStored, .store, .cache: false
         }
     }
 
     /// Whether it goes on past its time, because others with its key wait for its outcome.
-    package var isAwaitedByOthers: Bool { if case .others = holder { true } else { false } }
+    package var isAwaitedByOthers: Bool { if case .others = owner { true } else { false } }
 
-    var isBeingStored: Bool { if case .clientUntilStored = holder { true } else { false } }
+    var isBeingStored: Bool { if case .clientUntilStored = owner { true } else { false } }
 
     /// Whether a person asked for an attempt that is still to be made, or is under way.
     var isAttemptAskedFor: Bool {
@@ -227,11 +227,11 @@ extension Entry {
     }
 
     /// Whether its client is gone, and the store did not take it as a ticket.
-    var isHeldByNoClient: Bool { if case .client = holder { !client.isConnected } else { false } }
+    var isHeldByNoClient: Bool { if case .client = owner { !client.isConnected } else { false } }
 
     /// Whether it is still wanted at a time, by its client or as a ticket.
     func canWait(until time: Timestamp) -> Bool {
-        if case .client(.none) = holder { expiresAt >= time } else { true }
+        if case .client(.none) = owner { expiresAt >= time } else { true }
     }
 
     /// When its time is over once it is a ticket.
@@ -289,7 +289,7 @@ extension Entry {
             request: new.request, standing: standing, sharedPolicy: policy, automaticLeft: new.tally.automaticLeft,
             isBodyReplayable: new.tally.isBodyReplayable, ticket: new.ticket, sequence: sequence,
             waitEnd: new.parking.rule == .status ? .status : new.failure == nil || new.parking.shutsGate ? .origin : .time,
-            holder: Self.holder(of: new))
+            owner: Self.owner(of: new))
         parentProxyGate = new.parentProxyGate
         failed(new.failure, at: now)
         attempts.append(contentsOf: new.tally.records)
@@ -297,7 +297,7 @@ extension Entry {
         foldTarget()
     }
 
-    private static func holder(of new: NewEntry) -> Holder {
+    private static func owner(of new: NewEntry) -> Owner {
         if new.ticket != nil { return .store }
         if new.unattendedFor != nil { return .nobody }
         return new.isRefresh ? .cache : .client(new.wantsTicket ? .ticket : .none)
@@ -350,7 +350,7 @@ extension Entry {
         sharedPolicy = policy
         automaticLeft = left
         let rules = policy.policy
-        let isStored = if case .store = holder { true } else { false }
+        let isStored = if case .store = owner { true } else { false }
         let lifeEnd = parkedAt + rules.lifetime
         let end = hasOwnDeadline ? expiresAt : isStored ? lifeEnd : min((responseMovedAt ?? parkedAt) + rules.holdMax, lifeEnd)
         // How long what was accepted may live was promised with it.

@@ -15,19 +15,18 @@ extension PendingSet {
             if let reason = RetriedStatus(parking: new.parking, now: now).apply(to: &entry, &set.schedule) {
                 return set.schedule.actions.append(.deliverResponse(new.id, reason))
             }
-            let joining = JoiningEntry(entry, now: now)
-            joining.join(after: new.failure, &set.schedule)
+            set.schedule.join(entry, after: new.failure, now: now)
             let fact = new.failure.map { FailedAttempt(failure: $0, parking: new.parking, now: now) }
             if fact?.leavesParentProxy(new.attemptParentProxyGate, for: new.parentProxyGate) == true {
-                IncidentMembership(id: new.id, now: now).changeParentProxy(&set.schedule)
+                set.schedule.changeParentProxyOutage(new.id, now: now)
             } else {
-                IncidentMembership(id: new.id, now: now).join(after: new.parking, &set.schedule)
+                set.schedule.changeIncident(of: new.id, after: new.parking, now: now)
             }
             PutCoalescing(id: new.id, now: now).joined(supersedes: new.parking.asks == nil, &set.schedule)
             if let fact {
                 fact.apply(toNew: entry, through: new.attemptParentProxyGate, in: &set.schedule, using: &generator)
             } else {
-                joining.admitFresh(&set.schedule)
+                set.schedule.admitFresh(new.id, now: now)
             }
         }
     }
@@ -41,7 +40,7 @@ extension PendingSet {
             if new.unattendedFor != nil {
                 return set.schedule.insertUnattended(entry, attempt: attempt, now: now)
             }
-            JoiningEntry(entry, now: now).join(&set.schedule)
+            set.schedule.join(entry, now: now)
             PutCoalescing(id: new.id, now: now).joined(supersedes: false, &set.schedule)
             set.schedule.entries[new.id]?.isNeverSent = false
             set.schedule.transition(new.id, to: .attempting(attempt), now: now)

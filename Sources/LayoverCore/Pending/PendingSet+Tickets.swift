@@ -9,23 +9,21 @@ extension PendingSet {
     ///
     /// - Parameter isOrphan: Whether a ticket that it depends on has ended without being delivered.
     package mutating func accepted(
-        _ new: NewEntry, sequence: Int, isOrphan: Bool = false, now: Timestamp,
-        using generator: inout some RandomNumberGenerator
+        _ new: NewEntry, sequence: Int, isOrphan: Bool = false, now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
             set.admission.decided()
             guard set.entries[new.id] == nil else { return }
             let entry = set.admission.entry(new, sequence: sequence, now: now)
-            let joining = JoiningEntry(entry, now: now)
-            let isDependable = joining.join(&set.schedule)
+            let isDependable = set.schedule.join(entry, now: now)
             if set.schedule.shutGate(before: entry) != nil {
-                IncidentMembership(id: new.id, now: now).join(.outage, &set.schedule)
+                set.schedule.joinIncident(.outage, new.id, now: now)
             }
             if isOrphan || !isDependable {
                 set.schedule.parentFailed(of: new.id, now: now)
             } else {
                 PutCoalescing(id: new.id, now: now).joined(supersedes: true, &set.schedule)
-                joining.admitFresh(&set.schedule)
+                set.schedule.admitFresh(new.id, now: now)
             }
         }
     }
@@ -46,7 +44,7 @@ extension PendingSet {
         guard let entry = entries[id], entry.ticket == nil else { return nil }
         schedule.becameAttended(id, now: now)
         schedule.entries[id]?.ticket = ticket
-        schedule.entries[id]?.holder = .clientUntilStored
+        schedule.entries[id]?.owner = .clientUntilStored
         if entry.state == .waiting { schedule.block(id, isAskedFor: entry.eligibleBy == .admin) }
         // Whether they were all delivered is looked at when it is on disk.
         _ = schedule.joinParents(id)
@@ -58,23 +56,23 @@ extension PendingSet {
 
     /// It is on disk: from now on the store keeps it.
     package mutating func stored(_ id: EntryID, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { TicketStoring(id: id, now: now).stored(&$0.schedule) }
+        gather(now: now) { $0.schedule.stored(id, now: now) }
     }
 
     /// It could not be stored: its client goes on holding it.
     package mutating func notStored(_ id: EntryID, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { TicketStoring(id: id, now: now).notStored(&$0.schedule) }
+        gather(now: now) { $0.schedule.notStored(id, now: now) }
     }
 
     /// Its client cannot be given a ticket after all.
     package mutating func declinesTicket(_ id: EntryID, now: Timestamp) -> [PendingAction] {
-        gather(now: now) { TicketStoring(id: id, now: now).staysHeld(&$0.schedule) }
+        gather(now: now) { $0.schedule.staysHeld(id, now: now) }
     }
 
     /// The client of an entry has left, and the entry cannot go on without it. It ends with the attempt under way, or at once.
     package mutating func notAdopted(_ id: EntryID, _ obstacle: AdoptionObstacle) {
         schedule.entries[id]?.adoptionObstacle = obstacle
-        if case .client = entries[id]?.holder { schedule.entries[id]?.holder = .client(.none) }
+        if case .client = entries[id]?.owner { schedule.entries[id]?.owner = .client(.none) }
     }
 
     /// The end of a ticket is on disk: its row has the URL, and memory needs only the beginning of it.
@@ -110,11 +108,11 @@ extension PendingSet {
     ///   not named was not delivered.
     package mutating func restored(
         _ records: [(record: TicketRecord, policy: Policy)], ended: [EntryID: EntryState], parentProxyGates: [EntryID: Origin] = [:],
-        now: Timestamp, using generator: inout some RandomNumberGenerator
+        now: Timestamp
     ) -> [PendingAction] {
         gather(now: now) { set in
             let tickets = RestoredTickets(records: records, ended: ended, parentProxyGates: parentProxyGates, now: now)
-            tickets.join(&set.schedule, &set.admission, using: &generator)
+            tickets.join(&set.schedule, &set.admission)
         }
     }
 }

@@ -29,6 +29,8 @@ package struct PendingSet: Sendable {
 
     var entries: EntryTable { schedule.entries }
     package var mode: ReachabilityMode { schedule.mode }
+    /// Whether the store has refused a start record, so that tickets wait for it.
+    package var isPausedByStore: Bool { schedule.pauses.storePauseEnd != nil }
     package var isBehindPortal: Bool { schedule.pauses.isBehindPortal }
     package var isDraining: Bool { schedule.isDraining }
     /// Entries in the set, in no order.
@@ -176,7 +178,7 @@ package struct PendingSet: Sendable {
 
     /// Something says that ways may be open which were not: the network changed, or an admin said so.
     package mutating func reachable(now: Timestamp) -> [PendingAction] {
-        gather(now: now) { WakeUp(now: now).apply(to: &$0.schedule) }
+        gather(now: now) { $0.schedule.wakeAll(now: now) }
     }
 
     /// Something says that an origin may be back: its canary need not wait any longer. It is the one that would go first if all could,
@@ -195,7 +197,7 @@ package struct PendingSet: Sendable {
     package mutating func portalChanged(isBehindPortal: Bool, now: Timestamp) -> [PendingAction] {
         guard isBehindPortal != self.isBehindPortal else { return [] }
         return gather(now: now) { set in
-            if isBehindPortal { set.schedule.pauses.portalCame() } else { PausedEntries(now: now).portalLeft(&set.schedule) }
+            if isBehindPortal { set.schedule.pauses.portalCame() } else { set.schedule.portalLeft() }
         }
     }
 
@@ -207,7 +209,7 @@ package struct PendingSet: Sendable {
     /// The store took something.
     package mutating func storeRecovered(now: Timestamp) -> [PendingAction] {
         guard schedule.pauses.storePauseEnd != nil else { return [] }
-        return gather(now: now) { PausedEntries(now: now).storeRecovered(&$0.schedule) }
+        return gather(now: now) { $0.schedule.storeRecovered() }
     }
 
     /// An admin changed the mode. In mode `offline` attempts that have sent nothing wait, too.
@@ -231,7 +233,7 @@ package struct PendingSet: Sendable {
             set.schedule.isDraining = true
             for id in set.idsInOrder {
                 // A ticket goes on after the next start.
-                if set.entries[id]?.ticket == nil { Deadlines(id: id, now: now).endOrOfferTicket(&set.schedule) }
+                if set.entries[id]?.ticket == nil { set.schedule.endOrOfferTicket(id, now: now) }
             }
             // The loops stop too: what becomes of origins does not matter to them any more.
             set.schedule.toAnnounce = []

@@ -274,8 +274,8 @@ extension Schedule {
                 guard entries.isCurrent(place), let origin = entries[place.id]?.origin else { continue }
                 makeEligible(place.id, by: .dueTime)
                 toDispatch.insert(origin)
-            case .expiry(let id): Deadlines(id: id, now: now).expire(&self)
-            case .credentials(let id): Deadlines(id: id, now: now).credentialsExpired(&self)
+            case .expiry(let id): expire(id, now: now)
+            case .credentials(let id): credentialsExpired(id, now: now)
             case .incident(let id):
                 incidents.dropStaleDues(of: id, isDue(in: id))
                 if let changed = incidents.takeChanged(id) { actions.append(.incident(.updated, view(of: changed, now: now))) }

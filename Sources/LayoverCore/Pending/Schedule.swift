@@ -55,9 +55,9 @@ struct Schedule: Sendable {
             for origin in free {
                 if origin.scheme == .parentProxy { dispatch(through: origin, now: now) } else { dispatch(origin, now: now) }
             }
-            PausedEntries(now: now).probeStore(&self)
+            probeStore(now: now)
         } while !toDispatch.isEmpty || !toAnnounce.isEmpty
-        IncidentMembership.joinStrays(&self, now: now)
+        joinStrays(now: now)
         timers.dropStale(entries, origins, pauses, incidents)
         // Its members stand now as they will be seen.
         for incident in incidents.takeOpened() { actions.append(.incident(.opened, view(of: incident, now: now))) }
@@ -118,7 +118,7 @@ struct Schedule: Sendable {
         limitCanaryDelay(of: entry.origin, now: now)
         joinParentProxy(entry.parentProxyGate, entry.policy, now: now)
         if let lane = entry.lane { lanes.join(entry.id, lane, sequence: entry.sequence) }
-        Deadlines(id: entry.id, now: now).watch(entry, &self)
+        watchDeadlines(of: entry, now: now)
         originChanged(entry.origin)
     }
 
@@ -151,9 +151,8 @@ struct Schedule: Sendable {
             entry.noteAttempt(at: now)
             entry.placement &+= 1
         }
-        let membership = IncidentMembership(id: id, now: now)
-        membership.change(to: state, from: entry, &self)
-        if !wasUnderWay { membership.touch(&self) } else { originChanged(entry.origin) }
+        changeIncident(of: id, to: state, from: entry, now: now)
+        if !wasUnderWay { touchIncident(of: id, now: now) } else { originChanged(entry.origin) }
         guard let lane = entry.lane else { return }
         if isUnderWay { return lanes.attemptStarted(id, lane) }
         lanes.attemptStopped(id, lane)
@@ -193,7 +192,7 @@ struct Schedule: Sendable {
             origins[entry.origin].end(grant, of: entry.policy, wasMade: entry.state == .attempting)
         }
         // mutant: endless-incident
-        IncidentMembership(id: id, now: now).leave(entry.incident, &self)
+        leave(entry.incident, now: now)
         var ended = entry
         ended.end(as: state, at: now)
         history.remember(ended)

@@ -5,7 +5,7 @@ extension Entry {
             request: record.request, standing: record.standing, fullState: State(record), sharedPolicy: policy,
             automaticLeft: policy.policy.automaticAttemptsMax.map { max(0, $0 - record.counts.automatic) },
             isBodyReplayable: true, ticket: record.ticket, sequence: record.sequence,
-            waitEnd: record.lastFailure?.shutsGate == true ? .origin : .time, holder: .store)
+            waitEnd: record.lastFailure?.shutsGate == true ? .origin : .time, owner: .store)
         isNeverSent = !record.mayHaveBeenApplied && (record.lastFailure?.evidence ?? .neverSent) == .neverSent
         foldTarget()
     }

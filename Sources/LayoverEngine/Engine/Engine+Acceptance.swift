@@ -83,16 +83,14 @@ extension Engine {
             return exchange.acceptance(refusal(of: new.id, result))
         }
         storeTook()
-        var jitter = Jitter(generator)
-        // Before the client is told: its next request for the ticket finds it.
-        let actions = pending.accepted(
-            new, sequence: sequence, isOrphan: isOrphan, now: clock.now(), using: &jitter)
-        generator = jitter.base
-        totals.acceptedCount += 1
-        notify(exchange, accepted: new.id, isUnderWay: false)
-        perform(actions)
-        rerouteIfReloaded(new.id)
-        finishFact()
+        run { now, _ in
+            // Before the client is told: its next request for the ticket finds it.
+            let actions = pending.accepted(new, sequence: sequence, isOrphan: isOrphan, now: now)
+            totals.acceptedCount += 1
+            notify(exchange, accepted: new.id, isUnderWay: false)
+            perform(actions)
+            rerouteIfReloaded(new.id)
+        }
     }
 
     /// - Parameter isUnderWay: Whether an attempt was under way before the acceptance. If not, the client is told
@@ -131,30 +129,28 @@ extension Engine {
         ]) { result in
             self.eventLoop.execute { self.assumeIsolated { $0.adopted(new.id, result, exchange) } }
         }
-        finishFact()
     }
 
     private func adopted(
         _ id: EntryID, _ result: Result<[StoreResult], StoreFailure>, _ exchange: any AcceptingExchange
     ) {
-        let now = clock.now()
         guard case .success(let results) = result, results.first == .done else {
             if case .failure = result { totals.storeFailureCount += 1 }
             exchange.acceptance(refusal(of: id, result))
-            perform(pending.notStored(id, now: now))
-            return finishFact()
+            return run { now, _ in perform(pending.notStored(id, now: now)) }
         }
         storeTook()
         totals.acceptedCount += 1
-        // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
-        let entry = pending.entry(id, now: now)
-        let isUnderWay = entry?.state == .attempting
-        if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
-        // Before it may go.
-        rerouteIfReloaded(id)
-        let actions = pending.stored(id, now: now)
-        notify(exchange, accepted: id, isUnderWay: isUnderWay)
-        perform(actions)
-        finishFact()
+        run { now, _ in
+            // A ticket at rest needs no exchange; an attempt under way keeps its exchange, and so does the part of a response.
+            let entry = pending.entry(id, now: now)
+            let isUnderWay = entry?.state == .attempting
+            if !isUnderWay, entry?.resume == nil { exchanges[id] = nil }
+            // Before it may go.
+            rerouteIfReloaded(id)
+            let actions = pending.stored(id, now: now)
+            notify(exchange, accepted: id, isUnderWay: isUnderWay)
+            perform(actions)
+        }
     }
 }

@@ -76,13 +76,14 @@ extension Engine {
         _ command: EntryCommand, _ id: EntryID, revision: Int? = nil, by author: CommandAuthor = .loopback,
         reason: String? = nil, acknowledgement: String? = nil, settled: Settlement.Outcome = .init()
     ) -> EntryCommandResult {
-        let now = clock.now()
-        let (result, actions) = pending.commanded(
-            command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
-            now: now)
+        let result = run { now, _ in
+            let (result, actions) = pending.commanded(
+                command, id, revision: revision, by: author, reason: reason, acknowledgement: acknowledgement, outcome: settled,
+                now: now)
+            perform(actions)
+            return result
+        }
         if result == .done { totals.commandCounts[command, default: 0] += 1 }
-        perform(actions)
-        finishFact()
         // Those of the admin API are logged there, the refused ones too.
         if result == .done, author == .client {
             logger.notice(
@@ -126,13 +127,13 @@ extension Engine {
     func apply(
         _ command: EntryCommand, incident id: IncidentID, by author: CommandAuthor = .loopback, reason: String? = nil
     ) -> (EntryCommandResult, changed: [EntryID]) {
-        let count = pending.incident(id, now: clock.now())?.waiting ?? 0
-        let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: clock.now())
-        if result == .done { totals.commandCounts[command, default: 0] += count }
-        perform(actions)
-        let changed = saves.touched
-        finishFact()
-        return (result, changed)
+        run { now, _ in
+            let count = pending.incident(id, now: now)?.waiting ?? 0
+            let (result, actions) = pending.commanded(command, incident: id, by: author, reason: reason, now: now)
+            if result == .done { totals.commandCounts[command, default: 0] += count }
+            perform(actions)
+            return (result, saves.touched)
+        }
     }
 
     // MARK: Configuration
@@ -149,13 +150,13 @@ extension Engine {
 
     /// - Parameter tunnels: What happens to open tunnels under `offline`; other modes leave them alone.
     package func setMode(_ mode: ReachabilityMode, reason: String?, tunnels: OfflineTunnels = .freeze) -> ReachabilityView {
-        let now = clock.now()
         for loop in loops { loop.setOffline(mode == .offline ? tunnels : nil) }
-        // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
-        if mode == .offline { perform(pending.modeChanged(to: mode, cuts: tunnels == .cut, now: now)) }
-        perform(reachability.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
-        perform(pending.modeChanged(to: mode, now: now))
-        finishFact()
+        run { now, _ in
+            // What a portal kept back is set free by leaving mode `auto`; under `offline` it must find the set closed.
+            if mode == .offline { perform(pending.modeChanged(to: mode, cuts: tunnels == .cut, now: now)) }
+            perform(reachability.observe(.mode(mode, reason: reason, tunnels: tunnels), now: now))
+            perform(pending.modeChanged(to: mode, now: now))
+        }
         return reachability.view
     }
 
@@ -198,8 +199,7 @@ extension Engine {
     /// Ends what waits and parks nothing any more. Attempts under way go on.
     package func drain() {
         reportDrain()
-        perform(pending.drained(now: clock.now()))
-        finishFact()
+        run { now, _ in perform(pending.drained(now: now)) }
     }
 
     /// Ends the watches of now, once they have got what has happened so far.

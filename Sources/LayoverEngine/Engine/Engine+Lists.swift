@@ -26,10 +26,11 @@ extension Engine {
         _ command: EntryCommand, each ids: some Collection<EntryID> & Sendable, by author: CommandAuthor = .loopback,
         reason: String?
     ) -> [EntryCommandResult] {
-        let now = clock.now()
-        let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
-        perform(actions)
-        finishFact()
+        let results = run { now, _ in
+            let (results, actions) = pending.commanded(command, each: ids, by: author, reason: reason, now: now)
+            perform(actions)
+            return results
+        }
         totals.commandCounts[command, default: 0] += results.count { $0 == .done }
         return results
     }

@@ -13,10 +13,11 @@ extension Engine {
 
     /// Like `patch`, without waiting for the store.
     func apply(_ patch: EntryPatch, to id: EntryID, revision: Int? = nil) -> EntryCommandResult {
-        let (result, actions) = pending.patched(id, patch, revision: revision, now: clock.now())
-        perform(actions)
-        finishFact()
-        return result
+        run { now, _ in
+            let (result, actions) = pending.patched(id, patch, revision: revision, now: now)
+            perform(actions)
+            return result
+        }
     }
 
     /// An entry, live or remembered, or a ticket that is still in the store. Its times are those of this boot.

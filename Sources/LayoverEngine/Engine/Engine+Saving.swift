@@ -12,8 +12,19 @@ extension Engine {
     /// Most tickets whose refused changes are handed in at once. Default: 1 000.
     private static let catchUpCountMax = 1000
 
-    /// At the end of each fact: its changes of tickets are handed to the store, in order.
-    func finishFact() {
+    /// Works on one fact. What follows from each is done at its end: the changes of tickets are handed to the store, in order, and
+    /// attempts begin.
+    ///
+    /// - Parameter work: Gets the time and the source of randomness.
+    func run<Answer>(_ work: (Timestamp, inout Jitter) -> Answer) -> Answer {
+        var jitter = Jitter(generator)
+        let answer = work(clock.now(), &jitter)
+        generator = jitter.base
+        finishFact()
+        return answer
+    }
+
+    private func finishFact() {
         saveTouched()
         let starts = ticketStarts
         ticketStarts = []

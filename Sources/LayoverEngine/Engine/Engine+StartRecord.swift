@@ -44,23 +44,19 @@ extension Engine {
         case .success(let results):
             storeTook()
             // The worker asks for the record once its connection stands.
-            perform(pending.attemptConnected(id, now: clock.now()))
-            finishFact()
+            run { now, _ in perform(pending.attemptConnected(id, now: now)) }
             // The ticket may have ended during the commit. Its end is then behind the start record, and counts.
             done(results.last == .done && mayStart(id, exchange))
         case .failure:
-            perform(pending.storeRefused(now: clock.now()))
-            finishFact()
+            run { now, _ in perform(pending.storeRefused(now: now)) }
             done(false)
         }
     }
 
     /// The store took a change, so it will take start records as well.
     func storeTook() {
-        let actions = pending.storeRecovered(now: clock.now())
-        guard !actions.isEmpty else { return }
-        perform(actions)
-        finishFact()
+        guard pending.isPausedByStore else { return }
+        run { now, _ in perform(pending.storeRecovered(now: now)) }
     }
 
     /// Whether this exchange makes the current attempt of the entry, and the entry is still attempting.

@@ -114,8 +114,7 @@ extension Engine {
 
     private func restored(count: Int) {
         if count > 0 { logger.info("resumed tickets of an earlier run", metadata: ["tickets": "\(count)"]) }
-        perform(pending.restoringEnded(now: clock.now()))
-        finishFact()
+        run { now, _ in perform(pending.restoringEnded(now: now)) }
     }
 
     private func restoreTickets(_ records: [TicketRecord], ended: [EntryID: EntryState]) {
@@ -134,9 +133,7 @@ extension Engine {
         if routes.hasParentProxies {
             for (record, _) in known { parentProxyGates[record.id] = routes.parentProxy(for: record.origin, route: record.route)?.gate }
         }
-        var jitter = Jitter(generator)
-        perform(pending.restored(known, ended: ended, parentProxyGates: parentProxyGates, now: now, using: &jitter))
-        generator = jitter.base
+        perform(pending.restored(known, ended: ended, parentProxyGates: parentProxyGates, now: now))
     }
 
     /// Tickets that find their routes before other facts are worked on. Default: 200, which takes about 20 ms in a debug build.
@@ -154,8 +151,7 @@ extension Engine {
     }
 
     private func rerouteSome() {
-        perform(pending.rerouteSome(reroutePortion, now: clock.now()))
-        finishFact()
+        run { now, _ in perform(pending.rerouteSome(reroutePortion, now: now)) }
         // One chain of portions is enough, whatever reload it is for.
         guard pending.isRerouting, !isNextPortionDue else { return }
         isNextPortionDue = true

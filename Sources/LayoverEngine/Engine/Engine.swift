@@ -174,11 +174,11 @@ package actor Engine {
     package func timerFired() {
         timer = nil
         timerAt = nil
-        let now = clock.now()
-        perform(reachability.advance(to: now))
-        lookForListeners(now: now)
-        perform(pending.advance(to: now))
-        endRehearsals(now: now)
-        finishFact()
+        run { now, _ in
+            perform(reachability.advance(to: now))
+            lookForListeners(now: now)
+            perform(pending.advance(to: now))
+            endRehearsals(now: now)
+        }
     }
 }

@@ -9,7 +9,6 @@ final class CacheUse {
     private let cache: any ResponseCache
     /// Whether its policy lets it be answered from the cache.
     private let isReadable: Bool
-    private var hasLooked = false
     /// Takes the response that is being passed on.
     private var writer: (any ResponseWriter)?
 
@@ -39,7 +38,7 @@ final class CacheUse {
     ///
     /// - Returns: False where it is not looked for.
     func serveOnlyIfCached(for exchange: Exchange) -> Bool {
-        guard isReadable, exchange.request.isOnlyIfCached else { return false }
+        guard isReadable, exchange.request.isOnlyIfCached, exchange.machine.cacheSearchBegan() else { return false }
         // Where no other request would be sent either, it gets what the others get.
         let isAway = exchange.notice == .shut
         look(isAway ? .unreachable : .onlyIfCached, for: exchange) {
@@ -56,14 +55,12 @@ final class CacheUse {
     /// - Parameter orElse: What is done when there is nothing to give.
     /// - Returns: False where it is not looked for.
     func serveStale(for exchange: Exchange, orElse: @escaping () -> Void) -> Bool {
-        guard isReadable, !hasLooked, exchange.client?.connection != nil else { return false }
+        guard isReadable, exchange.client?.connection != nil, exchange.machine.cacheSearchBegan() else { return false }
         look(.unreachable, for: exchange, orElse: orElse)
         return true
     }
 
     private func look(_ occasion: CacheOccasion, for exchange: Exchange, orElse: @escaping () -> Void) {
-        hasLooked = true
-        exchange.machine.searchBegan(.cache)
         // Called on the loop, where it came from.
         nonisolated(unsafe) let (orElse, use) = (orElse, self)
         cache.lookup(exchange.request.cacheRequest, occasion, now: exchange.loop.wallSeconds) { found in

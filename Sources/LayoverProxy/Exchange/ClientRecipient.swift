@@ -229,9 +229,9 @@ extension ClientRecipient: ConnectionExchange {
 
     func cutOff() -> Bool { exchange?.cutOff() ?? true }
 
-    /// Nothing of one that has joined another was ever sent, so that can be said.
+    /// Nothing of one that waits for its key was ever sent, so that can be said.
     func finalResponseIsOverdue() {
-        if let exchange, exchange.keySearch?.hasJoined == true { exchange.answerCutOff() }
+        if let exchange, exchange.machine.awaitsKey { exchange.answerCutOff() }
     }
 }
 

@@ -193,7 +193,7 @@ final class ClientResponse {
 
     /// Keeps a response that is being passed on, as others may have asked for the same.
     func share(_ head: ResponseHead, of exchange: Exchange) {
-        guard exchange.keySearch?.isReserved == true else { return }
+        guard exchange.machine.holdsKey else { return }
         sharing = ResponseSharing(head, loop: loop) { [weak self, weak exchange] count in
             if let both = self?.sharing?.captureTook(count) { exchange?.run.taken(both) }
         }

@@ -4,29 +4,18 @@ import LayoverHTTP
 import NIOCore
 
 /// The search for another request with the same `Idempotency-Key`. The key is reserved before the first attempt, so that of equal
-/// requests one goes, also where they come at the same time.
+/// requests one goes, also where they come at the same time. What is done when the core decides (`KeySearch`).
 ///
 /// Confined to the loop of its exchange.
 final class DuplicateKeySearch {
-    /// How a request stands with its key.
-    private enum Standing {
-        /// The engine was asked which request of the key goes.
-        case asked
-        /// It waits for the outcome of another request. `isDue`: its client has waited as long as it wants.
-        case joined(isDue: Bool)
-        /// It is the one that goes.
-        case reserved
-        /// It has the outcome of the request with this payload. Its own body may still be arriving.
-        case given(KeyOutcome, payload: [UInt8])
-    }
-
     private unowned let exchange: Exchange
     private let loop: ProxyLoop
     private let claim: KeyClaim
-    private var standing = Standing.asked
+    /// The outcome of the request with this payload, once it is there.
+    private var given: (outcome: KeyOutcome, payload: [UInt8])?
     /// When it stops waiting for the outcome of an equal request, or for the store.
     private var timer: Scheduled<Void>?
-    /// Why the store cannot be searched for the key; nil while it can be.
+    /// Why the store could not be searched for the key, the last time.
     private var storeFailure: StoreFailure?
     /// The exchange, until the engine has decided: a request that is accepted at once is so though its client leaves meanwhile.
     private var kept: Exchange?
@@ -43,20 +32,12 @@ final class DuplicateKeySearch {
     }
 
     private var isAtOnce: Bool { exchange.machine.isAcceptedAtOnce }
-    private var isSearching: Bool { exchange.phase == .searching(.duplicateKey) }
-
-    /// Whether it waits for the outcome of another request.
-    var hasJoined: Bool { if case .joined = standing { isSearching } else { false } }
-    /// Whether it waits for an outcome or for the store, and nothing of it was sent.
-    var isWaiting: Bool { hasJoined || isSearching && storeFailure != nil }
-    /// Whether it is the one that goes.
-    var isReserved: Bool { if case .reserved = standing { true } else { false } }
 
     /// The request is complete.
     ///
     /// - Returns: Whether the outcome of another one is used.
     func requestCompleted() -> Bool {
-        if case .given = standing {
+        if given != nil {
             useOutcome()
             return true
         }
@@ -68,8 +49,7 @@ final class DuplicateKeySearch {
     ///
     /// - Returns: Whether it waits for the outcome of another request, or for the store.
     func waitEnded() -> Bool {
-        guard isWaiting else { return false }
-        if hasJoined { standing = .joined(isDue: true) }
+        guard exchange.machine.keyWaitEnded() else { return false }
         claim.waitEnded()
         return true
     }
@@ -96,61 +76,67 @@ final class DuplicateKeySearch {
         }
         if case .shared = decision { return exchange.readOnForOthers() }
         if case .unshared = decision { return exchange.othersLeft() }
-        guard isSearching else { return }
+        guard exchange.phase == .searching(.duplicateKey) else { return }
         switch decision {
-        case .go: go()
-        case .join: join()
-        case .waitForStore(let failure): waitForStore(failure)
+        case .go: follow(exchange.machine.keyIsFree())
+        case .join: follow(exchange.machine.keyIsTaken(.outcome, isInputClosed: isInputClosed))
+        // An equal request may be a ticket already, so nothing is sent until the store can be searched.
+        case .waitForStore(let failure):
+            storeFailure = failure
+            follow(exchange.machine.keyIsTaken(.store, isInputClosed: isInputClosed))
         case .storeUnknown(let failure): fail(.keyUnknown(failure))
-        case .outcome(let outcome, let payload): use(outcome, payload)
+        case .outcome(let outcome, let payload):
+            given = (outcome, payload)
+            follow(exchange.machine.outcomeCame())
         case .reused: exchange.fail(.keyReused)
         case .refused(let limit, let value): exchange.fail(.limit(limit, value))
         case .offerTicket, .shared, .unshared: break
         }
     }
 
-    private func go() {
-        var wasDue = false
-        if case .joined(let isDue) = standing { wasDue = isDue }
-        standing = .reserved
-        storeFailure = nil
-        timer?.cancel()
-        if isAtOnce { exchange.conversion?.acceptAtOnce(); return }
-        if exchange.conversion?.isCutOff == true { return exchange.answerIfCutOff() }
-        exchange.tryAtOnce()
-        if wasDue { exchange.conversion?.ask() }
+    private var isInputClosed: Bool { exchange.client?.connection?.isInputClosed == true }
+
+    private func follow(_ step: KeySearch.Step) {
+        switch step {
+        case .accept, .attempt, .attemptAsTicket, .answerCutOff, .compare: timer?.cancel()
+        case .wait, .waitForTicket, .askForTicket, .leave, .none: break
+        }
+        switch step {
+        case .accept: exchange.conversion?.acceptAtOnce()
+        case .attempt: exchange.tryAtOnce()
+        case .attemptAsTicket:
+            exchange.tryAtOnce()
+            exchange.conversion?.ask()
+        case .answerCutOff: exchange.answerIfCutOff()
+        case .wait:
+            exchange.conversion?.startTimer()
+            wait()
+        case .waitForTicket:
+            claim.waitEnded()
+            wait()
+        case .askForTicket: claim.waitEnded()
+        case .leave:
+            // The exchange lets its client go.
+            let connection = exchange.client?.connection
+            exchange.clientLeft()
+            connection?.linger()
+        case .compare: compare()
+        case .none: break
+        }
     }
 
-    private func join() {
-        // It has waited for the store, and waits for the outcome now.
-        if hasJoined {
-            storeFailure = nil
-            return
-        }
-        standing = .joined(isDue: isAtOnce)
-        if isAtOnce {
-            // Its client is to be told of a ticket at once, so the one that goes is to become one.
-            claim.waitEnded()
-        } else if let client = exchange.client, client.connection?.isInputClosed == true {
-            // It waits from now on for nothing that could still reach it.
-            exchange.clientLeft()
-            client.connection?.linger()
-            return
-        } else {
-            exchange.conversion?.startTimer()
-        }
+    private func wait() {
         // The one that goes may have all the time in the world: its client may have left, or take a response without end.
-        startTimer()
+        let bound = NIOLoopBound(WeakSearch(search: self), eventLoop: loop.eventLoop)
+        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) { bound.value.search?.timeIsOver() }
         // Whether it is the same request says all of its body.
         exchange.client?.sendContinue(in: exchange.phase)
     }
 
-    private func startTimer() {
-        let bound = NIOLoopBound(WeakSearch(search: self), eventLoop: loop.eventLoop)
-        timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) {
-            guard let search = bound.value.search, search.isWaiting else { return }
-            search.fail(search.storeFailure.map { .keyUnknown($0) } ?? .equalRequestUnderWay)
-        }
+    private func timeIsOver() {
+        guard exchange.machine.awaitsKey else { return }
+        let storeFailure = exchange.machine.awaitsOutcome ? nil : storeFailure
+        fail(storeFailure.map { .keyUnknown($0) } ?? .equalRequestUnderWay)
     }
 
     /// Nothing of it was sent.
@@ -160,25 +146,7 @@ final class DuplicateKeySearch {
         exchange.fail(problem)
     }
 
-    /// An equal request may be a ticket already, so nothing is sent until the store can be searched.
-    private func waitForStore(_ failure: StoreFailure) {
-        let isFirst = !isWaiting
-        storeFailure = failure
-        guard isFirst else { return }
-        if let client = exchange.client, client.connection?.isInputClosed == true {
-            // The client has closed its side, so no later response could reach it.
-            exchange.clientLeft()
-            client.connection?.linger()
-            return
-        }
-        exchange.conversion?.startTimer()
-        startTimer()
-        exchange.client?.sendContinue(in: exchange.phase)
-    }
-
-    private func use(_ outcome: KeyOutcome, _ payload: [UInt8]) {
-        standing = .given(outcome, payload: payload)
-        timer?.cancel()
+    private func compare() {
         exchange.conversion?.stopTimers()
         // Its body is only to be compared, so nothing of it need be kept.
         exchange.request.body?.breakOff()
@@ -189,7 +157,7 @@ final class DuplicateKeySearch {
 
     /// The request is complete, and another one with its key has come to something.
     private func useOutcome() {
-        guard isSearching, case .given(let outcome, let payload) = standing else { return }
+        guard exchange.machine.hasOutcome, let (outcome, payload) = given else { return }
         guard exchange.conversion?.digest?.mark.payload == payload else { return exchange.fail(.keyReused) }
         switch outcome {
         case .ticket(let id): exchange.conversion?.answerAgain(id)

@@ -12,7 +12,6 @@ extension Exchange {
             purpose: request.purpose, method: request.method, isComplete: client?.isReceivingRequest != true,
             hasBegunSending: run.hasBegunSending)
         departure.mayBeShared = client?.response.isSharing == true
-        departure.mayBeAwaited = keySearch?.isReserved == true
         departure.onlyNeedsRequestSent = client?.response.onlyNeedsRequestSent == true
         departure.keepsTickets = loop.rules.keepsTickets
         departure.adoptionObstacle = request.adoptionObstacle
@@ -57,8 +56,7 @@ extension Exchange {
     /// The client has closed its side. One that waits has left.
     func clientClosedInput() {
         guard let client else { return }
-        let waitsForKey = keySearch?.isWaiting == true && !machine.isAcceptedAtOnce
-        guard machine.hasLeft(closingInputOf: departure, isEntry: entry != nil, waitsForKey: waitsForKey) else { return }
+        guard machine.hasLeft(closingInputOf: departure, isEntry: entry != nil) else { return }
         let isDelivering = phase.isDelivering && !client.isDelivered
         client.connection?.finishAccess(.clientGone)
         clientLeft()
@@ -150,16 +148,16 @@ extension Exchange {
     /// - Returns: Whether the client has its final response, or gets none.
     func cutOff() -> Bool {
         guard client != nil else { return true }
-        switch machine.cutOff(departure, hasJoined: keySearch?.hasJoined == true) {
+        switch machine.cutOff(departure) {
         case .none:
             tellOthers(.cutOff(mayHaveBeenSent: true), wasSent: false)
             return true
-        case .waitForStore: return false
-        case .waitForOutcome:
-            conversion?.isCutOff = true
+        case .waitForStore, .waitForOutcome: return false
+        // The attempt under way becomes that of the ticket, and the ticket tells what becomes of it.
+        case .offerTicket:
+            conversion?.ask(isLast: true)
             return false
-        case .offerTicket where conversion?.cutOff() == true: return false
-        case .offerTicket, .answer:
+        case .answer:
             answerCutOff()
             return true
         }
@@ -167,7 +165,7 @@ extension Exchange {
 
     /// There is no ticket for it after all.
     func answerIfCutOff() {
-        guard conversion?.isCutOff == true, let client else { return }
+        guard machine.isLastWordDue, let client else { return }
         answerCutOff()
         loop.finalResponseGiven(client)
     }
@@ -258,7 +256,7 @@ extension Exchange {
     /// Its time without a client is over.
     func findOthers() {
         guard let entry else { return }
-        if let keySearch, keySearch.isReserved { return keySearch.lookForOthers(of: entry) }
+        if machine.holdsKey, let keySearch { return keySearch.lookForOthers(of: entry) }
         loop.engine.post(.foundOthers(entry, doWait: false))
     }
 

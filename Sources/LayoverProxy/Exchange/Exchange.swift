@@ -144,7 +144,7 @@ final class Exchange: UpstreamReceiver, @unchecked Sendable {
     /// Looks for an equal request first, where the client gave a key.
     func findDuplicate() {
         guard let digest = conversion?.digest else { return tryAtOnce() }
-        machine.searchBegan(.duplicateKey)
+        machine.keySearchBegan()
         let search = DuplicateKeySearch(of: self)
         keySearch = search
         search.begin(digest, isComplete: client?.isReceivingRequest != true)

@@ -23,8 +23,6 @@ final class TicketConversion: @unchecked Sendable {
     private var tokens: TicketTokens?
     /// When its client has waited as long as it wants.
     private var timer: Scheduled<Void>?
-    /// Whether the proxy ends, and this is the last thing that is done for the client.
-    var isCutOff = false
     /// The tickets that `Layover-After` names; others are named by tokens.
     private let namedParents: [EntryID]
     /// The body in place of the captured one, once its tokens are replaced; nil: as it was captured.
@@ -145,16 +143,6 @@ final class TicketConversion: @unchecked Sendable {
         exchange.becomeTicket(isStored: isStored)
         stopTimers()
         loop.opened(exchange)
-    }
-
-    /// The proxy is being stopped. The attempt under way becomes that of the ticket, and the ticket tells what becomes of it.
-    ///
-    /// - Returns: False where there is no ticket to be had.
-    func cutOff() -> Bool {
-        guard exchange.machine.mayEndAsTicket else { return false }
-        isCutOff = true
-        ask(isLast: true)
-        return true
     }
 
     // MARK: The acceptance

@@ -5,8 +5,10 @@ import Testing
 
 /// The first step of a request, and what its client gets when its entry or the proxy ends.
 struct ClientStepTests {
-    private func machine(_ phase: ExchangePhase, _ change: (inout Policy) -> Void = { _ in }) -> ExchangeMachine {
-        ExchangeMachine(for: .client, AttemptRules(policy: .fixture(change)), phase: phase)
+    private func machine(
+        _ phase: ExchangePhase, _ ticket: ExchangeMachine.TicketMoment = .never, _ change: (inout Policy) -> Void = { _ in }
+    ) -> ExchangeMachine {
+        ExchangeMachine(for: .client, AttemptRules(policy: .fixture(change)), phase: phase, ticket: ticket)
     }
 
     // MARK: The first step
@@ -62,9 +64,12 @@ struct ClientStepTests {
 
     @Test(arguments: ExchangePhase.all) func clientGetsATicketOrAnAnswerWhenTheProxyStops(phase: ExchangePhase) {
         var departure = ExchangeMachine.Departure(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: false)
-        let whole = machine(phase).cutOff(departure, hasJoined: false)
+        var (first, second) = (machine(phase, .afterWait), machine(phase, .afterWait))
+        let whole = first.cutOff(departure)
+        #expect(first.isLastWordDue == (whole == .offerTicket))
         departure.isComplete = false
-        let part = machine(phase).cutOff(departure, hasJoined: false)
+        let part = second.cutOff(departure)
+        #expect(!second.isLastWordDue)
         switch phase {
         case .delivering, .unattended, .ended: #expect(whole == .none && part == .none)
         case .attempting, .offering, .parked: #expect(whole == .offerTicket && part == .answer)
@@ -74,12 +79,24 @@ struct ClientStepTests {
 
     @Test func whatIsBeingStoredOrHasJoinedIsWaitedFor() {
         let departure = ExchangeMachine.Departure(purpose: .transfer, method: "POST", isComplete: true, hasBegunSending: false)
-        #expect(machine(.searching(.duplicateKey)).cutOff(departure, hasJoined: true) == .waitForOutcome)
+        var joined = machine(.searching(.duplicateKey))
+        _ = joined.keyIsTaken(.outcome, isInputClosed: false)
+        #expect(joined.cutOff(departure) == .waitForOutcome)
+        #expect(joined.isLastWordDue)
+        _ = joined.keyIsTaken(.store, isInputClosed: false)
+        #expect(joined.awaitsKey, "the one that went has left no outcome, and the store says nothing: it is answered when its time is over")
+        var withoutStore = machine(.searching(.duplicateKey))
+        _ = withoutStore.keyIsTaken(.store, isInputClosed: false)
+        #expect(withoutStore.cutOff(departure) == .answer, "the store may never come")
         for phase: ExchangePhase in [.collecting(for: .ticket), .searching(.duplicateKey), .accepting] {
-            let machine = ExchangeMachine(for: .client, AttemptRules(policy: .fixture()), phase: phase, ticket: .atOnce)
-            #expect(machine.cutOff(departure, hasJoined: phase.isSearching) == .waitForStore)
+            var machine = machine(phase, .atOnce)
+            _ = machine.keyIsTaken(.outcome, isInputClosed: false)
+            #expect(machine.cutOff(departure) == .waitForStore)
         }
         let upgrade = ExchangeMachine.Departure(purpose: .upgrade, method: "GET", isComplete: true, hasBegunSending: false)
-        #expect(machine(.parked).cutOff(upgrade, hasJoined: false) == .answer)
+        var parked = machine(.parked, .afterWait)
+        #expect(parked.cutOff(upgrade) == .answer)
+        var withoutWish = machine(.parked)
+        #expect(withoutWish.cutOff(departure) == .answer)
     }
 }

@@ -41,8 +41,11 @@ struct DepartureTests {
         #expect(short.clientLeft(departure()) == .unattended(.seconds(10)))
         var none = machine(.attempting) { $0.unattendedMax = .zero }
         #expect(none.clientLeft(departure()) == .end)
-        var keyed = machine(.attempting) { $0.unattendedMax = .zero }
-        #expect(keyed.clientLeft(departure { $0.mayBeAwaited = true }) == .unattended(.zero), "others are looked for first")
+        var keyed = machine(.collecting(for: .attempt)) { $0.unattendedMax = .zero }
+        keyed.keySearchBegan()
+        _ = keyed.keyIsFree()
+        _ = keyed.startAttempt(.arrival, at: .at(.zero))
+        #expect(keyed.clientLeft(departure()) == .unattended(.zero), "others are looked for first")
         #expect(Policy.ai.unattendedMax == .zero && Policy.standard.unattendedMax == .seconds(300))
     }
 
@@ -105,12 +108,16 @@ struct DepartureTests {
         let part = departure { $0.isComplete = false }
         for phase in ExchangePhase.all {
             let machine = machine(phase)
-            #expect(machine.hasLeft(closingInputOf: part, isEntry: false, waitsForKey: false), "\(phase)")
-            #expect(machine.hasLeft(closingInputOf: whole, isEntry: false, waitsForKey: false) == (phase == .parked), "\(phase)")
-            #expect(machine.hasLeft(closingInputOf: whole, isEntry: false, waitsForKey: true), "\(phase)")
+            #expect(machine.hasLeft(closingInputOf: part, isEntry: false), "\(phase)")
+            #expect(machine.hasLeft(closingInputOf: whole, isEntry: false) == (phase == .parked), "\(phase)")
         }
-        #expect(machine(.attempting).hasLeft(closingInputOf: whole, isEntry: true, waitsForKey: false), "it has waited before")
-        #expect(!machine(.delivering).hasLeft(closingInputOf: whole, isEntry: true, waitsForKey: false))
+        for awaited in KeySearch.Awaited.allCases {
+            var waiting = machine(.searching(.duplicateKey))
+            _ = waiting.keyIsTaken(awaited, isInputClosed: false)
+            #expect(waiting.hasLeft(closingInputOf: whole, isEntry: false), "\(awaited)")
+        }
+        #expect(machine(.attempting).hasLeft(closingInputOf: whole, isEntry: true), "it has waited before")
+        #expect(!machine(.delivering).hasLeft(closingInputOf: whole, isEntry: true))
     }
 
     @Test func failureIsAllThatAClientWithAClosedSideGets() {

@@ -47,7 +47,7 @@ extension PendingBench {
         let id = EntryID(using: &generator)
         guard case .admitted(let sequence) = set.admitTicket() else { return (id, []) }
         let new = wish.entry(id, now: now)
-        return (id, kept(set.accepted(new, sequence: sequence, now: now, using: &generator)))
+        return (id, kept(set.accepted(new, sequence: sequence, now: now)))
     }
 
     mutating func accepted(_ change: (inout Wish) -> Void = { _ in }) -> EntryID { accept(change).0 }
@@ -121,7 +121,7 @@ extension PendingBench {
         limits: PendingLimits = .init()
     ) -> [PendingAction] {
         set = PendingSet(limits: limits)
-        return kept(set.restored(records.map { ($0, policy) }, ended: ended, now: now, using: &generator))
+        return kept(set.restored(records.map { ($0, policy) }, ended: ended, now: now))
     }
 
     mutating func restart(policy: Policy = .fixture()) -> [PendingAction] { restart(records(), policy: policy) }

@@ -15,7 +15,7 @@ extension StateTable {
             states: ExchangePhase.all.map(\.name),
             events: [
                 "aborted while loading", "attempt starts", "preflight starts", "preflight wants it", "preflight drops it", "cache is searched",
-                "key is searched", "tokens are in the body", "accepted at once", "ticket is wanted", "others want a ticket",
+                "key is searched", "key is free", "key is taken", "store cannot be read", "outcome is there", "tokens are in the body", "accepted at once", "ticket is wanted", "others want a ticket",
                 "attempt fails, park", "attempt fails, connection had died", "attempt fails for good", "attempt fails, PUT arriving",
                 "request is complete", "answer", "answer, status retried",
                 "answer breaks off", "answer breaks off, POST", "parked", "client left", "client left, POST", "client left, adopt",
@@ -56,7 +56,7 @@ private struct ExchangeTrial {
         // What is accepted before any attempt has a client, who is told at once.
         let isAtOnce = phase == .collecting(for: .ticket) || phase == .accepting
         machine = ExchangeMachine(
-            for: isAtOnce ? .client : .store(isStored: false), AttemptRules(policy: policy), phase: phase, ticket: isAtOnce ? .atOnce : .never)
+            for: isAtOnce ? .client : .store(isStored: false), AttemptRules(policy: policy), phase: phase, ticket: isAtOnce ? .atOnce : .afterWait)
     }
 
     /// - Returns: What the machine answers.
@@ -69,8 +69,9 @@ private struct ExchangeTrial {
         case "preflight starts" where may(.preflight): _ = machine.startPreflight(.dueTime, at: now)
         case "preflight wants it" where machine.phase == .preflight: return preflight(200)
         case "preflight drops it" where machine.phase == .preflight: return preflight(404)
-        case "cache is searched" where may(.searching(.cache)): machine.searchBegan(.cache)
-        case "key is searched" where may(.searching(.duplicateKey)): machine.searchBegan(.duplicateKey)
+        case "cache is searched" where may(.searching(.cache)): _ = machine.cacheSearchBegan()
+        case "key is searched" where may(.searching(.duplicateKey)): machine.keySearchBegan()
+        case "key is free", "key is taken", "store cannot be read", "outcome is there": return key(event)
         case "tokens are in the body" where machine.phase == .collecting(for: .attempt):
             _ = machine.readsBodyFirst(isComplete: false, isOverMax: false)
             _ = machine.bodyWasRead(hasTokens: true)
@@ -113,12 +114,24 @@ private struct ExchangeTrial {
             let step = machine.entryEnded(.cancelled(reason: nil))
             return step == .none ? nil : "\(step)"
         case "proxy stops":
-            let step = machine.cutOff(departure("POST"), hasJoined: false)
+            let step = machine.cutOff(departure("POST"))
             return step == .none ? nil : "\(step)"
         case "ended" where may(.ended): machine.ended()
         default: break
         }
         return nil
+    }
+
+    private mutating func key(_ event: String) -> String? {
+        guard machine.phase == .searching(.duplicateKey) else { return nil }
+        let step =
+            switch event {
+            case "key is free": machine.keyIsFree()
+            case "key is taken": machine.keyIsTaken(.outcome, isInputClosed: false)
+            case "store cannot be read": machine.keyIsTaken(.store, isInputClosed: false)
+            default: machine.outcomeCame()
+            }
+        return step == .none ? nil : "\(step)"
     }
 
     private var isTrying: Bool { machine.phase == .attempting || machine.phase == .preflight }

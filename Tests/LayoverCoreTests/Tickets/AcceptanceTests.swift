@@ -63,7 +63,7 @@ struct AcceptanceTests {
             wish.origin = origin
             let id = EntryID(using: &bench.generator)
             let actions = bench.set.accepted(
-                wish.entry(id, now: bench.now), sequence: sequence, now: bench.now, using: &bench.generator)
+                wish.entry(id, now: bench.now), sequence: sequence, now: bench.now)
             #expect(actions.started == [] && bench.state(id) == .waiting)
         }
         #expect(bench.wait(.seconds(100)).started == [])
@@ -74,7 +74,7 @@ struct AcceptanceTests {
         let id = bench.accepted()
         guard case .admitted(let sequence) = bench.set.admitTicket() else { return }
         let new = PendingBench.Wish().entry(id, now: bench.now)
-        #expect(bench.set.accepted(new, sequence: sequence, now: bench.now, using: &bench.generator) == [])
+        #expect(bench.set.accepted(new, sequence: sequence, now: bench.now) == [])
         #expect(bench.set.admission.acceptingCount == 0 && bench.set.count == 1)
     }
 

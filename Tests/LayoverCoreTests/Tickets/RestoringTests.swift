@@ -96,7 +96,7 @@ struct RestoringTests {
         bench.set.restoringBegan()
         for id in [next, child] {
             let portion = records.filter { $0.id == id }.map { ($0, Policy.fixture()) }
-            #expect(bench.kept(bench.set.restored(portion, ended: [parent: .delivered], now: bench.now, using: &bench.generator)).started == [])
+            #expect(bench.kept(bench.set.restored(portion, ended: [parent: .delivered], now: bench.now)).started == [])
         }
         #expect(bench.kept(bench.set.restoringEnded(now: bench.now)).started == [child])
         #expect(bench.reason(next) == .lane)
@@ -141,7 +141,7 @@ struct RestoringTests {
         let records = bench.records()
         #expect(bench.restart(Array(records.prefix(2))).started == [parent])
         let rest = records.dropFirst(2).map { ($0, Policy.fixture()) }
-        #expect(bench.kept(bench.set.restored(rest, ended: [:], now: bench.now, using: &bench.generator)).started == [])
+        #expect(bench.kept(bench.set.restored(rest, ended: [:], now: bench.now)).started == [])
         #expect(bench.deliver(parent).started == [ids[0]])
         #expect(bench.deliver(ids[0]).started == [ids[1]])
     }

@@ -27,7 +27,7 @@ struct UnknownKeyTests {
         let loop = proxy.loop
         return try await loop.eventLoop.submit {
             loop.connections.inOrder.contains { connection in
-                (connection.exchange as? ClientRecipient)?.exchange?.keySearch?.isWaiting == true
+                (connection.exchange as? ClientRecipient)?.exchange?.machine.awaitsKey == true
             }
         }.get()
     }

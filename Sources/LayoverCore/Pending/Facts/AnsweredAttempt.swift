@@ -13,7 +13,7 @@ struct AnsweredAttempt {
         if entry.ticket == nil { schedule.actions.append(.report(.changed, id)) }
         schedule.origins[entry.origin].changePause(of: entry) { $0.answered($1, now: now) }
         // It waits no longer, however long its response or its tunnel goes on.
-        IncidentMembership(id: id, now: now).leave(&schedule)
+        schedule.leaveIncident(id, now: now)
         schedule.parentProxyReached(attempt.parentProxyGate, isAnswered: true, now: now)
         schedule.originOpened(entry.origin, now: now)
     }

@@ -39,11 +39,11 @@ package struct EntryPatch: Sendable, Hashable {
         if priority != nil, let trigger = schedule.entries[id]?.eligibleBy, trigger != .admin {
             schedule.makeEligibleAgain(id, by: trigger)
         }
-        IncidentMembership(id: entry.id, now: now).touch(&schedule)
+        schedule.touchIncident(of: entry.id, now: now)
         schedule.toDispatch.insert(entry.origin)
         guard expiresAt != nil else { return }
-        Deadlines(id: id, now: now).watch(&schedule)
-        Deadlines(id: id, now: now).expire(&schedule)
+        schedule.watchDeadlines(of: id, now: now)
+        schedule.expire(id, now: now)
     }
 
     private func move(_ entry: Entry, to lane: String?, _ schedule: inout Schedule, now: Timestamp) {

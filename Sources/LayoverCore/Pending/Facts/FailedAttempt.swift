@@ -15,7 +15,7 @@ struct FailedAttempt {
         schedule.learn(
             from: failure, of: (entry.policy, entry.origin, gate), shutsGate: parking.shutsGate, isPaused: isPaused(entry),
             isFromCanary: false, now: now, using: &generator)
-        settle(entry.id, by: parking, in: &schedule)
+        placeAfterFailure(entry.id, by: parking, in: &schedule)
         if leavesParentProxy(gate, for: entry.parentProxyGate) { schedule.makeEligible(entry.id, by: .reachability) }
     }
 
@@ -44,45 +44,84 @@ struct FailedAttempt {
             entry.owesBudget = false
         }
         guard let parking = allowedParking(of: id, in: &schedule), paysForStatus(id, parking, in: &schedule) else { return }
-        let isAborted = parking.rule == .aborted
-        let wasAbandoned = attempt.isAbandoned && failure.evidence == .neverSent && !isAborted
-        let leavesParentProxy = leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate)
-        let startsAnew = wasAbandoned || leavesParentProxy
-        // One that was cut off by us, or by our store, says nothing about its origin.
-        let isOurs = isAborted || wasAbandoned || parking.rule == .store && failure.evidence == .neverSent
-        if !isOurs {
+        let blame = blame(for: attempt, of: entry, parking)
+        if blame.tellsOfTheWay {
             schedule.learn(
                 from: failure, of: (entry.policy, entry.origin, attempt.parentProxyGate), shutsGate: parking.shutsGate,
                 isPaused: isPaused(entry), isFromCanary: attempt.isCanary, now: now, using: &generator)
+            schedule.incidents.noteCause(failure, of: entry.incident)
         }
         schedule.entries[id]?.amend { entry in
             entry.isBodyReplayable = tally.isBodyReplayable
             entry.failed(failure, at: now)
-            entry.dueAt = startsAnew ? now : now + parking.delay
-            entry.waitEnd = parking.rule == .status ? .status : parking.shutsGate || startsAnew ? .origin : .time
+            entry.dueAt = blame.startsAnew ? now : now + parking.delay
+            entry.waitEnd = parking.rule == .status ? .status : parking.shutsGate || blame.startsAnew ? .origin : .time
         }
-        // Nor is it what went wrong.
-        if !isOurs { schedule.incidents.noteCause(failure, of: entry.incident) }
         schedule.transition(id, to: .waiting(.due), now: now)
-        if hasMoved { Deadlines(id: id, now: now).watch(&schedule) }
+        if hasMoved { schedule.watchDeadlines(of: id, now: now) }
         if failure.evidence == .answered { schedule.actions.append(.dropResponse(id)) }
-        if entry.expiresAt <= now || schedule.isDraining { Deadlines(id: id, now: now).endOrOfferTicket(&schedule) }
+        if entry.expiresAt <= now || schedule.isDraining { schedule.endOrOfferTicket(id, now: now) }
         guard schedule.entries[id] != nil else { return }
-        // It came through the parent proxy, whose outage was not all that was in its way.
-        if !isOurs, failure.kind != .parentProxyUnreachable { IncidentMembership(id: id, now: now).leaveParentProxyOutage(&schedule) }
-        if leavesParentProxy {
-            IncidentMembership(id: id, now: now).changeParentProxy(&schedule)
-        } else if !isAborted || parking.asks != nil {
-            // The end of an attempt by a person is no outage.
-            IncidentMembership(id: id, now: now).join(after: parking, &schedule)
-        }
+        changeIncident(of: entry, after: attempt, blame, parking, in: &schedule)
         // What a person asked for and we cut off is still asked for, whatever would follow by itself.
-        if !(startsAnew && attempt.isAskedFor && parking.asks == nil) { settle(id, by: parking, in: &schedule) }
-        guard startsAnew else { return }
-        if wasAbandoned {
+        if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &schedule) }
+        guard blame.startsAnew else { return }
+        if blame == .networkChange {
             for gate in [entry.origin, entry.parentProxyGate].compactMap({ $0 }) { schedule.origins[gate].gate.mayBeReachable(now: now) }
         }
         schedule.makeEligible(id, by: attempt.isAskedFor ? .admin : .reachability)
+    }
+
+    // MARK: What the attempt failed by
+
+    /// What an attempt failed by.
+    private enum Blame {
+        /// The origin, or the way to it.
+        case way
+        /// A parent proxy that the request does not need any more.
+        case replacedParentProxy
+        /// A change of the network, or of the mode, for which we abandoned an attempt that had sent nothing.
+        case networkChange
+        /// A person, who ended the attempt.
+        case person
+        /// Something of our own before anything was sent: the store did not take note of it, its body could not be read.
+        case store
+
+        /// Whether it says something about the origin or the parent proxy.
+        var tellsOfTheWay: Bool {
+            switch self {
+            case .way, .replacedParentProxy: true
+            case .networkChange, .person, .store: false
+            }
+        }
+
+        /// Whether another attempt follows at once.
+        var startsAnew: Bool {
+            switch self {
+            case .replacedParentProxy, .networkChange: true
+            case .way, .person, .store: false
+            }
+        }
+    }
+
+    private func blame(for attempt: Entry.Attempt, of entry: Entry, _ parking: Verdict.Parking) -> Blame {
+        if parking.rule == .aborted { return .person }
+        if attempt.isAbandoned, failure.evidence == .neverSent { return .networkChange }
+        if leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate) { return .replacedParentProxy }
+        return parking.rule == .store && failure.evidence == .neverSent ? .store : .way
+    }
+
+    private func changeIncident(
+        of entry: Entry, after attempt: Entry.Attempt, _ blame: Blame, _ parking: Verdict.Parking, in schedule: inout Schedule
+    ) {
+        // It came through the parent proxy, whose outage was not all that was in its way.
+        if blame.tellsOfTheWay, failure.kind != .parentProxyUnreachable { schedule.leaveParentProxyOutage(entry.id, now: now) }
+        if leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate) {
+            schedule.changeParentProxyOutage(entry.id, now: now)
+        } else if blame != .person || parking.asks != nil {
+            // The end of an attempt by a person is no outage.
+            schedule.changeIncident(of: entry.id, after: parking, now: now)
+        }
     }
 
     /// Whether the response has paused the origin for the policy of its request.
@@ -121,22 +160,22 @@ struct FailedAttempt {
     private func deliverResponse(_ id: EntryID, _ reason: Verdict.DeliverReason, in schedule: inout Schedule) {
         guard let origin = schedule.entries[id]?.origin else { return }
         schedule.entries[id]?.attempts.amendLast(.deliver(reason))
-        IncidentMembership(id: id, now: now).leave(&schedule)
+        schedule.leaveIncident(id, now: now)
         schedule.originOpened(origin, now: now)
         schedule.actions.append(.deliverResponse(id, reason))
     }
 
     /// Puts an entry among those that wait, or before a person.
-    private func settle(_ id: EntryID, by parking: Verdict.Parking, in schedule: inout Schedule) {
+    private func placeAfterFailure(_ id: EntryID, by parking: Verdict.Parking, in schedule: inout Schedule) {
         if let reason = parking.asks {
             schedule.transition(id, to: .undecided(reason), now: now)
-            if reason == .exhausted, parking.shutsGate { IncidentMembership(id: id, now: now).exhausted(&schedule) }
+            if reason == .exhausted, parking.shutsGate { schedule.incidentExhausted(of: id, now: now) }
         // mutant: released-by-retry
         } else if schedule.entries[id]?.isHeldBack == true {
             schedule.transition(id, to: .held, now: now)
         } else {
             schedule.place(id, now: now)
-            IncidentMembership(id: id, now: now).askIfExhausted(&schedule)
+            schedule.askIfExhausted(id, now: now)
         }
     }
 }

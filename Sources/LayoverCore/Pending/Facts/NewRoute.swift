@@ -39,7 +39,7 @@ struct NewRoute {
         // So is whether its lane waits for it while it is undecided.
         if let lane = entry.lane { schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
         schedule.laneChanged(entry.lane, now: now)
-        IncidentMembership(id: id, now: now).touch(&schedule)
+        schedule.touchIncident(of: id, now: now)
         // mutant: word-taken-back
         // And whether it may be sent once more.
         schedule.stopIfRisky(id, now: now)
@@ -60,6 +60,6 @@ struct NewRoute {
             if let parentProxyGate { schedule.origins[parentProxyGate].started(entry) }
         }
         schedule.entries[entry.id]?.parentProxyGate = parentProxyGate
-        if entry.parentProxyGate != parentProxyGate { IncidentMembership(id: entry.id, now: now).changeParentProxy(&schedule) }
+        if entry.parentProxyGate != parentProxyGate { schedule.changeParentProxyOutage(entry.id, now: now) }
     }
 }

@@ -8,13 +8,11 @@ struct RestoredTickets {
     let parentProxyGates: [EntryID: Origin]
     let now: Timestamp
 
-    func join(
-        _ schedule: inout Schedule, _ admission: inout Admission, using generator: inout some RandomNumberGenerator
-    ) {
+    func join(_ schedule: inout Schedule, _ admission: inout Admission) {
         schedule.entries.reserveCapacity(schedule.entries.count + records.count)
         // In place: to copy the records takes a tenth of the time.
         records.withUnsafeBufferPointer { records in
-            // First all of them, then what they are to each other, and only then which of them go.
+            // First all of them. Of those that depend on others then what they are to each other, and only then which of them go.
             let related = records.indices.filter { !insert(records[$0].record, records[$0].policy, &schedule, &admission) }
             for index in related { schedule.stopIfRisky(records[index].record.id, now: now) }
             for index in related { joinParents(records[index].record, &schedule) }
@@ -46,7 +44,7 @@ struct RestoredTickets {
         if isAlone {
             // mutant: incident-forgotten.2
             let since = entry.isOfOutage ? entry.outageBeganAt : nil
-            IncidentMembership(id: record.id, now: now).joinOutage(&entry, since: since, &schedule)
+            schedule.joinOutage(&entry, since: since, now: now)
             schedule.insert(entry, turn(of: entry, record, schedule), now: now)
         } else {
             schedule.insert(entry, now: now)
@@ -83,7 +81,7 @@ struct RestoredTickets {
         let last = schedule.entries.show(id) { $0.lastIncidentKind } ?? nil
         guard let kind = last, let entry = schedule.entries[id] else { return }
         let since = kind == .decision ? entry.lastFailureAt ?? entry.parkedAt : entry.outageBeganAt
-        IncidentMembership(id: id, now: now).join(kind, since: since, &schedule)
+        schedule.joinIncident(kind, id, since: since, now: now)
         if entry.why == .exhausted, entry.isOfOutage, entry.policy.onExhausted == .ask {
             _ = schedule.incidents.exhaust(schedule.entries[id]?.incident)
         }
@@ -94,7 +92,7 @@ struct RestoredTickets {
         // Portions need not come in the order of the lane: those that depend on others come last.
         // mutant: lane-over-portions
         if let lane = schedule.entries[id]?.lane, schedule.lanes.isBehind(lane) { schedule.laneChanged(lane, now: now) }
-        Deadlines(id: id, now: now).expire(&schedule)
+        schedule.expire(id, now: now)
         guard let entry = schedule.entries[id], entry.state == .waiting else { return }
         switch turn(of: entry, record, schedule) {
         case .eligible(let trigger): schedule.makeEligible(id, by: trigger)

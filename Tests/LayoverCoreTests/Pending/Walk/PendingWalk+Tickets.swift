@@ -39,7 +39,7 @@ extension PendingWalk {
         model.sequences[id] = sequence
         model.parents[id] = parents
         patience[id] = true
-        take(set.accepted(new, sequence: sequence, now: now, using: &generator))
+        take(set.accepted(new, sequence: sequence, now: now))
     }
 
     // MARK: From hold to ticket

@@ -1,0 +1,80 @@
+/// The search for another request with the same `Idempotency-Key`: the standing of one request among those with its key.
+///
+/// The engine says which of them goes; what follows for this one is decided here.
+package struct KeySearch: Sendable {
+    package enum Awaited: Sendable, Hashable, CaseIterable {
+        /// The outcome of another request.
+        case outcome
+        /// The store, which cannot be searched for the key.
+        case store
+    }
+
+    /// Consequence of what the engine says of a key.
+    package enum Step: Sendable, Hashable {
+        /// The request becomes a ticket before any attempt.
+        case accept
+        case attempt
+        /// As `attempt`, and a ticket is asked for: its client has waited as long as it wants.
+        case attemptAsTicket
+        /// The proxy is being stopped, so that no attempt is made.
+        case answerCutOff
+        /// The request waits, as long as its client and its policy let it. Whether it is the same request says all of its body.
+        case wait
+        /// As `wait`, and its client is to be told of a ticket now: the request that goes is to become one.
+        case waitForTicket
+        /// The request that goes is to become a ticket.
+        case askForTicket
+        /// Its client has closed its side, so no later response could reach it.
+        case leave
+        /// The rest of the body is read, only to be compared.
+        case compare
+        case none
+    }
+
+    private enum Standing: Sendable {
+        /// No other request is looked for, or the engine has not said yet which one goes.
+        case asked
+        /// It waits, and nothing of it was sent. `isDue`: its client has waited as long as it wants.
+        case waiting(for: Awaited, isDue: Bool)
+        /// It is the one that goes.
+        case reserved
+        /// It has the outcome of another request. Its own body may still be arriving.
+        case given
+    }
+
+    private var standing = Standing.asked
+
+    /// Whether it waits for the outcome of another request.
+    var awaitsOutcome: Bool { if case .waiting(for: .outcome, _) = standing { true } else { false } }
+    /// Whether it waits for an outcome or for the store, and nothing of it was sent.
+    var isWaiting: Bool { if case .waiting = standing { true } else { false } }
+    var isReserved: Bool { if case .reserved = standing { true } else { false } }
+    var hasOutcome: Bool { if case .given = standing { true } else { false } }
+
+    /// - Returns: Whether its client has waited as long as it wants, and is still to be told of its ticket.
+    mutating func isFree() -> Bool {
+        defer { standing = .reserved }
+        return if case .waiting(_, let isDue) = standing { isDue } else { false }
+    }
+
+    mutating func isTaken(
+        _ awaited: Awaited, isInputClosed: Bool, isAcceptedAtOnce: Bool
+    ) -> Step {
+        if case .waiting(let before, let isDue) = standing {
+            standing = .waiting(for: awaited, isDue: isDue)
+            return isDue && before == .store && awaited == .outcome ? .askForTicket : .none
+        }
+        standing = .waiting(for: awaited, isDue: isAcceptedAtOnce)
+        if isAcceptedAtOnce, awaited == .outcome { return .waitForTicket }
+        return isInputClosed ? .leave : .wait
+    }
+
+    mutating func outcomeCame() { standing = .given }
+
+    /// - Returns: Whether it waits for its key.
+    mutating func waitEnded() -> Bool {
+        guard case .waiting(let awaited, _) = standing else { return false }
+        standing = .waiting(for: awaited, isDue: true)
+        return true
+    }
+}
