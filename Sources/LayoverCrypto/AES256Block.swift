@@ -1,10 +1,11 @@
 import Synchronization
 
-/// The block cipher AES-256 itself (FIPS 197): with one key, each 16 bytes have 16 others. For ids, not for messages.
+/// The block cipher AES-256 itself (FIPS 197). With one key, it maps each block of 16 bytes to one block of 16 bytes.
+/// It is meant for ids, not for messages.
 package final class AES256Block: Sendable {
     package static let blockByteCount = 16
 
-    /// Their keys are expanded once. A block depends on no block before it.
+    /// The contexts are kept, so that the key is expanded only once for each. A block depends on no block before it.
     private let encrypting: Mutex<CipherContext>
     private let decrypting: Mutex<CipherContext>
 

@@ -24,7 +24,7 @@ final class CipherContext {
             let start = key.assumingMemoryBound(to: UInt8.self).baseAddress
             try CryptoError.check(EVP_CipherInit_ex2(pointer, algorithm, start, nonce, direction.rawValue, nil), "begin a cipher")
         }
-        // Nothing that is used here fills blocks up.
+        // No cipher that is used here needs padding.
         try CryptoError.check(EVP_CIPHER_CTX_set_padding(pointer, 0), "turn padding off")
     }
 

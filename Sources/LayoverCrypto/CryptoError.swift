@@ -20,7 +20,7 @@ package struct CryptoError: Error, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Of the last call on this thread.
+    /// The error of the last call of OpenSSL on this thread.
     static func ofLibrary(_ operation: StaticString) -> CryptoError {
         let number = ERR_peek_last_error()
         forgetErrors()

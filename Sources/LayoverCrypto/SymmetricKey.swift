@@ -19,8 +19,8 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomDebugStrin
         try SymmetricKey(byteCount: byteCount) { (buffer) throws(CryptoError) in try RandomBytes.fill(buffer) }
     }
 
-    /// A key that is made of this one: the same from the same key, salt and info, and nobody gets back from it to this one
-    /// (HKDF with SHA-256, RFC 5869).
+    /// A key that is derived from this key (HKDF with SHA-256, RFC 5869). The same key, salt and info give the same derived key.
+    /// This key cannot be computed from the derived key.
     package func derived(
         salt: [UInt8] = [], info: [UInt8], byteCount: Int
     ) throws(CryptoError) -> SymmetricKey {

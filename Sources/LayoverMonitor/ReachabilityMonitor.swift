@@ -4,8 +4,8 @@ import ServiceLifecycle
 
 /// Watches the network and reports what it learns, until it is told to stop.
 ///
-/// Where the system does not let it watch, it says so once and reports less: requests still wait for
-/// their due time and for what real traffic teaches.
+/// Where the system does not let the monitor watch, the monitor logs this at its start and reports less. Requests still wait for their
+/// due time and for evidence from real traffic.
 package struct ReachabilityMonitor: Service {
     private let logger: Logger
     private let report: @Sendable (ReachabilityFact) -> Void
@@ -35,7 +35,7 @@ package struct ReachabilityMonitor: Service {
         logger.warning("network monitoring is incomplete", metadata: ["reason": "\(trouble)"])
     }
 
-    /// Gives the monitor a thread of its own; the cooperative ones must not block.
+    /// Gives the monitor a thread of its own, because the threads of Swift's concurrency must not block.
     private static func run(_ monitor: MonitorThread) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

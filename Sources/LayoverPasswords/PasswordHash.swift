@@ -92,7 +92,8 @@ package struct PasswordHash: Sendable, Hashable {
             && parts[2].utf8.count == 43
             && parts.allSatisfy(isInAlphabet)
         guard isSound else { throw PasswordError("the yescrypt hash is incomplete or changed") }
-        // The kind, the cost, the size of a block. `j9T`, the system's own, takes 16 MiB, and each step of the cost twice as much.
+        // The three characters are the kind, the cost and the size of a block. The system's own parameters are `j9T`, which take 16 MiB.
+        // Each step of the cost doubles the memory.
         let parameters = Array(parts[0].utf8)
         guard parameters.count == 3, parameters[0] == UInt8(ascii: "j"), parameters[1] <= UInt8(ascii: "D"),
             parameters[2] <= UInt8(ascii: "T")

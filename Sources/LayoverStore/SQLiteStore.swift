@@ -9,7 +9,7 @@ package import LayoverEngine
 /// One connection writes, on one thread (`StoreWriter`); a few others read. The log (WAL) is synced at every commit
 /// (`synchronous=FULL`), so a completed change is on disk, also after a power cut.
 package final class SQLiteStore: PendingStore {
-    /// Bytes of the bodies that lay in the spool folder when the store was opened.
+    /// Bytes of all bodies of the store when it was opened, in spool files and in rows.
     package let bodyByteCountAtStart: Int
 
     /// The ids by which the tickets of this store are shown, the same in every run.

@@ -25,9 +25,9 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     package var alertSent: Int?
     /// Whether the peer had asked for a certificate of ours, and got none.
     package var isCertificateWanted = false
-    /// Whether the peer has acted on no byte that was sent, if it refuses our part of the handshake: the handshake was not complete, or it
-    /// was TLS 1.3 with a server that asked for a certificate, which judges our answer after we may send, and nothing of the application
-    /// has come.
+    /// True if a peer that refuses our part of the handshake has acted on no byte that was sent. Either the handshake was not complete, or
+    /// three things are true: the version is TLS 1.3, the server asked for a certificate, and no byte of the application has come. Such a
+    /// server judges our certificate after we may send.
     package var isBeforeData = false
 
     package init(_ kind: Kind, _ reason: String, alertSent: Int? = nil) {
@@ -44,7 +44,7 @@ package struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What OpenSSL noted last on this thread, of which nothing is left then.
+    /// The oldest error in OpenSSL's queue of this thread (ERR_peek_error(3)). The queue is empty afterwards.
     static func noted(_ kind: Kind) -> TLSError {
         let code = ERR_peek_error()
         ERR_clear_error()

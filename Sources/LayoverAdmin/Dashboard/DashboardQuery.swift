@@ -3,7 +3,7 @@ import LayoverCore
 /// What the dashboard is asked to show: the query of its URL, the same for the page and for its snapshots, so that a link, a
 /// reload and the Back button show the same.
 struct DashboardQuery: Sendable {
-    /// Of these `time` and `id` are for the scripts of the page alone.
+    /// The names of the parameters. Only the scripts of the page use `id`.
     static let parameterNames: Set<String> = ["tab", "q", "sort", "cursor", "id"]
 
     /// Rows at a time. More make the page slow; the rest is reached by the filter and by "Next".

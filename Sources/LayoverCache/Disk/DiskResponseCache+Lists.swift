@@ -3,7 +3,7 @@ import LayoverCore
 package import LayoverEngine
 import Synchronization
 
-/// For people: what is kept, and away with it.
+/// For people: lists kept responses and removes them.
 extension DiskResponseCache {
     package func list(_ selection: CacheSelection, before: Int64?, limit: Int) async throws -> [CachedFacts] {
         try await onThread {

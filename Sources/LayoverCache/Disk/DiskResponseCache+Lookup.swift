@@ -88,20 +88,20 @@ extension DiskResponseCache {
         return (.whole(byteCount: row.body.byteCount), row.status == 204 ? nil : body)
     }
 
-    /// What a new response would replace has the same key, whatever its sequence is then.
+    /// The key of a refresh. A row and the row that replaces it have the same key, although their sequences differ.
     private func refreshKey(of row: CacheRow) -> [UInt8] {
         Array("\(row.method) \(row.url.text)".utf8) + [0] + (row.credentials ?? []) + [0] + row.varyDigest
     }
 }
 
 extension CacheRequest {
-    /// Fields that ask for less than the whole response, or for what is kept.
+    /// Fields that make a request conditional or ask for a part of the response.
     private static let conditions: Set<String> = [
         "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
     ]
 
-    /// The same request for the whole response. `only-if-cached` and its like stay behind with `Cache-Control`, which
-    /// speaks of caches on the way.
+    /// The same request without conditions, for the whole response. `Cache-Control` and `Pragma` are removed, too: they are for the caches
+    /// on the way, and may hold `only-if-cached`.
     var withoutConditions: CacheRequest {
         var request = self
         request.fields.removeAll { field in

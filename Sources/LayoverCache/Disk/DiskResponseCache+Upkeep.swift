@@ -68,7 +68,7 @@ extension DiskResponseCache {
         return !removed.isEmpty
     }
 
-    /// As few as will do: of many small responses a step of them, of few big ones one at a time.
+    /// Responses that the next step of eviction removes. Too many responses: the surplus, at most `stepCount`. Only too many bytes: one.
     private var evictionCount: Int {
         state.withLock { state in
             let surplus = state.tally.entryCount - options.entryCountMax

@@ -12,7 +12,7 @@ package final class DiskResponseCache: ResponseCache {
         var tally = CacheTally()
         var invalidations = RecentInvalidations()
         var refreshes: Set<[UInt8]> = []
-        /// Whether somebody is removing what is too much.
+        /// Whether a thread is removing responses that are too many for the limits of the cache.
         var isTidying = false
     }
 
@@ -21,7 +21,7 @@ package final class DiskResponseCache: ResponseCache {
     let threads: CacheThreads
     let logger: Logger
     let state = Mutex(State())
-    /// Nil once the cache is closed, or could not be made anew.
+    /// The index. Nil: the cache is closed, or a damaged index could not be made anew.
     let database: Mutex<CacheDatabase?>
 
     /// Opens the cache. Blocks for as long as reading the index takes. A damaged index is thrown away with a warning.
@@ -86,7 +86,7 @@ package final class DiskResponseCache: ResponseCache {
         folder.remove(folder.names())
     }
 
-    /// Remembers a failure for `usage`, and logs the first of a row.
+    /// Remembers a failure for `usage`, and logs the first one of several in a row.
     func failed(_ error: any Error) {
         let text = "\(error)"
         let isNew = state.withLock { state in

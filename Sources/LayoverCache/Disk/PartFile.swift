@@ -47,7 +47,7 @@ final class PartFile: @unchecked Sendable {
     /// - Returns: The body; without a name where it is empty.
     func complete() throws -> KeptBody {
         guard descriptor >= 0, let digest else { return KeptBody(file: nil, byteCount: 0, digest: []) }
-        // What fails below leaves no file.
+        // Closes the file. If a step below fails, the part file is removed.
         defer { discard() }
         let body = KeptBody(file: name, byteCount: byteCount, digest: try digest.digest())
         guard rename(folder.file(CacheFolder.partName(name)), folder.file(name)) == 0 else {

@@ -16,7 +16,7 @@ enum RowRemoval {
             [url.origin.host, url.target, url.origin.port, url.origin.scheme.rawValue, requestedUntil], in: database)
     }
 
-    /// What a new response takes the place of: the same variant, and of HEAD only HEAD.
+    /// Removes the rows that a new response replaces: those of the same variant. A response to HEAD replaces only responses to HEAD.
     static func replaced(by row: CacheRow, in database: Database) throws -> [RemovedRow] {
         try delete(
             """

@@ -53,7 +53,8 @@ struct CacheDirectives: Sendable {
         let found = directives.filter { $0.name == name }
         guard let first = found.first else { return .absent }
         let values = found.map { Self.seconds(argument: $0.argument) }
-        // RFC 9111 section 4.2.1 lets a cache take contradictions for stale; equal words are none.
+        // Different values of one directive are invalid: RFC 9111 section 4.2.1 lets a cache treat the response as stale. Equal values are
+        // valid.
         guard values.allSatisfy({ $0 == values[0] }) else { return .invalid }
         return Self.seconds(argument: first.argument)
     }

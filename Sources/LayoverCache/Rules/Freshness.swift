@@ -2,8 +2,8 @@ import LayoverEngine
 
 /// How old a response is and how long it is fresh (RFC 9111 sections 4.2.1 to 4.2.3). All numbers are seconds.
 enum Freshness {
-    /// The part of the time since its last change that a response without better word counts as fresh
-    /// (RFC 9111 section 4.2.2): a tenth.
+    /// Divides the time from the last change of a response to its date. A response without `max-age` and `Expires` is fresh for that part,
+    /// a tenth (RFC 9111 section 4.2.2).
     static let heuristicDivisor = 10
 
     /// How long the response is fresh from when it was made. `s-maxage` is for shared caches.

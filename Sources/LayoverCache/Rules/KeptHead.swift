@@ -3,8 +3,8 @@ import NIOCore
 
 /// The head of a response as it is kept: a status line and field lines, each with its CRLF.
 enum KeptHead {
-    /// Not kept: what was for one reception only. `Age` and the length are stated anew each time; of trailers nothing
-    /// is kept; `Set-Cookie` would log somebody in again, and is a secret.
+    /// Fields that are not kept. `Age` and the length are computed again each time. Trailers are not kept. `Set-Cookie` is a secret, and
+    /// would log a user in again.
     private static let dropped: Set<String> = ["age", "content-length", "set-cookie", "set-cookie2", "trailer"]
 
     /// What a 304 does not change (RFC 9111 section 3.2).

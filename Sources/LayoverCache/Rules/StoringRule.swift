@@ -7,9 +7,9 @@ enum StoringRule {
         case keep
         /// Nothing changed: what is kept was confirmed (RFC 9111 section 4.3.4).
         case renew
-        /// It is not kept, and what is kept for the request has had its day.
+        /// The response is not kept, and the kept response for the request is removed.
         case drop(Reason)
-        /// It is not kept, and says nothing about what is.
+        /// The response is not kept, and this verdict removes no kept response.
         case pass(Reason)
     }
 
@@ -22,7 +22,7 @@ enum StoringRule {
 
     static func verdict(on response: ResponseFacts, framing: ResponseFraming, to request: RequestFacts) -> Verdict {
         guard request.isCacheable else { return .pass(.method) }
-        // RFC 9111 section 5.2.1.5: no part of it, and a confirmation is a part.
+        // RFC 9111 section 5.2.1.5: no part of the response may be stored, so a 304 must not renew a kept response either.
         if request.directives.has("no-store") { return .pass(.requestNoStore) }
         switch response.status {
         case 304: return .renew

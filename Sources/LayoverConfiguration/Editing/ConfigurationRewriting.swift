@@ -20,7 +20,7 @@ package final class ConfigurationRewriting {
                 defer { close(descriptor) }
                 throw Self.failure(named, "cannot be locked")
             }
-            // Another file may have taken its place while it was waited for.
+            // Another file may have replaced this one during the wait for the lock.
             var (locked, current) = (stat(), stat())
             if fstat(descriptor, &locked) == 0, stat(path, &current) == 0, locked.st_ino == current.st_ino,
                 locked.st_dev == current.st_dev

@@ -2,7 +2,7 @@ import Foundation
 import LayoverCore
 
 extension Assembly {
-    /// What would fail at the first incident is refused now.
+    /// Refuses settings of notifications that would fail at the first incident.
     mutating func checkNotifications() {
         let notify = settings.notify
         if let secret = notify.secret {

@@ -1,8 +1,10 @@
 import LayoverCore
 
 extension Assembly {
-    /// `default` first: what a policy of a new name leaves unsaid comes from it, and what one with the
-    /// name of a built-in policy leaves unsaid from that.
+    /// Assembles the policy `default` first, then the others.
+    ///
+    /// A policy with the name of a built-in policy takes its missing values from that built-in policy. A policy with a new name
+    /// takes them from `default`.
     mutating func assemblePolicies() {
         let standardName = Policy.standard.name
         let standard = policy(named: standardName, from: PolicySettings())
@@ -18,7 +20,7 @@ extension Assembly {
         let errorCount = errors.count
         apply(Schema.policy, of: .policy(name), to: &policy)
         warnOfFormerAsync(.policy(name))
-        // What is already refused should not be refused once more for what follows from it.
+        // A policy with a refused value is not checked further: the checks could report the same mistake again.
         if errors.count == errorCount {
             checkDelay(policy.delay, of: name)
             checkLane(policy.lane, of: name)

@@ -1,8 +1,9 @@
 import LayoverCore
 
 extension Assembly {
-    /// Refuses a route that matches requests which another one matches with the same rank: only their names would decide, and what
-    /// the second one says would silently not apply.
+    /// Refuses a route if another route matches the same requests with the same rank.
+    ///
+    /// Only the names of the two routes would decide, and the second route would silently not apply.
     mutating func checkOverlaps() {
         let names = routes.keys.sorted()
         for (index, name) in names.enumerated() {
@@ -35,6 +36,7 @@ extension RouteSettings {
         }
     }
 
-    /// Without a host, a route with an upstream is only reached by its base URL, which has its name.
+    /// Whether the route can match by the target of a request. A route with an upstream and without a host is reached only by its
+    /// base URL, which contains the name of the route.
     private var matchesByTarget: Bool { host != nil || upstream == nil }
 }

@@ -1,7 +1,9 @@
 import LayoverCore
 
 extension Assembly {
-    /// A list replaces the default one as a whole, the fields of routes included, which is easily forgotten.
+    /// Warns of credential fields that `store.encryptFields` does not list: their values are stored unencrypted.
+    ///
+    /// A list replaces the whole default list. The default also encrypts the fields that routes set or add.
     mutating func warnOfPlainSecrets() {
         guard let listed = settings.store.listedFields else { return }
         let names = listed.map { $0.lowercased() }

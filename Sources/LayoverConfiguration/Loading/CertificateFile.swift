@@ -31,7 +31,7 @@ enum CertificateFile {
         let parts = block.components(separatedBy: end)
         let content = String(parts[0].filter { !$0.isWhitespace })
         guard parts.count == 2, let der = Data(base64Encoded: content) else { return false }
-        // A certificate is one sequence (X.690 section 8.1.3). More stands behind that of a trusted one.
+        // A certificate is one sequence (X.690 section 8.1.3). In a block `TRUSTED CERTIFICATE`, more bytes follow the sequence.
         guard der.count > 4, der[0] == 0x30 else { return false }
         guard der[1] >= 0x80 else { return der.count >= 2 + Int(der[1]) }
         let lengthByteCount = Int(der[1] & 0x7F)

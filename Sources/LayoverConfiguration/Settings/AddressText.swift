@@ -16,8 +16,7 @@ enum AddressText {
 
     /// A host name or an IPv4 address, in any case.
     ///
-    /// What looks like a number but is no IPv4 address is none: resolvers read `127.1` as
-    /// 127.0.0.1.
+    /// A text that looks like a number but is no IPv4 address is refused: resolvers read `127.1` as 127.0.0.1.
     static func isName(_ text: String) -> Bool {
         guard !text.isEmpty, text.utf8.count <= 253 else { return false }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -53,7 +53,7 @@ struct RouteSettings: Sendable, Hashable {
         return "the route sets \(credentialField), and \(listen) is reachable from other machines, so a key is required"
     }
 
-    /// A field that it writes and that lets the holder of its value in somewhere. Nil: there is none.
+    /// The name of a field that the route writes and that may hold a credential. Nil: there is none.
     private var credentialField: String? {
         let names = Array(setFields.keys) + Array(addFields.keys)
         // `Idempotency-Key` proves nothing.

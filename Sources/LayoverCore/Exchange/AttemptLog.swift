@@ -12,7 +12,7 @@ package struct AttemptLog: Sendable, Hashable {
     package init() {}
 
     package mutating func append(_ record: AttemptRecord) {
-        // However long the disk is full, it drives out nothing of what was done.
+        // A record that the store stopped is replaced by the next record of its number. So a full disk drives out no other records.
         if let last = records.last, last.wasStoppedByStore, last.number == record.number { records.removeLast() }
         records.append(record)
         guard records.count > Self.firstCountMax + Self.lastCountMax else { return }

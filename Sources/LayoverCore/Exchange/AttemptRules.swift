@@ -139,8 +139,8 @@ package struct AttemptRules: Sendable {
         return verdictOnRetriable(failure, sending: request, using: &generator)
     }
 
-    /// Whether the attempt under way was one more than the limit because a kept-alive connection had died. It may have been cut off and
-    /// made again, and the next connection may have died too: it stays at one more.
+    /// True if the attempt under way is one above the limit already, because a kept-alive connection had died. If its connection was a
+    /// dead one too, no second attempt above the limit follows.
     private var isBeyondLimit: Bool {
         lastTrigger.isAutomatic && policy.automaticAttemptsMax.map { counts.automatic > $0 } == true
     }
@@ -148,7 +148,7 @@ package struct AttemptRules: Sendable {
     /// After how long a ticket is tried again when the proxy itself was in its way. Default: 5 s.
     private static let ownTroubleDelay: Duration = .seconds(5)
 
-    /// What happens to a ticket whose attempt came to nothing by our own doing: it is no attempt of its own.
+    /// Verdict on a ticket whose attempt failed because of Layover. An automatic attempt that sent nothing does not count.
     private mutating func leave(
         _ request: RequestSummary, after failure: Failure, delay: Duration, rule: Verdict.ParkingRule
     ) -> Verdict {

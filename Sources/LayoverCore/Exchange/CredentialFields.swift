@@ -14,8 +14,8 @@ package enum CredentialFields {
     /// What an origin gives for `Cookie`, in lower case.
     package static let ofResponses = "set-cookie"
 
-    /// Fields that the store seals by default (`store.encryptFields`): all of `ofRequests`, and `Set-Cookie` with `Cookie`. Fields that
-    /// routes set or add are sealed too.
+    /// Fields that the store seals by default (`store.encryptFields`): the same as `ofRequests`. The name `Cookie` means `Set-Cookie`
+    /// too. Fields that routes set or add are also sealed.
     package static let sealedByDefault = ["Api-Key", "Authorization", "Cookie", "X-Access-Token", "X-Api-Key", "X-Auth-Token"]
 
     /// Whether the value of the field may let its holder in somewhere. Wider than the lists above on purpose: hiding one value

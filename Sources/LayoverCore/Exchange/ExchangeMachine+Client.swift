@@ -155,7 +155,7 @@ extension ExchangeMachine {
         return policy.clientGone == .adopt && policy.mode != .pass && keepsTickets && purpose == .transfer && resumable == nil
     }
 
-    /// Consequence of a wait that would begin after the client had closed its side: it wanted one response, not a wait.
+    /// Step if a request would have to wait although its client has closed its side. Such a client wants one response, not a wait.
     package enum ClosedInputStep: Sendable, Hashable {
         /// The request waits as a ticket.
         case adopt

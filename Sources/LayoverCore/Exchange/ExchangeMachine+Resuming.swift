@@ -50,7 +50,8 @@ extension ExchangeMachine {
         resumable?.came(count).map { .pass(skipping: $0) } ?? .refused(.tooLong)
     }
 
-    /// What came is not the rest: a client is cut off. The store and the cache ask for all of it, at the next attempt.
+    /// The bytes or the response are not the rest. A client is cut off. For the store and the cache the next attempt requests the whole
+    /// response.
     package mutating func refused(
         _ refusal: ContinuationRefusal, in circumstances: Circumstances, using generator: inout some RandomNumberGenerator
     ) -> FailureStep {

@@ -291,7 +291,7 @@ package struct ExchangeMachine: Sendable {
         return .breakOff(failure)
     }
 
-    /// This was not the origin.
+    /// Parks a request whose attempt was stopped by an obstacle inside Layover. The origin is not the cause.
     private mutating func stopped(by obstacle: Obstacle, _ failure: Failure, in circumstances: Circumstances) -> FailureStep {
         var failure = failure
         if obstacle == .bodyUnreadable { failure.message = "The file of the request body could not be read completely." }
@@ -343,8 +343,8 @@ package struct ExchangeMachine: Sendable {
         holder != .cache && rules.policy.retryOn.match(status: status)
     }
 
-    /// Decides what follows a response whose status is retried. The timeline is told what a response that is delivered came to
-    /// by the caller.
+    /// Decides what follows a response whose status is retried. Only an offered response is recorded here; the caller records the
+    /// others.
     package mutating func answered(
         _ response: ResponseSummary, sending request: RequestSummary, connection: ConnectionFacts?, at now: Timestamp,
         using generator: inout some RandomNumberGenerator

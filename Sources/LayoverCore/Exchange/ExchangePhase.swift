@@ -56,9 +56,9 @@ package enum ExchangePhase: Sendable, Hashable {
             [.attempting, .collecting(for: .verdict), .offering, .searching(.cache), .parked, .delivering, .unattended, .ended]
         case .offering: [.parked, .delivering, .ended]
         case .parked: [.preflight, .attempting, .ended]
-        // Back: no client has read from the response that broke off, so another attempt is made.
+        // Back to `attempting` or `parked`: the response broke off. All of it, or its rest, is requested again.
         case .delivering: [.attempting, .parked, .unattended, .ended]
-        // Back: others with the same key want a ticket of it.
+        // Back to `attempting`: others with the same key want a ticket of this request.
         case .unattended: [.attempting, .ended]
         case .ended: []
         }

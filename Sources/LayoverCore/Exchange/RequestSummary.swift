@@ -33,7 +33,7 @@ package struct RequestSummary: Sendable, Hashable {
         mayBeSentTwice && isWhole
     }
 
-    /// Whether it is there to its end, and can be sent once more as it is.
+    /// Whether the body is there to its end, so that the request can be sent once more as it is.
     package var isWhole: Bool { body == .none || body == .captured }
 
     /// Whether it can be sent as if for the first time, after an attempt that sent nothing.

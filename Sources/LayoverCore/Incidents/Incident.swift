@@ -37,7 +37,7 @@ package struct Incident: Sendable, Hashable {
     /// Automatic attempts until nothing goes on without a person; nil when one of them has no limit. Those
     /// under `onExhausted: ask` ask together, as soon as the first of them has used up its own.
     package internal(set) var automaticLeft: Int?
-    /// Automatic attempts that each of them has in all, the first one included; nil when one of them has no limit.
+    /// The most automatic attempts that one entry has in all, the first attempt included. Nil: one entry has no limit.
     package internal(set) var automaticMax: Int?
     /// When the first of them goes by itself; nil when none does.
     package internal(set) var nextAttemptAt: Timestamp?

@@ -83,7 +83,7 @@ struct IncidentTally: Sendable {
     /// Automatic attempts until nothing goes on without a person; nil when one member has no limit.
     var attemptsLeft: Int? {
         var most = 0
-        // The first that asks does so for all of that rule, so the fewest that one of them has left is what is left.
+        // Members under `onExhausted: ask` ask together, as soon as one has no attempts left. So the smallest number counts for all.
         var leftBeforeAsking: Int?
         for key in automatic.keys {
             guard let left = key.left else { return nil }

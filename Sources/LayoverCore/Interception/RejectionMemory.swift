@@ -68,7 +68,7 @@ package struct RejectionMemory: Sendable {
         return now - at < limits.ageMax
     }
 
-    /// The client took the certificate of the host and sent a request: earlier ends meant something else.
+    /// The client accepted the certificate of the host and sent a request. Forgets possible rejections; a remembered rejection stays.
     package mutating func accepted(_ pair: Pair) {
         if pairs[pair]?.rejectedAt == nil { pairs[pair] = nil }
     }

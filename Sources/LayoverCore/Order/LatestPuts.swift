@@ -36,7 +36,8 @@ struct LatestPuts: Sendable {
         if puts[entry.url]?.isEmpty == true { puts[entry.url] = nil }
     }
 
-    /// A request was moved to another lane: what came in between was said of its old one.
+    /// A PUT was moved to another lane. It is known only for its old lane which requests came in between, so all PUTs to its URL are
+    /// forgotten.
     mutating func moved(_ entry: Entry) {
         if puts[entry.url]?.contains(where: { $0.id == entry.id }) == true { puts[entry.url] = nil }
     }

@@ -30,7 +30,7 @@ package struct OriginGate: Sendable {
     /// Nothing is known of the origin, and much may wait for it: one first.
     package mutating func startCarefully() { window = 1 }
 
-    /// A failure before sending.
+    /// A failure that shuts the gate, or keeps it shut: a failure before sending, or a later one of a canary.
     ///
     /// - Parameters:
     ///   - isFromCanary: Whether the attempt was the one that tested the way. Attempts that began before

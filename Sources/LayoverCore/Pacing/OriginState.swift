@@ -135,8 +135,8 @@ struct OriginState: Sendable {
 
     mutating func addPausedByStore(_ place: EntryPlace, order: Int) { pausedByStore.push(place, key: order) }
 
-    /// Takes out the next that may go: the first of all, or the first small one while big ones have all the room that is
-    /// theirs; behind a shut gate otherwise the first that waits for it.
+    /// Takes out the next entry that may start: the first eligible one. While big bodies have used up their room, it is the first with a
+    /// small body. Behind a shut gate without such an entry, it is the first that waits for the gate.
     mutating func popNext() -> EntryPlace? {
         if let big = bigEligible.first, bigUnderWay < bigCountMax, eligible.first.map({ big.key < $0.key }) ?? true {
             return bigEligible.popFirst()?.value

@@ -49,10 +49,9 @@ struct StatusPacing: Sendable {
 
     // MARK: Pauses
 
-    /// The origin asks to be left alone until a time.
+    /// The origin asks for a pause until a time. A pause that is not over yet becomes longer.
     ///
-    /// Attempts that began before say nothing of how the origin is after it, so one that is asked for when the last is over is a
-    /// new one.
+    /// If the last pause is over, a new one begins. Attempts that began before the new pause do not show how the origin is after it.
     ///
     /// - Parameter number: That of the pause if a new one begins.
     mutating func pause(until end: Timestamp, number: PauseNumber, now: Timestamp) {

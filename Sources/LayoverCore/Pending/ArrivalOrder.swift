@@ -1,6 +1,6 @@
 /// The ids of entries by their sequence, so that a page of the list costs no more than its length.
 ///
-/// Who has left is passed over, and thrown out when there are too many of them.
+/// Ids of entries that have left are skipped. They are removed when there are too many of them.
 struct ArrivalOrder: Sendable {
     struct Item: Sendable {
         var sequence: Int

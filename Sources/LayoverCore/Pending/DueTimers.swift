@@ -20,7 +20,7 @@ enum PendingTimer: Sendable {
 
 /// All that is to happen at a time, in its order.
 struct DueTimers: Sendable {
-    /// Timers that are looked at for each that may have become stale: enough to find all of them before there are too many.
+    /// Timers that are examined for each added timer: enough to find the stale timers before there are too many.
     private static let looksPerChange = 8
     /// Most timers that are looked at after one fact. Default: 32 768, which takes a few milliseconds.
     private static let looksMax = 1 << 15

@@ -118,7 +118,7 @@ package struct Entry: StandingRequest, Sendable {
     package internal(set) var ticket: TicketFacts?
     /// What depends on others, as it stood when someone looked. Only for what people are shown.
     @Boxed var outlook: Outlook? = nil
-    /// The outage it waits in.
+    /// The incident of the entry: an outage or a decision. Nil: none.
     package internal(set) var incident: IncidentID?
 
     /// Order of arrival in the set.
@@ -200,7 +200,8 @@ extension Entry {
     /// Whether sending it once more might act twice, and neither a person nor a policy has taken that risk.
     var isRisky: Bool { mayHaveBeenApplied && !isForced && !isRepeatable }
 
-    /// Whether it waits in an outage, or asks because of one. One that was never tried asks because others of its outage did.
+    /// True if the entry waits in an outage, or is undecided because of one. An entry without an attempt is undecided because others of
+    /// its outage are.
     var isOfOutage: Bool { lastFailure?.shutsGate ?? (why == .exhausted) }
 
     /// The kind of incident to which it belongs after a restart; nil if to none.
@@ -219,8 +220,8 @@ extension Entry {
     /// Whether the opening of the gate ends its wait.
     var isWokenByOrigin: Bool { policy.wakeOnReachable && waitEnd == .origin }
 
-    /// When even an attempt under way is ended. Only waiting is limited by `holdMax`, and by a deadline that a person has brought
-    /// forward. A client that is gone needs no response, so its attempt has no more time where it could not become a ticket.
+    /// The time at which even an attempt under way is ended. `holdMax`, or an earlier deadline that a person set, limits only the wait.
+    /// If the client is gone and the request became no ticket, nobody needs the response, so the attempt ends at `expiresAt`.
     var lifetimeEnd: Timestamp {
         if isHeldByNoClient { return expiresAt }
         return max(expiresAt, parkedAt + policy.lifetime)
@@ -353,7 +354,7 @@ extension Entry {
         let isStored = if case .store = owner { true } else { false }
         let lifeEnd = parkedAt + rules.lifetime
         let end = hasOwnDeadline ? expiresAt : isStored ? lifeEnd : min((responseMovedAt ?? parkedAt) + rules.holdMax, lifeEnd)
-        // How long what was accepted may live was promised with it.
+        // A reload does not shorten the life that was promised when a ticket was accepted.
         expiresAt = isStored ? max(end, expiresAt) : end
     }
 

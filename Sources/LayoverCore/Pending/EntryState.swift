@@ -4,13 +4,13 @@ package enum EntryState: String, Sendable, Hashable, CaseIterable {
     case waiting
     /// An attempt is being made. Exits: waiting, held, undecided, delivered, cancelled, expired, failed.
     case attempting
-    /// A person stopped its automatic attempts. Exits: waiting, attempting, undecided, delivered, cancelled, expired.
+    /// A person stopped its automatic attempts. Exits: waiting, attempting, undecided, delivered, cancelled, expired, failed.
     case held
-    /// A person has to decide; `why` says what. Exits: waiting, attempting, delivered, cancelled, expired.
+    /// A person has to decide; `why` is the reason. Exits: waiting, attempting, delivered, cancelled, expired, failed.
     case undecided
     /// The client got its response, or a person said that the origin has processed the request. Final.
     case delivered
-    /// The client left, or a person gave it up. Final.
+    /// The client left, a person cancelled it, a newer request superseded it, a preflight dropped it, or the proxy stopped. Final.
     case cancelled
     /// Waited as long as it might. Final.
     case expired

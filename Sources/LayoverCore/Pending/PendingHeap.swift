@@ -1,7 +1,7 @@
 /// A binary heap: the smallest key comes first, and among equal ones whatever was pushed first.
 ///
-/// Nothing is ever taken out of the middle. What a value says may have gone stale by the time it comes
-/// up, and the code that pops it checks it against the entry.
+/// A value may be stale when it is popped, so the code that pops it compares it with the entry. `removeAll` and `removeSome` drop
+/// stale values before that.
 struct PendingHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     private struct Item {
         var key: Key

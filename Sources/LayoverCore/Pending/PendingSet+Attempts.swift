@@ -80,7 +80,7 @@ extension PendingSet {
         gather(now: now) { set in
             guard let entry = set.entries[id], let attempt = entry.attempt else { return }
             set.schedule.parentProxyReached(attempt.parentProxyGate, isAnswered: false, now: now)
-            // The proxy takes plain requests itself: then it stands, and nothing is known of the origin.
+            // A parent proxy takes requests over plain http itself. A connection to the proxy then shows nothing about the origin.
             if attempt.parentProxyGate == nil || entry.origin.scheme != .http { set.schedule.originConnected(entry.origin) }
         }
     }

@@ -25,8 +25,8 @@ extension PendingSet {
 
     /// A person steers several entries, in the order given.
     ///
-    /// Those that cancelled ones make room for start when all of them are gone: otherwise each would start the
-    /// next, only to have it cut off.
+    /// Several entries are cancelled as one fact. Otherwise each cancelled entry would make room for the next one of the list, whose
+    /// attempt would start only to be cut off.
     package mutating func commanded(
         _ command: EntryCommand, each ids: some Collection<EntryID>, by author: CommandAuthor = .loopback, reason: String? = nil,
         now: Timestamp

@@ -242,7 +242,7 @@ package struct PendingSet: Sendable {
 
     /// The configuration was read anew, and an entry has found its route in it. Its target stays what it was.
     ///
-    /// - Parameter isUnderWay: Whether the attempt that is taken for one under way has begun, by the parent proxy of before.
+    /// - Parameter isUnderWay: True if the attempt has begun, through the old parent proxy. False: it will use the new one.
     package mutating func rerouted(
         _ id: EntryID, route: String?, policy: Policy, automaticLeft: Int?, parentProxyGate: Origin? = nil, isUnderWay: Bool = true,
         now: Timestamp

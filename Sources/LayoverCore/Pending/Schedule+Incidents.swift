@@ -1,5 +1,5 @@
-/// The incidents in which entries wait. What waits because something is away is a member of the incident of that, whether it was tried or
-/// not; what waits for a person is a member of a decision.
+/// The incidents in which entries wait. An entry that waits because something is away is a member of that outage, tried or not. An
+/// undecided entry is a member of a decision, or of the outage that used up its attempts.
 extension Schedule {
     /// Changes of an incident are gathered this long before they are reported, so that an outage of ten thousand
     /// requests is not ten thousand times ten thousand reports. Default: 250 ms.
@@ -18,8 +18,8 @@ extension Schedule {
 
     // MARK: Joining and leaving
 
-    /// The entry has another state. What waits for a person waits in no outage; but one that is out of attempts was left without them by
-    /// its outage, and stays.
+    /// The entry has another state. An undecided entry leaves its outage and joins a decision, unless the outage used up its attempts.
+    /// An entry that is no longer undecided leaves its decision.
     mutating func changeIncident(of id: EntryID, to state: Entry.State, from before: Entry, now: Timestamp) {
         var asks = false
         if case .undecided(let why) = state { asks = why != .exhausted }

@@ -42,9 +42,9 @@ extension Schedule {
         let id = entry.id
         // mutant: endless-attempt
         guard entry.lifetimeEnd <= now else { return timers.add(.expiry(id), at: entry.lifetimeEnd) }
-        // Its work is done, and its client reads: it may take as long as the client likes.
+        // The client reads the response, so no deadline ends the attempt.
         if attempt.isAnswered, entry.isHeldByClient, !entry.isHeldByNoClient { return }
-        // What has come of the response counts.
+        // No client reads the response. The abort keeps the part that has come.
         if attempt.isAnswered { return actions.append(.abortAttempt(id, isCommanded: false)) }
         end(id, as: .expired, .expired, now: now)
     }
@@ -92,9 +92,9 @@ extension Schedule {
         staysHeld(id, now: now)
     }
 
-    /// Its client has nothing but its connection. Its time may have run out meanwhile, or the proxy may be stopping.
+    /// The entry stays with its client and gets no ticket. It ends now if its time is over or the proxy is being stopped.
     mutating func staysHeld(_ id: EntryID, now: Timestamp) {
-        // One whose client is gone was to become a ticket for others, and goes on without a client.
+        // An unattended entry was to become a ticket for others. It goes on without a client.
         guard let entry = entries[id], entry.ticket == nil, !entry.isUnattended else { return }
         entries[id]?.owner = .client(.none)
         if isDraining || entry.expiresAt <= now { endOrOfferTicket(id, now: now) }

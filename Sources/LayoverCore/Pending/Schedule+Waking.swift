@@ -26,7 +26,8 @@ extension Schedule {
         if blocker(of: entry) != nil {
             block(id, isAskedFor: false)
         } else if isDraining || !entry.hasGoodCredentials(at: now) {
-            // One that was on its way to the disk when the proxy began to stop: it goes after the next start.
+            // While the proxy stops, a ticket that was on its way to the disk waits for the next start. A ticket with expired
+            // credentials becomes undecided in `place`.
             place(id, now: now)
         } else if mode != .offline, !isShut {
             // No client waits for the response to a ticket, so it takes its turn like a replay.
@@ -38,7 +39,7 @@ extension Schedule {
         } else if mode != .offline, isUntried(entry),
             !pauses.isPausedByStore(entry), !isKept
         {
-            // Whatever its delay, and a captive portal or not: it is a first attempt.
+            // A first attempt ignores the delay of the gate, and a captive portal.
             start(id, by: .canary, now: now)
         } else {
             let canaryAt = shutGate(before: entry).flatMap { origins.canaryAt($0) }
@@ -73,8 +74,8 @@ extension Schedule {
         }
     }
 
-    /// Has the attempt of an entry made again later, if it has sent nothing. If it connects after all, nothing is lost. An unattended
-    /// one has sent something.
+    /// Abandons the attempt of an entry: it is made again if it has sent nothing. An attempt that has connected goes on. The attempt of
+    /// an unattended entry has sent something, so it is left alone.
     mutating func abandonAttempt(of id: EntryID) {
         guard let entry = entries[id], !entry.isUnattended, case .attempting(var attempt) = entry.fullState else { return }
         attempt.isAbandoned = true

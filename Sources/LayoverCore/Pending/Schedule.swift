@@ -268,7 +268,7 @@ struct Schedule: Sendable {
         ask(id, entry.mayHaveBeenApplied && !entry.isRepeatable ? .maybeApplied : .parentFailed, now: now)
     }
 
-    /// Makes an entry undecided. The earlier decision of a person counts no more.
+    /// Makes an entry undecided. The reason `maybeApplied` discards an earlier `force`.
     mutating func ask(_ id: EntryID, _ why: UndecidedReason, now: Timestamp) {
         if why == .maybeApplied { entries[id]?.isForced = false }
         transition(id, to: .undecided(why), now: now)

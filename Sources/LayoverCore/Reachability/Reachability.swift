@@ -40,7 +40,7 @@ package struct Reachability: Sendable {
     var since: Timestamp
     /// The newest snapshot that was heard.
     var newest: LinkSnapshot?
-    /// The snapshot that people are told of: the newest at the end of the last window.
+    /// The snapshot that people see: the newest at the end of the last window, or a later one with a greater `extent`.
     var judged: LinkSnapshot?
     var windowEndsAt: Timestamp?
     var networkChangedAt: Timestamp?
@@ -51,7 +51,7 @@ package struct Reachability: Sendable {
     var isProbeStale = false
     /// When the next probe is due; nil while one is under way, in mode `offline` and without a probe.
     var probeAt: Timestamp?
-    /// Windows that ended in a change since the network was quiet last.
+    /// Windows that have ended since the network was last quiet for `flapQuiet`.
     var flapCount = 0
     var lastFlapAt: Timestamp?
     /// Origins that could not be reached since the last response of any; at most `originFall`.

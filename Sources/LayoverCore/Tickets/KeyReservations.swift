@@ -257,7 +257,7 @@ package struct KeyReservations: Sendable {
         joinedCount -= 1
     }
 
-    /// Refuses those that are known to be another request, and hastens the one that goes for those that are equal and due.
+    /// Refuses joined requests with another payload. Offers the leader a ticket if an equal request is due.
     private mutating func compare(_ key: Key) -> [Action] {
         guard let reservation = reservations[key], reservation.phase == .going,
             let payload = standings[reservation.leader]?.payload

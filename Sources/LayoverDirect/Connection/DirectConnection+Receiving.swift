@@ -129,8 +129,8 @@ extension DirectConnection {
     /// The origin sends nothing more. It may still read.
     func inputEnded() {
         guard attempt != nil else { return close() }
-        // Found out when it is sent on, and when all that came before has been taken.
         if receiving.isOver { return endedAfterResponse() }
+        // `permitted` finds the end when the permit comes. `resumeReceiving` finds it when the recipient has taken all bytes before it.
         if sending.awaitsPermit || receiving.isPaused { return }
         if let cause = receiving.brokenBy { return fail(cause) }
         // Under TLS only the word of the origin is its end: anybody on the way can end the connection (RFC 8446 section 6.1).
@@ -163,8 +163,8 @@ extension DirectConnection {
         if isSecuring { return fail(.notSecured(.closedInHandshake)) }
         let error = error ?? sending.brokenBy
         if receiving.isOver { return endedAfterResponse(error) }
-        // The channel closes at a failed write and does not report that the input has ended. It had, if the kernel says EPIPE: after a
-        // reset without an end before it, it says ECONNRESET.
+        // The channel closes at a failed write and does not report that the input had ended before. The code of the failed write shows it:
+        // EPIPE if the input had ended, ECONNRESET after a reset without an end before it.
         let hadEnded = sending.waitingByteCount > 0 && sending.channelBrokenBy?.errnoCode == EPIPE
         if receiving.isError, !receiving.isPaused, error == nil, hadEnded, tls == nil, decoder.endsWithConnection {
             return finish(trailers: nil)

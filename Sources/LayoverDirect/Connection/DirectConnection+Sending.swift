@@ -230,9 +230,9 @@ extension DirectConnection {
         return nil
     }
 
-    /// Until the tickets behind the handshake are acknowledged, the kernel of an origin without TCP_NODELAY keeps a short response back
-    /// (RFC 896), and drops it if the origin closes without reading the body. So ours is not to wait for more to acknowledge
-    /// (TCP_QUICKACK, tcp(7)). Each send puts it back to waiting. Decision 92.
+    /// Makes our kernel acknowledge the TLS tickets behind the handshake at once (TCP_QUICKACK, tcp(7)). Until they are acknowledged, the
+    /// kernel of an origin without TCP_NODELAY keeps a short response back (RFC 896). If the origin closes without reading the body, its
+    /// kernel drops that response. Each send makes our kernel wait again, so this is called after each. Decision 92.
     private func acknowledgeTicketsAtOnce() {
         guard !isReused, !receiving.hasBegun, tls?.mayGetTicket == true else { return }
         var one: CInt = 1

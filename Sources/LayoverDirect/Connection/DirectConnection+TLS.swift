@@ -87,7 +87,7 @@ extension DirectConnection {
         _ = begin(attempt)
     }
 
-    /// Encrypts bytes of the request behind what TLS itself has to say.
+    /// Encrypts bytes of the request. Bytes that TLS itself has to send go before them.
     func encrypt(_ bytes: ByteBuffer, into out: inout ByteBuffer) -> Bool {
         guard let tls else { return false }
         do throws(TLSError) {
@@ -99,7 +99,7 @@ extension DirectConnection {
         return true
     }
 
-    /// Sends what TLS itself has to say.
+    /// Sends the bytes that TLS has produced and that wait to be sent.
     private func sendOutgoing() {
         guard let tls, tls.hasOutgoing, isOpen else { return }
         var out = ByteBuffer()

@@ -48,7 +48,8 @@ extension DirectConnection {
         return sending.lastAt + TimeAmount(worker.options.endWithheldMax)
     }
 
-    /// The client pauses, and may wait for the end. Or the origin takes nothing, and without a proxy the client would have the end.
+    /// Passes the withheld end on before the request is sent. Either the client pauses, and may wait for the end. Or the origin takes no
+    /// bytes; without a proxy the client would have the end by now.
     func passOnEnd() {
         guard let attempt, let withheld = receiving.withheld, passOn(withheld, of: attempt) else { return }
         attempt.receiver.receive(.complete(trailers: withheld.trailers), of: attempt)

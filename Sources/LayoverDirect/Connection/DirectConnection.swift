@@ -6,8 +6,9 @@ import NIOCore
 
 /// One connection to an origin, and the attempt that it carries at the moment.
 ///
-/// It is read from all the time, idle or not, unless the recipient of a response is behind: so the end of an idle connection is seen
-/// at once. Requests follow one another; the next begins only when all of the one before and of its response has passed.
+/// An idle connection is read from, so that its end is seen at once. During an attempt, reading pauses while the permit is awaited, while
+/// the recipient is behind, and after a response that is complete before its request. The next attempt begins only when the request
+/// before it and the response to that request have passed completely.
 ///
 /// `@unchecked Sendable`: confined to its event loop; calls from elsewhere switch to it.
 final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
@@ -142,7 +143,7 @@ final class DirectConnection: ChannelInboundHandler, @unchecked Sendable {
         worker.pool.keep(self)
     }
 
-    /// Closes it. What it carries must have been taken before, or is told by `channelInactive`.
+    /// Closes the connection. If its attempt was not taken before (`takeAttempt`), `channelInactive` deals with the attempt.
     func close() {
         if isOpen { sayEnd() }
         forget()

@@ -12,7 +12,7 @@ struct DirectProgress {
     var isSent: Bool
     /// Whether some byte of a response came.
     var hasBegunResponse: Bool
-    /// Whether a final head came.
+    /// True if the final head came and was passed on. A withheld head does not count.
     var isAnswered: Bool
     /// Whether all of the response came before the request was sent.
     var isResponseOver: Bool

@@ -7,9 +7,9 @@ enum FailureCause {
     case cancelled
     /// The client's body will never be complete.
     case bodyBrokenOff
-    /// `firstByte` or `idle` has passed.
+    /// `connect` has passed during the TLS handshake, or `firstByte`, `idle` or `restStallMax` has passed.
     case timedOut
-    /// The permit to send was refused: the attempt could not be taken note of where that survives us.
+    /// The permit to send was refused, because the store could not record the attempt. Nothing was sent.
     case notMarked
     /// TLS was not made, or broke.
     case notSecured(TLSError)

@@ -180,7 +180,7 @@ final class DirectWorker: UpstreamWorker, @unchecked Sendable {
         for connection in connections.values { connection.checkDeadline(now: now) }
     }
 
-    /// Those of the dialler included: it makes the connections of others, and sends what is not sent here.
+    /// Includes the connections of the dialler, which opens connections for others and makes the attempts that are not made here.
     var connectionCounts: [Origin: ConnectionCount] {
         var counts = dialler.connectionCounts
         for connection in connections.values {

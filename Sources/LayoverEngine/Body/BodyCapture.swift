@@ -5,11 +5,11 @@ import NIOCore
 ///
 /// Bytes come in from the client in order. The first ones stay in memory (`prefix`); later ones pass
 /// through a window in memory (`tail`) and are written to a spool file. One reader at a time sends them
-/// upstream and takes each byte from where it is. Keeping them stops for good when the request can
-/// never be sent a second time, or when they are over a limit while a reader has begun; from then on the
-/// body only flows through the window and is *lost* for another attempt. While no reader has begun, a
-/// body over a limit is not lost: the client waits instead. Nor is one lost that is whole when the disk has
-/// no room for it: what the disk does not take is in the window, which is bounded.
+/// upstream and takes each byte from where it is. Bytes are no longer kept when the request can never be sent
+/// a second time, or when a limit is reached after a reader has begun. From then on the body only flows
+/// through the window and is *lost* for another attempt. While no reader has begun, a body over a limit is
+/// not lost: the client waits instead. A complete body within its own limit is not lost when the disk is full:
+/// the bytes that the disk did not take are in the window, which is bounded.
 ///
 /// A pure machine: facts in, effects out. `CapturedBody` performs them.
 struct BodyCapture {
@@ -26,7 +26,7 @@ struct BodyCapture {
         var dropsFile = false
         /// The body is complete, and `persist` was called. `prefix`: the bytes that are not in the file.
         var persist: (prefix: ByteBuffer, isInFile: Bool)?
-        /// It will never be complete.
+        /// The body cannot be persisted: it is lost, it broke off, or a limit is reached.
         var cannotPersist = false
         /// Keeping it went over a limit while no attempt reads it: the client has to wait.
         var isStuck = false
@@ -194,7 +194,7 @@ struct BodyCapture {
         return .inFile(min(keptCount, receivedCount - tailCount) - offset)
     }
 
-    /// What could still be sent from the start.
+    /// Whether the body cannot be sent from its start any more.
     // mutant: half-body.2
     var isLost: Bool { !isKeeping }
 

@@ -30,7 +30,7 @@ extension Engine {
     ///
     /// - Parameter command: Nil for a change of something else than its state.
     func outcome(_ result: EntryCommandResult, of id: EntryID, _ command: EntryCommand? = nil) async -> CommandOutcome {
-        // A repeated cancellation that is not on disk yet has the same outcome again, not that the entry has ended.
+        // A repeated cancellation waits for the disk too. If the first one is still not saved, the outcome is `unsaved`, not `conflict`.
         let isRepeated = result == .conflict && command == .cancel && isCancelledInMemoryOnly(id)
         guard result == .done || isRepeated else { return CommandOutcome(result) }
         return await waitUntilSaved(id) ? CommandOutcome(result) : .unsaved(savingFailure)

@@ -2,7 +2,7 @@ package import LayoverCore
 import Logging
 import NIOCore
 
-/// The calls of the admin API. All of them are answered from memory.
+/// The calls of the admin API. Entries, pages and incidents are read from memory. Commands wait until their changes are on disk.
 extension Engine {
 
     /// Live entries in their current state, in no order.

@@ -125,7 +125,7 @@ extension Engine {
                 if pending.isLive(id) {
                     exchanges[id]?.deliverResponse(reason)
                 } else {
-                    // It never joined: the budget is a limit like others.
+                    // The request never joined the set. `refuse` makes its exchange deliver the response in hand.
                     exchanges.removeValue(forKey: id)?.refuse(limit: reason.rawValue, value: 0)
                 }
             case .incident(let kind, let incident):

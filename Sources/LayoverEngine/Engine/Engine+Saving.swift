@@ -6,8 +6,8 @@ import NIOCore
 extension Engine {
     /// Pause before refused changes are handed in again. Default: 1 s.
     static let savingPauseMin: Duration = .seconds(1)
-    /// The same where the store keeps refusing some changes though it takes others: a damaged page does not get well, and each try
-    /// costs the changes that share its commit a second transaction. It doubles with each try. Default: 1 minute.
+    /// Longest pause before refused changes are handed in again. It doubles with each try after a failure of kind `corrupt`, `io` or
+    /// `other`: a damaged page does not recover, and each try costs the changes in its commit a second transaction. Default: 1 minute.
     private static let savingPauseMax: Duration = .seconds(60)
     /// Most tickets whose refused changes are handed in at once. Default: 1 000.
     private static let catchUpCountMax = 1000
@@ -86,7 +86,7 @@ extension Engine {
         case .success(let results):
             for (index, (id, change)) in changes.enumerated() {
                 if results[index] == .stale {
-                    // The insertion of this ticket has failed, so there is no row.
+                    // The row does not take the change: it is newer, final or missing.
                     logger.debug("no row for the change", metadata: ["ticket": "\(naming.shown(id))", "change": "\(change.name)"])
                 } else if change.hasLongURLOfEnded, saves.isSaved(id) {
                     pending.urlIsStored(of: id)

@@ -2,7 +2,7 @@ package import LayoverCore
 
 /// A request that is to become a ticket, complete and with its body where it outlives the process.
 package struct Acceptance: Sendable {
-    /// Its `ticket` is set. Its id is that of the entry, where it waits in the pending set already.
+    /// The new entry, with its `ticket` set. If the request waits in the pending set already, the id is that of its entry there.
     package var new: NewEntry
     package var request: StoredRequest
     package var mark: IdempotencyMark?
@@ -16,7 +16,7 @@ package struct Acceptance: Sendable {
 
 /// The result of accepting a ticket.
 package enum AcceptanceResult: Sendable, Hashable {
-    /// It is on disk, with its standing. Nil here and below: the standing is not in memory.
+    /// The ticket is on disk, and this is its standing. A standing of nil, here and below, is not in memory.
     case accepted(EntryID, TicketStanding?)
     /// The same request with the same key was accepted before, under this id.
     case duplicate(of: EntryID, TicketStanding?)
@@ -24,11 +24,11 @@ package enum AcceptanceResult: Sendable, Hashable {
     case keyReused
     case refused(limit: String, value: Int)
     case draining
-    /// It depends on an unknown ticket.
+    /// The request depends on an unknown ticket.
     case unknownParent(EntryID)
-    /// It may not be on disk. The client gets the id, because it may be on disk after all.
+    /// The ticket may not be on disk. The client gets the id, because the ticket may be on disk after all.
     case notStored(EntryID, StoreFailure)
-    /// Its entry has ended meanwhile.
+    /// The entry of the request has ended meanwhile.
     case gone
 
     /// The ticket that the client is told of; nil: there is none.
@@ -39,7 +39,7 @@ package enum AcceptanceResult: Sendable, Hashable {
         }
     }
 
-    /// Whether it is not known if the store has it.
+    /// Whether it is unknown if the store has the ticket.
     package var isInDoubt: Bool {
         if case .notStored(_, let failure) = self { failure.mayBeKept } else { false }
     }

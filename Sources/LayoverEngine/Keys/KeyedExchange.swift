@@ -9,21 +9,21 @@ package protocol KeyedExchange: AnyObject, Sendable {
 
 /// The engine's decision about a claim.
 package enum KeyDecision: Sendable {
-    /// It is sent: no equal request is under way.
+    /// The request is sent, because no equal request is under way.
     case go
     /// An equal request may be under way: this one waits for the outcome.
     case join
     /// The store cannot be searched for the key, so this one waits until it can be, or until its time is over.
     case waitForStore(StoreFailure)
-    /// Its time is over, and the store could not be searched. Nothing of it was sent.
+    /// The time of the request is over, and the store could not be searched. Nothing of the request was sent.
     case storeUnknown(StoreFailure)
-    /// It becomes a ticket now, because an equal request has no time left.
+    /// The request becomes a ticket now, because an equal request has no time left.
     case offerTicket
-    /// Its client is gone, and others wait for its response.
+    /// The client of the request is gone, and other requests wait for the response.
     case shared
-    /// Its client is gone, and no other request waits for its outcome.
+    /// The client of the request is gone, and no other request waits for the outcome.
     case unshared
-    /// The outcome of the request with this payload; for another payload the key is used.
+    /// The outcome of the request with this payload. For a request with another payload the key counts as used.
     case outcome(KeyOutcome, payload: [UInt8])
     /// The key is used for another request that is under way.
     case reused
@@ -32,7 +32,7 @@ package enum KeyDecision: Sendable {
 
 /// The outcome of a request, for others with the same key and payload.
 package enum KeyOutcome: Sendable {
-    /// It is a ticket.
+    /// The request became a ticket.
     case ticket(EntryID)
     /// The response of the origin.
     case answer(SharedResponse)
@@ -45,7 +45,7 @@ package struct SharedResponse: Sendable {
     package var status: Int
     /// Status line and fields, each line with its CRLF, as in `ResponseHead.bytes`.
     package var head: ByteBuffer
-    /// Nil where no body can follow.
+    /// The body of the response. Nil: no body can follow the head.
     package var body: CapturedBody?
     /// Whether there was a body that could not be kept because of a limit or the disk.
     package var isBodyLost: Bool

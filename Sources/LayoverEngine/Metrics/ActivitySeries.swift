@@ -36,7 +36,7 @@ package struct ActivitySeries: Sendable {
         if buckets.last?.number != number {
             buckets.append(Bucket(number: number))
             let oldest = number - Int64(Self.bucketCount)
-            // The newest that is too old tells how many were live before the others.
+            // Of the buckets that are too old the newest is kept: it has the number of live entries before the others.
             if let kept = buckets.lastIndex(where: { $0.number <= oldest }), kept > 0 { buckets.removeFirst(kept) }
         }
         let last = buckets.count - 1

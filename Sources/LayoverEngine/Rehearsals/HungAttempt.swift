@@ -3,7 +3,8 @@ import Synchronization
 
 /// An attempt whose connection does not come about. Nothing is sent.
 ///
-/// As with packets that get no answer: it fails when its time is over, and if the way is free before, it goes on as if nothing had been.
+/// The attempt behaves as if its packets were lost. It fails when the time-out for connecting has passed. If the rehearsal ends before
+/// that, the attempt is made as usual.
 final class HungAttempt: PlayedAttempt {
     private let attempt: UpstreamAttempt
     private let rehearsal: Rehearsal

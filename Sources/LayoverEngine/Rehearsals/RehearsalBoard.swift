@@ -10,7 +10,8 @@ package final class RehearsalBoard: Sendable {
 
     package init() {}
 
-    /// What is shown before a call of the admin API returns is seen by the requests that its caller makes then.
+    /// Whether no rehearsal is under way. A call of the admin API shows its change before it returns, so requests that its caller makes
+    /// afterwards see the change.
     var isEmpty: Bool { !isAny.load(ordering: .relaxed) }
 
     package func show(_ rehearsals: [Rehearsal]) {

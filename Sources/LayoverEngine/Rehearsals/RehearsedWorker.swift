@@ -97,7 +97,7 @@ final class RehearsedWorker: UpstreamWorker, @unchecked Sendable {
         }
     }
 
-    /// In place of whatever it was, the attempt ends with this.
+    /// Ends the attempt with this failure, whatever was played before.
     func end(_ attempt: UpstreamAttempt, _ failure: Failure) {
         playing[ObjectIdentifier(attempt)] = MadeOutcome([.failed(failure)], of: attempt, on: self)
         deliverLater(of: attempt)

@@ -30,7 +30,7 @@ package enum StoreChange: Sendable {
 }
 
 extension StoreChange {
-    /// Whether it is the end of a ticket, or follows it, and memory need not keep the whole URL once it is on disk.
+    /// Whether the record is final and its URL is cut in memory: the whole URL is not needed there once the change is on disk.
     var hasLongURLOfEnded: Bool {
         switch self {
         case .update(let record), .delivered(let record, _), .lateEvidence(let record):

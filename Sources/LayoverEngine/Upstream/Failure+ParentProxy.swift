@@ -1,10 +1,9 @@
 package import LayoverCore
 
 extension Failure {
-    /// The same failure, where it was the parent proxy that could not be connected to.
+    /// This failure as a failure of the connection to the parent proxy.
     ///
-    /// A refusal of our own stays what it is, and so does a certificate that does not convince, or a refusal that
-    /// waiting does not change: that is no outage.
+    /// A refusal of Layover's own, an untrusted certificate and a lasting refusal keep their kind: they are no outage.
     package var ofParentProxy: Failure {
         var failure = self
         failure.isNameUnknown = false

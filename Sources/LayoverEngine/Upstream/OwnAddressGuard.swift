@@ -56,8 +56,7 @@ package final class OwnAddressGuard: AddressGuard {
             return refusal(of: "127.0.0.1", port: port, allow: allow)
                 ?? refusal(of: "::1", port: port, allow: allow)
         }
-        // A name begins with a letter more often than not, and no address spelled in numbers ends in one
-        // that is not hexadecimal; the parser settles the rest.
+        // Reads IPv6 addresses, and IPv4 addresses in any form that inet_aton(3) takes. Anything else is a name, which is not refused here.
         guard let address = NetworkAddress(anySpelling: host) else { return nil }
         return refusal(of: address, port: port, allow: allow)
     }

@@ -14,8 +14,9 @@ package enum ParentProxyUse: Sendable, Hashable {
 }
 
 extension UpstreamRequest {
-    /// What a proxy can forward it forwards: many let no CONNECT through but to ports of TLS. A dial goes by the scheme of its origin, so
-    /// that a connection for a plain request ends at the proxy. The socket of a connection with TLS of libcurl could not be handed over.
+    /// A plain request is forwarded by an HTTP proxy, because many proxies allow CONNECT only to ports of TLS. A dial follows the scheme
+    /// of its origin, so that the connection for a plain request ends at the proxy. A dial or an upgrade only reaches a proxy that speaks
+    /// TLS, because libcurl could not hand over the socket of a connection with TLS.
     package var parentProxyUse: ParentProxyUse {
         guard let parentProxy else { return .none }
         if parentProxy.speaksHTTP, origin.scheme == .http, purpose != .upgrade { return .forward }

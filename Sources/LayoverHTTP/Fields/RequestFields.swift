@@ -70,8 +70,8 @@ package struct RequestFields: Sendable, Hashable {
     /// Appends the fields as they stand in a message: with CRLF, and an empty value as `Name:`.
     package func write(into out: inout ByteBuffer) { writeLines(into: &out) { _ in true } }
 
-    /// Appends them in the same way, those for which `isWanted` holds: it is shown each line without its end. Allocates nothing but
-    /// room.
+    /// Appends the fields for which `isWanted` holds, in the same form. `isWanted` gets each line without its end.
+    /// Allocates nothing but room in `out`.
     package func writeLines(into out: inout ByteBuffer, where isWanted: (UnsafeRawBufferPointer) -> Bool) {
         lines.withUnsafeReadableBytes { bytes in
             var start = 0
@@ -81,9 +81,10 @@ package struct RequestFields: Sendable, Hashable {
         }
     }
 
-    /// The same with others between them.
+    /// Appends the fields in the same form, with other fields between them.
     ///
-    /// - Parameter before: Called before the field with that number, and at the end with the number of fields: it may write others.
+    /// - Parameter before: Called before each field with the number of the field, and at the end with the number of fields.
+    ///   It may write other fields.
     package func writeLines(
         into out: inout ByteBuffer, before: (_ number: Int, inout ByteBuffer) -> Void, where isWanted: (UnsafeRawBufferPointer) -> Bool
     ) {
@@ -100,7 +101,7 @@ package struct RequestFields: Sendable, Hashable {
         before(number, &out)
     }
 
-    /// `colon`: Where the name ends. 0: a line without a colon behind a name is no field, and is never sent.
+    /// `colon` is where the name ends. 0: the line has no name with a colon behind it. Such a line is no field and is never sent.
     private typealias Line = (bytes: UnsafeRawBufferPointer, colon: Int)
 
     @inline(__always)

@@ -2,11 +2,11 @@
 struct FramingFields: Sendable {
     private(set) var length: Int?
     private(set) var isChunked = false
-    /// Whether a response names the coding `identity`, which is none.
+    /// Whether a response names the coding `identity`, which means that there is no coding.
     private(set) var isIdentity = false
 
-    /// RFC 9110 section 8.6 would allow a list of equal lengths; in a request that is refused, because a server behind us may read it in
-    /// another way.
+    /// Reads the length of a request. A list of equal lengths is refused, although RFC 9110 section 8.6 would allow it: a server
+    /// behind Layover may read such a list in another way.
     mutating func readLength(
         _ field: FieldRange, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
@@ -36,7 +36,9 @@ struct FramingFields: Sendable {
         return count == 1
     }
 
-    /// As that of a request; and `identity`, once, which RFC 2616 had for no coding.
+    /// Reads the transfer coding of a response by the rules for a request, and also accepts `identity` once.
+    ///
+    /// In RFC 2616, `identity` means that there is no coding.
     mutating func readEncodingOfResponse(_ field: FieldRange, in bytes: UnsafeRawBufferPointer) throws(FramingError) {
         guard !isIdentity else { throw .severalEncodings }
         if !isChunked, ByteText.equalsIgnoringCase("identity", in: bytes, field.value), !Self.hasTabAround(field, in: bytes) {
@@ -46,8 +48,9 @@ struct FramingFields: Sendable {
         try readEncoding(field, in: bytes)
     }
 
-    /// `chunked` in any case (RFC 9112 section 7), once. Another single coding is understood but not
-    /// supported; everything else is an attempt to be read in two ways.
+    /// Reads the transfer coding. Only a single `chunked` is accepted, in upper or lower case (RFC 9112 section 7).
+    ///
+    /// Another single coding is refused as not supported. Any other value is refused because two parsers may read it in two ways.
     mutating func readEncoding(
         _ field: FieldRange, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
@@ -82,8 +85,8 @@ struct FramingFields: Sendable {
     /// Checks what only the whole head can tell.
     func check(minorVersion: Int) throws(FramingError) {
         guard isChunked else { return }
-        // RFC 9112 section 6.1: both together ought to be handled as an error, and so ought an
-        // encoding from a sender that cannot know it.
+        // RFC 9112 section 6.1: a message with both Content-Length and Transfer-Encoding ought to be handled as an error.
+        // So ought a Transfer-Encoding from a sender whose HTTP version does not have it.
         if length != nil { throw .lengthWithEncoding }
         if minorVersion == 0 { throw .encodingInOldVersion }
     }

@@ -22,8 +22,8 @@ struct LineCursor: Sendable {
 
     /// Returns the next line without its CRLF, or nil if it is not complete.
     ///
-    /// Only CRLF ends a line. RFC 9112 section 2.2 would let us accept a lone LF; two parsers that
-    /// disagree on that are how requests are smuggled.
+    /// Only CRLF ends a line. RFC 9112 section 2.2 would allow a lone LF too.
+    /// A lone LF is not accepted: requests are smuggled between two parsers that disagree about it.
     ///
     /// - Parameters:
     ///   - endMax: Offset beyond which the line (CRLF included) must not reach.

@@ -44,7 +44,7 @@ enum FieldLine {
         out.writeStaticString("\r\n")
     }
 
-    /// Why the line is none: `offset` is where its name ends.
+    /// Why the line is no field line. `offset` is where its name ends.
     private static func refusal(
         of line: Range<Int>, at offset: Int, in bytes: UnsafeRawBufferPointer
     ) -> FramingError {

@@ -14,7 +14,7 @@ package enum KnownField: UInt8, Sendable, CaseIterable {
     // Read by the rules of the proxy.
     case prefer, priority, idempotencyKey, retryAfter, proxyStatus
     case origin, secFetchSite, userAgent, referer
-    // End to end, and named here because nobody may take them away by nominating them.
+    // End-to-end fields. They are listed here because a `Connection` field must not remove them by nominating them.
     case authorization, cookie, setCookie, wwwAuthenticate, date, location
     case contentType, contentEncoding, contentRange, range, cacheControl
     case etag, lastModified, ifMatch, ifNoneMatch, ifRange, ifModifiedSince, ifUnmodifiedSince

@@ -7,7 +7,7 @@ struct ChunkSizeLine: Sendable {
     /// Bytes of the extensions with their semicolons and white space. Padding that servers commonly write behind a size does not count.
     let extensionByteCount: Int
 
-    /// Most bytes of white space behind a size that are padding: some servers keep room for a size of so many digits.
+    /// Most bytes of white space after a size that count as padding. Some servers reserve room for a size of so many digits.
     private static let paddingByteCountMax = 16
 
     /// `1*HEXDIG *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ) BWS`. In a request there is no white

@@ -39,7 +39,8 @@ package struct Preferences: Sendable, Equatable {
     private static let quote = UInt8(ascii: "\"")
     private static let backslash = UInt8(ascii: "\\")
 
-    /// The content of a quoted string; a token as it is. What has only one quote is no value of ours.
+    /// Returns the content of a quoted string. A token is returned as it is.
+    /// A text with only one quote is no value of a preference that Layover knows.
     private static func unquoted(_ word: Substring) -> String {
         guard word.utf8.first == quote else { return String(word) }
         var content: [UInt8] = []

@@ -51,7 +51,7 @@ package struct RequestDecoder: Sendable {
     var fieldScan = FieldBlockScan()
     /// Whether the connection ends with this request.
     var isLast = false
-    /// Whether it reads the body of a response, some forms of which are taken that are refused in a request.
+    /// Whether the decoder reads the body of a response. Some forms are accepted in a response that are refused in a request.
     var isResponse = false
     /// Bytes of chunk extensions of this message.
     var chunkExtensionByteCount = 0

@@ -31,9 +31,9 @@ struct RequestFacts: Sendable {
         }
     }
 
-    /// RFC 9110 section 7.6.1 forbids to nominate what is meant for all recipients. To remove it
-    /// would change where the request goes, where it ends or who sends it; to keep it would be to
-    /// ignore what the section says of nominated fields.
+    /// RFC 9110 section 7.6.1 forbids `Connection` to nominate a field that is meant for all recipients.
+    /// Removing such a field would change where the request goes, where it ends or who sends it.
+    /// Keeping it would break the rule of that section that nominated fields are removed.
     private mutating func readConnection(
         _ value: Range<Int>, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
@@ -59,7 +59,7 @@ struct RequestFacts: Sendable {
         }
     }
 
-    /// RFC 9110 section 7.6.2: has a meaning for OPTIONS and TRACE only.
+    /// Reads Max-Forwards, which has a meaning for OPTIONS and TRACE only (RFC 9110 section 7.6.2).
     private mutating func readMaxForwards(
         _ value: Range<Int>, in bytes: UnsafeRawBufferPointer
     ) throws(FramingError) {
@@ -75,8 +75,8 @@ struct RequestFacts: Sendable {
         try framing.check(minorVersion: Int(minorVersion))
         if minorVersion == 1, hostBytes == nil { throw .missingHost }
         if method == .connect {
-            // RFC 9110 section 9.3.6: it has no content. What follows its head is the tunnel, so a
-            // length would be read as one thing by us and another by whoever is behind.
+            // RFC 9110 section 9.3.6: a CONNECT has no content. The bytes after its head belong to the tunnel.
+            // Another server could read the bytes that a length announces as a body.
             if framing.isChunked || framing.length ?? 0 > 0 { throw .bodyOnConnect }
             return .none
         }

@@ -1,6 +1,6 @@
 extension RequestHead {
-    /// The urgency of the `Priority` field, 0 (first) to 7 (last) (RFC 9218 section 4.1). Nil where it says none, or
-    /// nothing that can be understood: then it counts as missing.
+    /// The urgency of the `Priority` field, 0 (first) to 7 (last) (RFC 9218 section 4.1).
+    /// Nil: the field has no urgency, or an urgency that cannot be read and counts as missing.
     package var urgency: Int? {
         var urgency: Int?
         for range in fields.values(.priority) {

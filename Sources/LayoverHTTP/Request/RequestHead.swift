@@ -27,8 +27,8 @@ package final class RequestHead: Sendable {
     }
     /// The target as it came, userinfo included: see `targetString`.
     package var targetRange: Range<Int> { line.targetRange.range }
-    /// `host[:port]` of the target as it came, without userinfo, for the absolute and the authority form. Equal bytes
-    /// mean an equal `targetAuthority`, so a caller can keep the one of the request before.
+    /// `host[:port]` of the target as it came, without userinfo, for the absolute and the authority form.
+    /// Equal bytes mean an equal `targetAuthority`, so a caller can reuse the `targetAuthority` of the previous request.
     package var authorityRange: Range<Int>? { line.target.authorityBytes?.range }
 
     /// A request by HTTP/2 has been written as one of HTTP/1.1.

@@ -1,6 +1,8 @@
 /// One line as libcurl hands it over, with its end.
 enum ReceivedLine {
-    /// The line without its end, and whether that is CRLF. libcurl would tolerate a lone LF everywhere; we do so only in heads of HTTP/1.0.
+    /// The line without its end, and whether the end is CRLF.
+    ///
+    /// libcurl would accept a lone LF everywhere. Layover accepts it only in heads of HTTP/1.0.
     @inline(__always)
     static func content(of line: UnsafeRawBufferPointer) throws(FramingError) -> (range: Range<Int>, endsWithCRLF: Bool) {
         guard line.last == ASCII.lineFeed else { throw .bareLineFeed }

@@ -10,7 +10,7 @@ package struct ResponseBodyDecoder: Sendable {
         case end(trailers: ByteBuffer?)
     }
 
-    /// Whether the end of the connection is that of the body.
+    /// Whether the body ends when the connection ends.
     package let endsWithConnection: Bool
     private var decoder: RequestDecoder
 
@@ -39,7 +39,7 @@ package struct ResponseBodyDecoder: Sendable {
     private static func lines(_ trailers: FieldBlock) -> ByteBuffer {
         var out = ByteBuffer()
         for field in trailers.ranges {
-            // As fields of a head are written.
+            // Trailers are written in the same way as the fields of a head.
             trailers.bytes.withUnsafeReadableBytes { bytes in
                 FieldLine.writeLine(of: field, in: bytes, contentEnd: field.value.upperBound, into: &out)
             }

@@ -62,7 +62,7 @@ package struct ResponseDecoder: Sendable {
     /// Whether all of the response was decoded.
     package var isComplete: Bool { if case .complete = state { true } else { false } }
 
-    /// Whether the end of the connection is that of the response.
+    /// Whether the response ends when the connection ends.
     package var endsWithConnection: Bool { if case .body = state { body.endsWithConnection } else { false } }
 
     /// Takes as much of `input` as one event needs. Nil: more bytes are needed, or the response is complete.

@@ -17,7 +17,7 @@ extension ResponseHead {
         }
         guard let text = fields.values(of: "Retry-After").first.map(fields.string) else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
-            // So many digits mean: not in our time.
+            // A number with too many digits for `Int` counts as `Int32.max` seconds.
             return .seconds(Int(text) ?? Int(Int32.max))
         }
         guard let at = HTTPDate.seconds(text, now: now) else { return nil }

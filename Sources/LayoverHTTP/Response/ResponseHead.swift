@@ -13,12 +13,12 @@ package struct ResponseHead: Sendable {
     package let announcesImpossibleBody: Bool
     /// Whether the upstream ends the connection behind the response: it said `Connection: close`, or speaks HTTP/1.0.
     package let endsConnection: Bool
-    /// Whether there is a Via field. It is passed on; ours is for the caller to append.
+    /// Whether there is a Via field. That field is passed on. The caller appends Layover's own.
     package let hasVia: Bool
     /// Whether there is a Date field. Without one the recipient adds the time of receipt (RFC 9110 section 6.6.1).
     package let hasDate: Bool
-    /// Where the first Content-Length or Transfer-Encoding stood that `bytes` lacks, as an offset in `bytes`. Nil: there is none, or
-    /// its place is not known.
+    /// The offset in `bytes` at which the first removed Content-Length or Transfer-Encoding stood.
+    /// Nil: no such field was removed, or its place is not known.
     package let framingPlace: Int?
 
     /// The status line as HTTP/1.1 and the fields as they came, minus what concerned the upstream's
@@ -30,7 +30,7 @@ package struct ResponseHead: Sendable {
     /// Whether a final response follows. 101 is final.
     package var isInterim: Bool { status < 200 && status != 101 }
 
-    /// The same head, whose body has an end of its own.
+    /// The same head with chunked framing.
     package var chunked: ResponseHead { changed(framing: .chunked, bytes: bytes) }
 
     /// The same head with a Date field behind the others.
@@ -49,7 +49,7 @@ package struct ResponseHead: Sendable {
             hasDate: hasDate ?? self.hasDate, framingPlace: framingPlace, bytes: bytes)
     }
 
-    /// Its bytes as it is passed on, the empty line included.
+    /// The number of bytes of the head as it is passed on, with the empty line.
     package var byteCount: Int { bytes.readableBytes + 2 }
 
     /// The fields in `bytes`, found on demand.

@@ -10,7 +10,7 @@ extension ResponseHeadAssembler {
         state = .fields(statusLine)
         // Room for a usual head and a small body, so that one allocation serves both.
         out.reserveCapacity(1024)
-        // We speak for ourselves on the next connection (RFC 9110 section 6.2).
+        // The version is that of Layover, not that of the upstream (RFC 9110 section 6.2).
         out.writeStaticString("HTTP/1.1")
         if endsWithCRLF, statusLine.hasReason {
             out.writeBytes(UnsafeRawBufferPointer(rebasing: line[8...]))
@@ -38,7 +38,8 @@ extension ResponseHeadAssembler {
 
     /// Reads a length.
     ///
-    /// - Returns: Whether its line is passed on as it is. One that is repeated in it is written once.
+    /// - Returns: Whether the line is passed on as it is. If the line lists the same length several times and a length is passed on,
+    ///   this function writes a line with one length instead.
     private mutating func keepsLength(
         _ field: FieldRange, in line: UnsafeRawBufferPointer, of statusLine: StatusLine
     ) throws(FramingError) -> Bool {
@@ -116,9 +117,10 @@ extension ResponseHeadAssembler {
     }
 
     private func bodyFraming(of line: StatusLine) throws(FramingError) -> ResponseFraming {
-        // RFC 9110 section 8.6 and RFC 9112 section 6.1 forbid both fields in 1xx and 204. A length of 0 is common
-        // and harmless. Behind an interim head announced bytes would be read as the head of the response; behind a
-        // 204 the message has ended, and only its connection is spoilt.
+        // RFC 9110 section 8.6 and RFC 9112 section 6.1 forbid Content-Length and Transfer-Encoding in 1xx and 204.
+        // A length of 0 is common and harmless.
+        // After an interim head, the announced bytes would be read as the head of the final response.
+        // After a 204 the message has ended; only the connection cannot be used again.
         if line.status < 200 {
             if announcesBody { throw .bodyWithoutPlace }
             return .none

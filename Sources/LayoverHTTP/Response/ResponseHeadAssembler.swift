@@ -19,7 +19,8 @@ package struct ResponseHeadAssembler: Sendable {
 
     let limits: FramingLimits
     var state = State.statusLine
-    /// True if libcurl finds the end of the body by the same lines. It reads no framing field that has white space before its colon.
+    /// Whether libcurl finds the end of the body, from the same lines. libcurl ignores a framing field with white space before its
+    /// colon.
     package var isFramedByOther = false
     /// Whether the last head had the coding `identity`. libcurl ignores the length then.
     package private(set) var hasIdentityCoding = false
@@ -103,7 +104,8 @@ package struct ResponseHeadAssembler: Sendable {
         case .statusLine:
             try takeStatusLine(content, in: line, endsWithCRLF: endsWithCRLF)
         case .fields(let statusLine):
-            // RFC 9112 section 2.2 lets a recipient take a lone LF. Old servers send it; a newer one is given no second reading.
+            // RFC 9112 section 2.2 lets a recipient accept a lone LF. Old servers send it, so it is accepted for HTTP/1.0.
+            // It is refused for HTTP/1.1: two parsers may disagree about it.
             if !endsWithCRLF, statusLine.minorVersion > 0 { throw .bareLineFeed }
             if content.isEmpty { return try finish(statusLine) }
             try takeField(content, in: line, endsWithCRLF: endsWithCRLF, of: statusLine)

@@ -4,8 +4,8 @@ struct StatusLine: Sendable {
     let minorVersion: Int
     /// Whether there is a reason, or the space before an empty one.
     let hasReason: Bool
-    /// 100 to 999. RFC 9110 section 15 leaves 600 and above invalid and tells a client to take them for a 5xx;
-    /// what they mean is between the two ends, so they pass as they are.
+    /// The status, 100 to 999. RFC 9110 section 15 calls 600 and above invalid and tells a client to treat them as a 5xx.
+    /// Layover passes them on unchanged: only client and origin know what they mean.
     let status: Int
 
     /// `HTTP/1.DIGIT SP 3DIGIT [SP reason]`. Many servers leave out the space when they have no reason.

@@ -1,8 +1,9 @@
 import LayoverText
 
-/// Reads a request target. What is found wrong is refused, never repaired: two readings of one
-/// target are how a check on the host is circumvented. Well-formed userinfo of an absolute target is not wrong; it is
-/// skipped, and nobody gets to see it.
+/// Reads a request target.
+///
+/// A wrong target is refused, never repaired: a target that can be read in two ways could circumvent a check on the host.
+/// Well-formed userinfo of an absolute target is not wrong: it is skipped.
 struct TargetScan: Sendable {
     let form: TargetForm
     /// The authority's bytes with port, of the absolute and the authority form.

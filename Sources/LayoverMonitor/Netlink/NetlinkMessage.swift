@@ -6,7 +6,7 @@ enum NetlinkMessage: Equatable {
     /// A link as it is now. `isRunning`: up, with carrier, not dormant, and no loopback.
     case link(index: Int32, name: String, isRunning: Bool)
     case linkGone(index: Int32)
-    /// A global address came to a link.
+    /// A link got an address whose scope is wider than that link.
     case address(link: Int32, text: String)
     case addressGone(link: Int32, text: String)
     case defaultRoute(LinkSnapshot.DefaultRoute)

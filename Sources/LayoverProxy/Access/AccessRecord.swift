@@ -27,16 +27,16 @@ final class AccessRecord {
 
     let createdAt: Timestamp
     let client: String
-    /// As it came; nil where the bytes have none.
+    /// The method as it came. Nil: the bytes of the client have none.
     let method: String?
-    /// Without secrets.
+    /// The URL of the request, without secrets.
     let url: String?
     let version: ProtocolVersion
     let userAgent: String?
     let referer: String?
     let traceParent: TraceParent?
 
-    /// By which name the client may use the proxy; nil: without one.
+    /// The name of the user by which the client may use the proxy. Nil: there is no user.
     var user: String?
     var status: Int?
     var source: Source?
@@ -51,10 +51,10 @@ final class AccessRecord {
     var attemptCount = 0
     /// How often the response broke off and went on.
     var resumedCount = 0
-    /// Whether it was parked.
+    /// Whether the exchange was parked.
     var isParked = false
     var failure: Failure?
-    /// The id by which its entry is shown.
+    /// The shown id of the exchange's entry.
     var entry: EntryID?
 
     init(_ head: RequestHead, from client: String, _ intercepted: Origin?, isSecure: Bool, at now: Timestamp) {
@@ -68,7 +68,7 @@ final class AccessRecord {
         traceParent = TraceParent(of: head)
     }
 
-    /// Bytes that are no request.
+    /// A record of bytes that are no request.
     init(_ request: UnreadableRequest, from client: String, at now: Timestamp) {
         createdAt = now
         self.client = client
@@ -77,18 +77,18 @@ final class AccessRecord {
         version = .http11
     }
 
-    /// How long it waited: until its newest attempt began, or until now where there was none.
+    /// How long the exchange waited: until its newest attempt began, or until now if it had no attempt. Zero if it was not parked.
     func waited(until now: Timestamp) -> Duration {
         isParked ? max(.zero, (attemptedAt ?? now) - createdAt) : .zero
     }
 
-    /// From the beginning of the newest attempt to the head of the response; nil: the origin sent none.
+    /// The time from the beginning of the newest attempt to the head of the response. Nil: the response is not the origin's.
     var upstreamHeadTime: Duration? {
         guard source == .origin, let attemptedAt, let respondedAt else { return nil }
         return max(.zero, respondedAt - attemptedAt)
     }
 
-    /// The absolute form, also of a request in origin form.
+    /// Whether a URL contains `/.layover/`, the beginning of Layover's own paths.
     private static func hasOwnPath(_ url: String) -> Bool {
         var url = url
         return url.withUTF8 { bytes in

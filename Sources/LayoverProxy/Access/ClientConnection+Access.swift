@@ -18,7 +18,7 @@ extension ClientConnection {
         if let record = takeAccess() { loop.accessLog?.write(record, outcome) }
     }
 
-    /// What is known of the exchange, whose end is told of elsewhere.
+    /// Takes the record of the exchange, with the facts of its attempts. The caller reports the end of the exchange.
     func takeAccess() -> AccessRecord? {
         guard let record = access else { return nil }
         access = nil

@@ -1,12 +1,13 @@
 import LayoverCore
 
-/// That a request came by the base URL of a route.
+/// The base URL of a route by which a request came.
 struct BaseURLUse {
     let route: Route
     let upstream: Route.Upstream
     let form: BaseURLForm
 
-    /// What stands at the proxy for the upstream: `/.layover/route/{name}`, with the key behind it where the client gives it there.
+    /// The path at the proxy that stands for the upstream: `/.layover/route/{name}`, followed by `/~{key}` if the client gave the key in
+    /// the path.
     var place: String {
         let place = RequestPlanner.routePrefix + route.name
         guard form == .keyed, let key = route.key else { return place }

@@ -2,11 +2,11 @@
 extension RouteAddresses {
     /// A cookie as the client is to have it: for this route only.
     ///
-    /// - `Domain` is removed. Where it does not cover the upstream's host, no client would take the cookie from the origin: Nil.
-    /// - `Path`, or what stands for it where it is missing, becomes the path at the proxy. A part of the origin that the route does
-    ///   not reach: Nil.
-    /// - `Secure` is removed where the client reaches the proxy by http, and with it what browsers take only beside it. Names that
-    ///   promise it (`__Secure-`, `__Host-`) keep it.
+    /// - `Domain` is removed. A cookie whose `Domain` does not cover the upstream's host is dropped: no client would accept it.
+    /// - `Path`, or its default, becomes the path at the proxy. A cookie for a part of the origin that the route does not reach is
+    ///   dropped.
+    /// - `Secure` is removed if the client reaches the proxy by http. So are `Partitioned` and `SameSite=None`, which browsers accept only
+    ///   with `Secure`. Cookies whose names promise it (`__Secure-`, `__Host-`) keep all three.
     ///
     /// - Returns: Nil: the cookie is not passed on.
     func cookie(_ value: [UInt8]) -> [UInt8]? {

@@ -1,11 +1,11 @@
 import LayoverCore
 import LayoverHTTP
 
-/// What addresses in a response are for a client that uses the base URL of a route.
+/// Rewrites the addresses in a response for a client that uses the base URL of a route.
 ///
-/// What lies in the route's upstream is below the route's own path at the proxy, so that whoever follows it stays inside. Other
-/// absolute addresses stay as they are. Relative ones that leave the upstream become absolute: the client would look for them at the
-/// proxy. An absolute address stays absolute, as many programs take the field for a URL and resolve nothing.
+/// An address in the route's upstream becomes an address below the route's path at the proxy: a client that follows it stays in the
+/// route. Other absolute addresses do not change. A relative address that leaves the upstream becomes absolute, because the client would
+/// resolve it at the proxy. An absolute address stays absolute, because many programs take the field for a URL and do not resolve it.
 final class RouteAddresses: Sendable {
     /// The resource that was asked for.
     private let resource: URLReference

@@ -12,8 +12,7 @@ final class CacheUse {
     /// Takes the response that is being passed on.
     private var writer: (any ResponseWriter)?
 
-    /// Nil for requests that have nothing to do with it. Reading needs a policy that says so; what changes a resource outdates
-    /// what is kept of it, whatever the policy.
+    /// Nil: the request does not concern the cache. Reading needs the policy. An unsafe method outdates kept responses under any policy.
     init?(_ cache: (any ResponseCache)?, _ request: UpstreamRequest, _ policy: Policy) {
         guard let cache, request.purpose == .transfer else { return nil }
         let isRead = request.method == "GET" || request.method == "HEAD"
@@ -34,12 +33,12 @@ final class CacheUse {
 
     // MARK: Reading
 
-    /// Looks before any attempt, where the client wants nothing else.
+    /// Searches the cache before any attempt, for a client that accepts only a cached response.
     ///
-    /// - Returns: False where it is not looked for.
+    /// - Returns: False: the cache is not searched.
     func serveOnlyIfCached(for exchange: Exchange) -> Bool {
         guard isReadable, exchange.request.isOnlyIfCached, exchange.machine.cacheSearchBegan() else { return false }
-        // Where no other request would be sent either, it gets what the others get.
+        // While the gate is shut, the request gets the same responses as requests without `only-if-cached`.
         let isAway = exchange.notice == .shut
         look(isAway ? .unreachable : .onlyIfCached, for: exchange) {
             exchange.fail(
@@ -50,10 +49,10 @@ final class CacheUse {
         return true
     }
 
-    /// Looks because the origin cannot be reached, once in the life of the exchange.
+    /// Searches the cache because the origin cannot be reached. An exchange searches the cache once at most.
     ///
-    /// - Parameter orElse: What is done when there is nothing to give.
-    /// - Returns: False where it is not looked for.
+    /// - Parameter orElse: Called if no usable response is found.
+    /// - Returns: False: the cache is not searched.
     func serveStale(for exchange: Exchange, orElse: @escaping () -> Void) -> Bool {
         guard isReadable, exchange.client?.connection != nil, exchange.machine.cacheSearchBegan() else { return false }
         look(.unreachable, for: exchange, orElse: orElse)

@@ -84,7 +84,7 @@ extension ClientConnection {
 
     /// A response that needs no exchange. A body that comes with the request is not worth reading.
     private func answerDirectly(_ response: OwnResponse, to head: RequestHead, closes: Bool = false) {
-        // Behind a CONNECT that is refused may be what was meant for the tunnel.
+        // Bytes after a refused CONNECT may be meant for the tunnel, so they must not be read as a request.
         let closes = closes || !head.keepAlive || head.framing.hasBody || head.method == .connect || loop.isDraining
         loop.metrics.ownResponseCount.increment()
         responds(response.status, from: .layover)

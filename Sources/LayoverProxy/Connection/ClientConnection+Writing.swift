@@ -58,8 +58,8 @@ extension ClientConnection {
         return (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    /// Whether the client has taken nothing for too long of what waits for it. From the last tick that saw it
-    /// take some its time runs.
+    /// Whether the client has taken none of the waiting bytes for too long (`ClientTimeouts.stall`). The time begins at the last tick at
+    /// which the client had taken some of them.
     func hasStalled(now: NIODeadline) -> Bool {
         let left = writtenByteCountLeft
         let taken = writtenByteCount - left
@@ -83,7 +83,7 @@ extension ClientConnection {
     ///
     /// - Parameter isComplete: Whether all of the request has come.
     func answer(_ response: OwnResponse, to client: ClientFacts, isComplete: Bool) {
-        // All that is left to say inside a tunnel is its end.
+        // The client has its 200 to CONNECT already, so no other response can follow. Only the connection can end.
         if client.isConnected { return breakOff(isCloseDelimited: true) }
         loop.metrics.ownResponseCount.increment()
         responds(response.status, from: .layover)

@@ -92,7 +92,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let isOwn: Bool
     /// Whether its client speaks TLS to the proxy.
     let isSecure: Bool
-    /// Whose tunnel it is, or whose the intercepted connection. Nil: nobody's, or the process's own.
+    /// The user whose CONNECT opened the tunnel or the intercepted connection. Nil: there is no user.
     var user: UserCount?
 
     init(loop: ProxyLoop, intercepted: InterceptedConnection? = nil, isOwn: Bool = false, isSecure: Bool = false) {
@@ -146,7 +146,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         phase = .closed
         endPeek()
         finishAccess(.clientGone)
-        // First: what goes on without its client must be known when the loop looks whether a stop still waits for anything.
+        // Before `loop.closed`, which ends a drain if nothing is left to wait for: the exchange may go on without its client.
         exchange?.clientLeft()
         exchange = nil
         loop.closed(self)
@@ -176,7 +176,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
-            // A client that trusts us has something to say.
+            // A client that accepts the certificate sends a request before it closes. Without one, the client may have rejected it.
             if isSecured { intercepted?.verdict.rejected(nil) }
             inputClosed()
         } else if let established = event as? TLSEstablished {
@@ -220,14 +220,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The client's own socket. A stream has none.
     var peerSocket: PeerSocket.State { stream == nil ? loop.askForPeerSocket(self) : .unknown }
 
-    /// What stands before a path of ours, for this client: the public URL, or where it reached us.
+    /// The URL of Layover without a path, for this client: the public URL, or the host by which the client reached Layover.
+    /// Empty: the host is unknown.
     func ownBase(for head: RequestHead) -> String {
         if let base = loop.rules.publicBase { return base }
         if intercepted == nil, case .origin = head.target, let range = head.hostRange { return "\(scheme)://" + head.fields.string(range) }
         return reachedAt.map { "\(scheme)://\($0.authority)" } ?? ""
     }
 
-    /// Of what is ours.
+    /// The scheme of Layover's own URLs for this client.
     private var scheme: String { isSecure ? "https" : "http" }
 
     /// Where the client reached us.

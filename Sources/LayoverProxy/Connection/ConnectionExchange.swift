@@ -37,11 +37,11 @@ protocol ConnectionExchange: AnyObject {
     func wentOffline(cuts: Bool)
     /// The proxy is being stopped. Default: it is let finish.
     func drain()
-    /// The time to finish is over: says a last word to a client that has got none yet. Default: there is nothing to say.
+    /// The drain deadline has passed: sends the final response to a client that has none yet. Default: nothing is sent.
     ///
-    /// - Returns: Whether it is said. False: `ProxyLoop.finalResponseGiven` follows, once.
+    /// - Returns: True if that is done. False: `ProxyLoop.finalResponseGiven` follows, once.
     func cutOff() -> Bool
-    /// What its last word was to come from has not come. Default: there is nothing to say.
+    /// The final response did not come in time after `cutOff`. Default: nothing is done.
     func finalResponseIsOverdue()
 }
 

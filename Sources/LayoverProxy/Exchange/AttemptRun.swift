@@ -141,7 +141,7 @@ final class AttemptRun {
         if let opening { opening.cancel() } else if let attempt { worker?.cancelIfConnecting(attempt) }
     }
 
-    /// An event of an attempt that is over for the exchange. What it proves is recorded, where that is wanted.
+    /// Handles an event of an attempt that is over for the exchange. Its evidence is recorded if an entry is to get it.
     func receiveLate(_ event: UpstreamEvent, of attempt: UpstreamAttempt, in exchange: Exchange) {
         switch event {
         case .dialled(let socket): socket.close()

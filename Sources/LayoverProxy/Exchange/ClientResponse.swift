@@ -62,7 +62,8 @@ final class ClientResponse {
         status = head.status
         framing = Self.framing(of: head, for: facts, mirrorsEnd: connection.mirrorsEnd)
         if framing == .length { begun = ResponsePart(head) }
-        // A client may stop sending at `Connection: close` (RFC 9112 section 9.6), so it is not said while the request goes on.
+        // A client may stop sending at `Connection: close` (RFC 9112 section 9.6). So a request that is still arriving is a reason for
+        // `close` only if the origin takes no more of it.
         saysClose = !mayKeepAlive || isReceivingRequest && isRequestUnwanted
         var out = facts.passedOn(head.bytes)
         writeOwnFields(after: head, of: exchange, into: &out)
@@ -107,7 +108,7 @@ final class ClientResponse {
                 + "waited=\(tenths / 10).\(tenths % 10)s\"\r\n")
     }
 
-    /// - Returns: How many bytes need not be waited for any more.
+    /// - Returns: How many bytes count as taken now.
     func receive(_ bytes: ByteBuffer, isDelivering: Bool) -> Int {
         sharing?.capture.append(bytes)
         begun?.came(bytes.readableBytes)
@@ -138,7 +139,7 @@ final class ClientResponse {
 
     /// The client has caught up.
     ///
-    /// - Returns: How many bytes more need not be waited for.
+    /// - Returns: How many earlier bytes count as taken now.
     func tookBytes() -> Int {
         replay?.goOn()
         defer { untakenByteCount = 0 }

@@ -126,10 +126,10 @@ final class DuplicateKeySearch {
     }
 
     private func wait() {
-        // The one that goes may have all the time in the world: its client may have left, or take a response without end.
+        // The wait needs a limit of its own: the request that is sent may have none, if its client has left or its response has no end.
         let bound = NIOLoopBound(WeakSearch(search: self), eventLoop: loop.eventLoop)
         timer = loop.eventLoop.scheduleTask(in: TimeAmount(exchange.machine.rules.policy.holdMax)) { bound.value.search?.timeIsOver() }
-        // Whether it is the same request says all of its body.
+        // Only the whole body shows whether the requests are equal.
         exchange.client?.sendContinue(in: exchange.phase)
     }
 
@@ -141,7 +141,7 @@ final class DuplicateKeySearch {
 
     /// Nothing of it was sent.
     private func fail(_ problem: Problem) {
-        // It may be the one that goes by now; that it has waited is no outcome for others.
+        // This request may hold the key by now. The end of its wait is no outcome for the others.
         claim.end(nil)
         exchange.fail(problem)
     }

@@ -234,8 +234,8 @@ extension Exchange {
 
     private var isStillSending: Bool { attempt?.progress.phase == .sending && client?.response.isRequestUnwanted != true }
 
-    /// Bytes of a response that are read for nobody once its request was handed over. To end it before would cut the request. libcurl may
-    /// have the last 64 KiB of it, so the end of a short response is waited for. Default: 1 MiB.
+    /// Most bytes of an unwanted response that are read after its request was handed over. An earlier end would cut the request: libcurl
+    /// may still have its last 64 KiB. So a short response is read to its end. Default: 1 MiB.
     private static let unreadByteCountMax = 1 << 20
 
     /// A piece of a response that nobody reads, but whose request was still to be sent when it began.

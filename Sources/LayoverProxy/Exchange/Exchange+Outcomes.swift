@@ -165,8 +165,8 @@ extension Exchange {
         if phase.isAttempting { deliver(head) }
     }
 
-    /// Whether the parent proxy has refused our credentials. What it says is not for the client, who would send us credentials that are
-    /// none of ours, and is no word of the origin.
+    /// True if the parent proxy has refused our credentials. Its 407 is not passed on, because the client would send its own credentials.
+    /// The 407 says nothing about the origin.
     private func parentProxyRefused(_ head: ResponseHead) -> Bool {
         guard head.status == 407, let failure = request.refusedCredentials(on: attempt?.connectionFacts) else { return false }
         run.abortQuietly()
@@ -210,7 +210,7 @@ extension Exchange {
         loop.engine.post(.originPaused(request.origin, machine.rules.policy, wait))
     }
 
-    /// The engine hears of responses only from origins that were in trouble.
+    /// Reports a response to the engine. For a request without an entry only if its origin, or the network, was in trouble.
     func originAnswered(_ verdict: Verdict, status: Int) {
         if let entry {
             record(verdict, status: status)

@@ -21,7 +21,7 @@ extension Recipient {
         }
     }
 
-    /// - Returns: How many bytes need not be waited for any more.
+    /// - Returns: How many bytes count as taken now.
     func receive(_ bytes: ByteBuffer, of exchange: Exchange) -> Int {
         switch self {
         case .client(let client):
@@ -55,8 +55,8 @@ extension Recipient {
         }
     }
 
-    /// Whether the client may see that a response without a length ended with TLS that was not closed: whether it is complete, it judges
-    /// itself, as without a proxy. Nobody else takes such a response for complete.
+    /// True if the client gets a response without a length whose TLS connection ended without close_notify. The client judges itself
+    /// whether the response is complete, as without a proxy. The store and the cache never take such a response for complete.
     func takesUnclosedEnd(of exchange: Exchange) -> Bool {
         guard case .client(let client) = self else { return false }
         let route = exchange.route.flatMap { client.loop.rules.routes.route(named: $0) }

@@ -35,7 +35,7 @@ final class StoreRecipient {
         deliver(lost.withoutBody(), of: exchange)
     }
 
-    /// - Returns: How many bytes need not be waited for. Of others the capture reports itself when it has them.
+    /// - Returns: How many bytes count as taken now. The capture itself reports the other bytes when it has them.
     func receive(_ bytes: ByteBuffer) -> Int {
         guard let capture else { return bytes.readableBytes }
         capture.append(bytes)
@@ -89,7 +89,7 @@ final class StoreRecipient {
             isRefused = true
             if exchange.phase == .ended { endSearch(of: exchange) }
         case .duplicate, .keyReused, .unknownParent:
-            // What it asks for is done by another, or cannot be; and there is no client to be told.
+            // Another ticket does the same, or this ticket is not possible. The client is gone, so nobody gets a response.
             guard exchange.phase != .ended else { return endSearch(of: exchange) }
             exchange.forgetOffered()
             exchange.run.cancel()
@@ -97,7 +97,8 @@ final class StoreRecipient {
         }
     }
 
-    /// It has its response, which only a ticket would have kept. It must not be sent again for those that wait for it.
+    /// Ends the key search of a request whose response is not kept, because the request became no ticket. The others with its key get a
+    /// problem: the request must not be sent again for them.
     private func endSearch(of exchange: Exchange) {
         exchange.keySearch?.end(KeyOutcome(OwnResponse(.responseNotKept, identity: exchange.loop.rules.identity)))
     }

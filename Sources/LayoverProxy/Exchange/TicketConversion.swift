@@ -192,8 +192,8 @@ final class TicketConversion: @unchecked Sendable {
             exchange.run.cancel()
             exchange.fail(problem)
         case .notStored, .refused:
-            // Its client goes on waiting, as long as it may. Where it is unknown whether it is on disk, the next insertion takes
-            // the place of the first: a commit that succeeds undoes those before it that did not.
+            // The client keeps waiting, as long as it may. If it is unknown whether the ticket is on disk, the next insertion replaces
+            // the first one: a successful commit undoes the failed commits before it.
             askAgainLater()
         case .draining, .gone:
             break

@@ -208,7 +208,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
                 }
             }
         } catch {
-            // What we write ourselves is well-formed; whatever it is, the client must not take it for complete.
+            // Layover writes only well-formed responses, so this is not expected. The client must not take the response for complete.
             reset(.internalError)
         }
         if let promise { waiting.append(promise) }
@@ -329,7 +329,7 @@ final class HTTP2StreamTranscoder: ChannelDuplexHandler {
         }
         switch request {
         case .failed: break
-        // Nothing of it has been looked at, so its client may send it again (section 8.7).
+        // The request was not processed, so the client may send it again (section 8.7).
         case .head: reset(.refusedStream)
         case .body, .ended: reset(.internalError)
         }

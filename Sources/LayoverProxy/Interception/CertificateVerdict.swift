@@ -2,7 +2,7 @@ import LayoverCore
 import LayoverEngine
 import LayoverTLS
 
-/// What the client of one intercepted connection thinks of our certificate. The first that is known counts. Confined to its loop.
+/// Whether the client of one intercepted connection accepts Layover's certificate. Only the first report counts. Confined to its loop.
 final class CertificateVerdict {
     private let loop: ProxyLoop
     private let pair: RejectionMemory.Pair

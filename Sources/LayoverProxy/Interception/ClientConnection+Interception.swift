@@ -66,16 +66,16 @@ extension ClientConnection {
         peek = nil
     }
 
-    /// Puts TLS and a connection for the requests inside in its own place.
+    /// Replaces this handler in the pipeline by TLS and by a connection for the requests inside.
     private func intercept(_ session: TLSServerSession) {
         guard let peek, phase == .handingOver, let context, let certificates = loop.certificates else { return }
         endPeek()
         let name = peek.plan.request.origin.host
         let origin = Origin(scheme: .https, host: name, port: peek.plan.request.origin.port)
         let eventLoop = loop.eventLoop
-        // The session has these bytes.
+        // The TLS session has read these bytes already.
         input = ByteBuffer()
-        // Whichever name the client asks for gets its certificate; requests go to the host of CONNECT all the same.
+        // The certificate is for the name that the client asks for. Requests are sent to the host of CONNECT in any case.
         let tls = TLSServerHandler(session, turns: loop.handshakeTurns) { hello in
             certificates.context(for: hello.serverName ?? name, on: eventLoop)
         }

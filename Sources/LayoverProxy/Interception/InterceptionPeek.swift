@@ -26,10 +26,10 @@ struct InterceptionPeek {
     static let silenceMax: TimeAmount = .seconds(1)
     /// How long a ClientHello that has begun may take, as long as a handshake. Default: 30 s.
     static let helloTimeMax: TimeAmount = .seconds(30)
-    /// What is longer is no ClientHello. With keys of post-quantum algorithms they have about 2 KiB. Default: 60 KiB.
+    /// Most bytes of a ClientHello; longer input is no ClientHello. One with post-quantum keys has about 2 KiB. Default: 60 KiB.
     static let helloByteCountMax = 60 << 10
 
-    /// What the bytes that came tell.
+    /// The protocol of the client, judged by the bytes that have come.
     enum Verdict {
         case moreNeeded
         /// The beginning of a ClientHello; the rest may take longer. Given once.

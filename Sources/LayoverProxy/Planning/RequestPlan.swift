@@ -23,13 +23,13 @@ final class ForwardPlan {
     /// What the client said of its policy; it goes on saying so after a reload.
     var wish: PolicyWish
     var order = OrderWish()
-    /// What the client takes when its time on the connection is over.
+    /// The client's wish for a ticket. Nil: the client takes none.
     var ticket: TicketWish?
-    /// Whether it becomes a ticket before any attempt.
+    /// Whether the request becomes a ticket before any attempt.
     var isAcceptedAtOnce = false
-    /// Not nil where a ticket may come of it that has an `Idempotency-Key`.
+    /// The digest of a request with an `Idempotency-Key` that may become a ticket. Nil for other requests.
     var digest: PayloadDigest?
-    /// Not nil where it came by the base URL of a route.
+    /// The base URL by which the request came. Nil: it came by none.
     var baseURL: BaseURLUse?
 
     /// When its client takes a ticket.

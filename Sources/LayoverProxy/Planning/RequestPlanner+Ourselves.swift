@@ -40,8 +40,8 @@ extension RequestPlanner {
         return .answer(HelpPage.response)
     }
 
-    /// Whether the Host is one of ours. The address that this very connection came to always is: a page that
-    /// turns its own name into our address (DNS rebinding) still says its name.
+    /// Whether the Host is one of Layover's. The address that the connection came to always is. A page that makes its own name resolve
+    /// to this address (DNS rebinding) still sends its own name as Host.
     private func isOwnHost(_ head: RequestHead, isSecure: Bool, reachedAt: OwnAddress?) -> Bool {
         guard let authority = head.hostAuthority else { return true }
         return rules.allowedHosts.contains(authority.host)

@@ -133,13 +133,14 @@ extension RequestPlanner {
         }
     }
 
-    /// What a route writes may say who asks, so a key belongs to its route then: by its name, as what it writes is renewed.
+    /// The identity of a route that sets or adds fields: such fields may say who the client is, so keys of other routes are different keys.
+    /// The identity is the route's name, because the values of its fields may change.
     private func identity(of route: Route?) -> [String] {
         guard let route, !route.setFields.isEmpty || !route.addFields.isEmpty else { return [] }
         return ["layover-route", route.name]
     }
 
-    /// By what a client says who it is: those fields, each with its name, in the order of the names.
+    /// The identity of a client: the names and values of the identifying fields, sorted by name.
     private func identity(of head: RequestHead) -> [String] {
         let names = Set(CredentialFields.ofRequests + [CredentialFields.ofProxy] + rules.identityFields.map { $0.lowercased() })
         var lines: [(name: String, value: String)] = []

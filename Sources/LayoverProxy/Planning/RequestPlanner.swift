@@ -53,7 +53,7 @@ final class RequestPlanner {
             }
             let plan = try planForward(
                 head, to: address, target: target, by: route, isCleared: cache.isCleared && !isRouted)
-            // Not if it was refused just now: then it is looked at, and refused, again.
+            // A refusal throws before this line. So an address that was refused is checked again for the next request.
             cache.isCleared = !isRouted
             return plan
         }
@@ -145,7 +145,7 @@ final class RequestPlanner {
         let wish = try wish(of: head)
         let plan = ForwardPlan(
             request: request, policy: try policy(wish, route: route), route: route?.name, hasIdempotencyKey: false, wish: wish)
-        // A name that no certificate can have is tunnelled.
+        // Hosts are compared as the rules spell them, so that every spelling of an address is intercepted.
         let isIntercepted = rules.routes.hasInterceptions && rules.routes.intercepts(spelledAsInRules(address.origin.host))
         return isIntercepted ? .intercept(plan) : .forward(plan)
     }

@@ -4,10 +4,10 @@ import LayoverHTTP
 
 /// A request that waits, and its route as the configuration has it now.
 extension UpstreamRequest {
-    /// Removes and sets what its route says, once more: a secret that was changed meanwhile goes with the next attempt.
+    /// Removes and sets the fields of the current route again, so that the next attempt carries a secret that was changed.
     ///
-    /// Does nothing where it says what it said. What a route adds, and what has a UUID in it, stays as it was at the first
-    /// attempt: it comes beside what the client sent, and cannot be told from it.
+    /// Does nothing if the route's fields have not changed. Fields that a route adds, and values with a UUID, stay as at the first attempt.
+    /// An added field stands beside those of the client and cannot be told from them.
     mutating func takeFields(of route: Route?) {
         guard let route else { return }
         var set = RequestFields()
@@ -35,7 +35,7 @@ extension UpstreamRequest {
 }
 
 extension UpstreamRequest {
-    /// What a 407 means that can only come from the parent proxy; nil: it comes from the origin.
+    /// The failure for a 407 of the parent proxy. Nil: the 407 comes from the origin.
     func refusedCredentials(on connection: ConnectionFacts?) -> Failure? {
         guard parentProxyUse == .forward, purpose == .transfer else { return nil }
         return .parentProxyCredentialsRefused(remoteAddress: connection?.remoteAddress)

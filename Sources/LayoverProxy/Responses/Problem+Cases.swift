@@ -71,7 +71,7 @@ extension Problem {
                 detail: "The time limit of the request's policy was reached. \(lastFailure?.message ?? "")",
                 error: lastFailure?.kind ?? .destinationUnavailable)
         case .superseded:
-            // Not which one: its id is the key to a ticket whose client may be another.
+            // The id of the newer request is not told: it gives access to a ticket that may belong to another client.
             problem = Problem(
                 status: 409, kind: "superseded",
                 detail: "A newer request to the same URL replaced this one.",
@@ -100,7 +100,7 @@ extension Problem {
         return problem
     }
 
-    /// It waited as long as its policy allows for what an equal request comes to.
+    /// The request waited for the outcome of an equal request as long as its policy allows.
     static var equalRequestUnderWay: Problem {
         var problem = Problem(
             status: 504, kind: "expired",
@@ -124,9 +124,9 @@ extension Problem {
         return problem
     }
 
-    /// It waited to be sent once more, and a reload took back the word that it may be.
+    /// The request waited to be sent again, and a reload has revoked the permission for that.
     ///
-    /// - Parameter failure: The last one. An earlier one may be what it was applied by.
+    /// - Parameter failure: The last failure. The request may have been applied by an earlier attempt.
     private static func mayHaveBeenApplied(_ failure: Failure?) -> Problem {
         let sent = Failure(
             phase: .awaitingResponse, kind: .proxyInternalError, evidence: .maybeApplied, message: "The request was sent before.")

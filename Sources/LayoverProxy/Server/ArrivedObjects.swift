@@ -1,4 +1,4 @@
-/// Objects by their identity, that know in which order they came: what is done to many must not hang on their addresses.
+/// Objects by their identity, in the order of their arrival. Work on many objects must not depend on their addresses in memory.
 struct ArrivedObjects<Object: AnyObject> {
     private var places: [ObjectIdentifier: (number: Int, object: Object)] = [:]
     /// Objects that ever came: the number of the newest.

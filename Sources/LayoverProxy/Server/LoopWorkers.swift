@@ -53,7 +53,7 @@ final class LoopWorkers {
 
     func clientLeft(_ client: Int) { first?.clientLeft(client) }
 
-    /// - Returns: The workers. What their last attempts came to is told once they have ended.
+    /// - Returns: The workers. Their last attempts have reported their ends once the workers have ended.
     func shutDown() -> [any UpstreamWorker] {
         let workers = all
         for worker in workers { worker.shutDown() }

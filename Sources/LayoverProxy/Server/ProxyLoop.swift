@@ -21,11 +21,11 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
     let logger: Logger
     /// Responses for the time when their origin cannot be reached. Nil: none are kept.
     private(set) var cache: (any ResponseCache)?
-    /// Those of intercepted hosts. Nil: there are none, and every CONNECT becomes a tunnel.
+    /// The certificates of intercepted hosts. Nil: every CONNECT becomes a tunnel.
     private(set) var certificates: LeafCertificates?
-    /// Of all loops. Not nil where there are certificates.
+    /// The state of interceptions that all loops share. Not nil if there are certificates.
     private(set) var interceptions: Interceptions?
-    /// With which clients that speak TLS to the proxy are served; nil: they speak without.
+    /// The certificate for clients that speak TLS to the proxy. Nil: clients speak without TLS.
     private(set) var identity: TLSServerContext?
     /// How TLS is spoken with origins and parent proxies at the other end of tunnels and upgrades.
     private(set) var clientTLS: TLSClientContext?
@@ -193,8 +193,8 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         self.users = passwordChecks.flatMap { UserAccess(users, checks: $0, metrics: metrics) }
     }
 
-    /// Accepts tickets from now on, or says why not. Only once the store is open: what it swept away before must
-    /// not be the body of one that is on its way.
+    /// Accepts tickets from now on, or keeps the reason for refusing them. Called only once the store is open: the sweep of an opening
+    /// store could otherwise remove the body of a request that is becoming a ticket.
     package func acceptTickets(unless failure: StoreFailure?) {
         eventLoop.execute {
             self.rules.noTickets = failure
@@ -259,7 +259,7 @@ package final class ProxyLoop: ExchangeLoop, @unchecked Sendable {
         return loading.exchange
     }
 
-    /// An exchange has no client. Where it is a ticket's, stopping waits for it.
+    /// Registers an exchange that has no client. A stop of the proxy waits for it if it must finish (`Exchange.mustFinish`).
     func opened(_ exchange: Exchange) {
         // At once where possible: a stop of the loop that follows must include it.
         guard eventLoop.inEventLoop else { return eventLoop.execute { self.register(exchange) } }

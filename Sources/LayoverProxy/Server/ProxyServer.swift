@@ -98,7 +98,7 @@ package struct ProxyServer: Sendable {
         await wait(for: loops.map { $0.drain() }, within: Self.lastWordsMax)
     }
 
-    /// How long the last words of attempts that were cut off are waited for. Default: 5 s.
+    /// Longest wait for the ends of attempts that were cut off, and then for the loops to become idle. Default: 5 s each.
     private static let lastWordsMax: Duration = .seconds(5)
 
     private func wait(for futures: [EventLoopFuture<Void>], within limit: Duration) async {

@@ -22,7 +22,7 @@ final class ResponseCapture: @unchecked Sendable {
 
     /// - Parameters:
     ///   - byteCountMax: A longer body is not kept.
-    ///   - took: Called on the loop when so many bytes need not be waited for any more.
+    ///   - took: Called on the loop with the number of bytes that count as taken now.
     init(_ head: ResponseHead, loop: ProxyLoop, byteCountMax: Int = .max, took: @escaping (Int) -> Void) {
         status = head.status
         fields = Self.fieldLines(of: head)
@@ -94,7 +94,7 @@ final class ResponseCapture: @unchecked Sendable {
         }
     }
 
-    /// All of it has come, and is given to those that asked for the same.
+    /// The response is complete. Returns it for other requests with the same key.
     func shared(_ head: ResponseHead) -> SharedResponse {
         body?.finish()
         return SharedResponse(status: status, head: head.bytes, body: body, isBodyLost: isLost)

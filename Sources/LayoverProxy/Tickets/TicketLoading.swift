@@ -58,7 +58,7 @@ struct TicketLoading {
         }
     }
 
-    /// Nil: it is a notification, and nothing says any more where it goes.
+    /// The stored request, ready to be sent. Nil: it is a notification, and it has no webhook any more or could not be signed.
     private func request(_ stored: StoredRequest, _ body: CapturedBody?) -> UpstreamRequest? {
         // A reload may have come since it was planned. Its address is looked up, as the exchange has none yet.
         let found = loop.rules.routes.standing(

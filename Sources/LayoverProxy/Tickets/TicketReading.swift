@@ -50,11 +50,11 @@ struct TicketReading: Sendable {
     private func replaceTokens(
         in stored: StoredRequest, _ captured: CapturedBody?
     ) async throws(StoreFailure) -> Result {
-        // What its parents were answered with may still be on its way to the disk.
+        // The responses to its parents may not be committed yet.
         await committed()
         let tokens = TokenLimits()
         var body: ByteBuffer?
-        // One that is longer was searched when it came, and has none.
+        // A longer body was searched when it arrived, and has no tokens.
         if let captured, BodyType(fields: stored.fields) != .other {
             body = await captured.collect(upTo: tokens.bodyByteCountMax)
             if body == nil, captured.summary == .brokenOff {

@@ -27,8 +27,8 @@ struct TicketTokens {
         search = TildeSearch(type)
     }
 
-    /// Whether anything stands in the target or a field that has to be replaced, or would have to be: what is malformed
-    /// too. What stands in the body is found when the body is there.
+    /// Whether the target or a field has a token that has to be replaced, or a malformed one. Tokens in the body are found when the body
+    /// is there.
     static func areInHead(of request: UpstreamRequest) -> Bool {
         if request.hasTokenInAuthority { return true }
         let scan = try? TokenScan(TokenRequest(target: request.target, fields: request.fields))

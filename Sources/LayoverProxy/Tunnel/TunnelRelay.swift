@@ -34,7 +34,7 @@ final class TunnelRelay: ChannelInboundHandler {
     private var hasMoved = true
     /// Bytes that came in so far.
     private(set) var byteCount = 0
-    /// When the next bytes must have passed; kept by the client's half for both.
+    /// The time by which the next bytes must have passed. The client's half keeps it for both halves.
     private var deadline: NIODeadline?
     /// When the client's half was frozen; nil: bytes pass.
     private var frozenAt: NIODeadline?
@@ -42,18 +42,18 @@ final class TunnelRelay: ChannelInboundHandler {
     /// Bytes for this side that came while the tunnel was frozen. At most one read of the partner's channel, or, when its sender has
     /// ended, what the kernel had of it.
     private var kept: [ByteBuffer] = []
-    /// How the partner's side ended behind the kept bytes. Nil: it goes on.
+    /// How the partner's side ended behind the kept bytes. Nil: the partner's side has not ended.
     private var keptEnd: CloseMode?
     /// How long nothing may come back from the peer of this half when it has to answer; nil: for ever.
     private let deadPeer: Duration?
     private var peerSilence = PeerSilence()
     private var peerCheckAt = NIODeadline.uptimeNanoseconds(0)
-    /// Nil for the origin's half.
+    /// Called when the tunnel is closed. Nil for the origin's half.
     private let whenClosed: ((TunnelRelay) -> Void)?
 
     /// - Parameters:
-    ///   - deadPeer: For the origin's half.
-    ///   - whenClosed: For the client's half.
+    ///   - deadPeer: Given for the origin's half only.
+    ///   - whenClosed: Given for the client's half only.
     init(deadPeer: Duration? = nil, whenClosed: ((TunnelRelay) -> Void)? = nil) {
         (self.deadPeer, self.whenClosed) = (deadPeer, whenClosed)
     }
@@ -87,7 +87,7 @@ final class TunnelRelay: ChannelInboundHandler {
 
     // MARK: Time
 
-    /// Once a second, for the client's half.
+    /// Called once a second for the client's half.
     func tick(now: NIODeadline, coarseNow: NIODeadline, idleMax: TimeAmount) {
         if isFrozen { return }
         if partner?.hasMoved == false { partner?.checkPeer(now: now) }
@@ -126,14 +126,14 @@ final class TunnelRelay: ChannelInboundHandler {
 
     // MARK: Freezing
 
-    /// For the client's half. No byte passes from now on.
+    /// Called for the client's half. No byte passes from now on.
     func freeze() {
         frozenAt = .now()
         isFrozen = true
         partner?.isFrozen = true
     }
 
-    /// For the client's half. What was kept passes at once, and the tunnel goes on.
+    /// Called for the client's half. The kept bytes pass at once, and the tunnel goes on.
     func thaw() {
         if let frozenAt, let deadline { self.deadline = deadline + (NIODeadline.now() - frozenAt) }
         frozenAt = nil
@@ -202,7 +202,7 @@ final class TunnelRelay: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// A reset, for the most part.
+    /// An error of the channel. Most of these errors are resets.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         partner?.wasReset()
         context.close(promise: nil)
@@ -232,7 +232,7 @@ final class TunnelRelay: ChannelInboundHandler {
 
     /// What was written still goes out before the close.
     private func closeIfOver() {
-        // Its last bytes may still be kept for the partner.
+        // The last bytes of this side may still be kept in the partner.
         guard isInputClosed, isOutputClosed, partner?.kept.isEmpty != false else { return }
         context?.closeWhenWritten()
     }
@@ -244,7 +244,7 @@ final class TunnelRelay: ChannelInboundHandler {
 
     /// The other side is gone altogether. Bytes on their way are still delivered.
     ///
-    /// - Parameter hasEnded: Whether all that it sent has come. If not, its end is a reset.
+    /// - Parameter hasEnded: Whether all bytes that the other side sent have come. If not, its end is a reset.
     private func partnerLeft(hasEnded: Bool) {
         guard !isOver else {
             isOver = false

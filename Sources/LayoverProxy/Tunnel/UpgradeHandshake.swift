@@ -161,7 +161,7 @@ final class UpgradeHandshake: ChannelInboundHandler, RemovableChannelHandler {
         context.fireErrorCaught(error)
     }
 
-    /// Under TLS 1.3 the origin judges our end of the handshake when the request is on its way already.
+    /// By TLS 1.3 the origin may refuse Layover's part of the handshake after the request was sent. The attempt counts as `neverSent`.
     private func refused(_ error: TLSError) {
         var failure = failure(.tlsAlertReceived)
         failure.phase = .securing

@@ -14,7 +14,8 @@ final class UserAccess {
         case unknown(ProxyCredential)
     }
 
-    /// Most results that are remembered of each kind; when there are more, they are found out anew. Default: 1024.
+    /// Most credentials that are remembered as admitted, and most as refused. At the limit all of that kind are forgotten, and are
+    /// checked again. Default: 1024.
     private static let resultCountMax = 1024
 
     let hashes: [String: PasswordHash]

@@ -15,7 +15,7 @@ package struct StoreOptions: Sendable {
     package var routeFields = SealedFields()
     /// Most changes that share one commit. Default: 4 096.
     package var groupCountMax = 4_096
-    /// Called with the size of each body whose file the store has removed, on any thread. Default: does nothing.
+    /// Called with the size of each body that the store has removed, from a file or a row, on any thread. Default: does nothing.
     package var bodyRemoved: @Sendable (Int) -> Void = { _ in }
     package var logger = Logger(label: "layover.store")
 

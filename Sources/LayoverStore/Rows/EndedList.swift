@@ -2,7 +2,8 @@ import LayoverCore
 
 /// How the index of final tickets is read for one list: only the columns that the list looks at, as each costs time in each row.
 struct EndedList {
-    /// What lists can ask for. All of it is in the index, so no row of the table is read. First what lets the index grow at its end.
+    /// The columns that lists can ask for. The index has all of them, so no row of the table is read. `endedAt` is first, so that the
+    /// index grows at its end.
     enum Column: Int, CaseIterable {
         case endedAt, state, id, method, scheme, host, port, url, route, policy, priority, lane, attemptCount, requestByteCount
         case createdAt, parkedAt, expiresAt, foldedText, sequence

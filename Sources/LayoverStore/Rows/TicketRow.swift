@@ -14,7 +14,7 @@ enum TicketRow {
         "supersededBy", "isForced", "isAskedFor", "hasOwnDeadline", "hasOwnPriority", "excusedParents",
         "lastCommand", "settledBy", "baseURL",
     ]
-    /// What follows from the others: it is set with them, and never read into a record.
+    /// Columns that are computed from the others. They are set together with them, and never read into a record.
     private static let derivedColumns = ["foldedText"]
     private static let setColumns = columns + derivedColumns
     /// A record in memory may have only the beginning of the URL (`RequestDescription.isURLInStore`).
@@ -41,7 +41,7 @@ enum TicketRow {
         "revision", "attemptCount", "automaticCount", "mayHaveBeenApplied", "lastFailure", "lastFailureAt", "attempts", "foldedText",
     ]
 
-    /// Guarded by the revision and by the end: it stays the same one.
+    /// Applies only to a row with a lower revision that is in the same final state. The state does not change.
     static let lateEvidence = """
         UPDATE ticket SET \(lateEvidenceColumns.map { "\($0) = ?" }.joined(separator: ", "))
         WHERE id = ? AND state = ? AND revision < ? AND endedAt IS NOT NULL

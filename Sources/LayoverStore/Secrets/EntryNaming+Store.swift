@@ -2,10 +2,10 @@ package import LayoverCore
 import LayoverCrypto
 
 extension EntryNaming {
-    /// Ids are shown as the block cipher AES-256 (FIPS 197) makes them of the entries' own: 128 bits of 128 bits, so each
-    /// direction is one step, no table is needed, and a shown id reveals nothing without the key.
+    /// A shown id is the entry's own id, encrypted by the block cipher AES-256 (FIPS 197). Both have 128 bits, so each
+    /// direction is one step and no table is needed. A shown id reveals nothing without the key.
     ///
-    /// - Parameter secret: The key is made of it (HKDF, RFC 5869); from the same one come the same ids.
+    /// - Parameter secret: The key is derived from it (HKDF, RFC 5869). The same secret leads to the same ids.
     init(secret: [UInt8]) throws {
         let key = try SymmetricKey(secret).derived(info: Array("layover entry ids 1".utf8), byteCount: 32)
         let cipher = try AES256Block(key: key)

@@ -3,7 +3,9 @@ import LayoverEngine
 
 /// Brings the key file and the database together when a store is opened.
 enum KeyRing {
-    /// The keys of a store, made now if it has none and needs none.
+    /// The keys of a store. Without a key file a key is made now.
+    ///
+    /// - Throws: `StoreFailure` if rows are sealed with a key that the file does not have.
     static func load(_ options: StoreOptions, _ pool: DatabasePool) throws -> StoreKeys {
         let file = StoreKeyFile(path: options.keyFile)
         let known = try pool.read { try fingerprints($0) }
@@ -28,7 +30,7 @@ enum KeyRing {
         return keys
     }
 
-    /// Saves the fingerprint of the newest key, before anything is sealed with it.
+    /// Saves the fingerprints of all keys. The caller does so before anything is sealed with a new key.
     static func note(_ keys: StoreKeys, _ db: Database) throws {
         for number in keys.keys.keys.sorted() {
             guard let fingerprint = try keys.fingerprint(of: number) else { continue }
@@ -49,7 +51,7 @@ enum KeyRing {
         return fingerprints
     }
 
-    /// Checks all rows, but only if a key is missing.
+    /// Whether any row is sealed with one of these keys. The query may read all rows, so the caller asks only if a key is missing.
     private static func isAnySealed(with numbers: [Int], _ db: Database) throws -> Bool {
         let list = numbers.map(String.init).joined(separator: ", ")
         return try Bool.fetchOne(

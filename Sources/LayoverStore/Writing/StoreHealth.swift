@@ -13,11 +13,11 @@ final class StoreHealth: Sendable {
     /// From the first failure until nothing has failed for the length of the pause.
     private struct Trouble {
         var since: ContinuousClock.Instant
-        /// The failure that was logged.
+        /// The kinds of the failures that were logged.
         var kinds: Set<StoreFailure.Kind> = []
         /// Calls that were refused.
         var refusedCount = 0
-        /// Commits after a failure; it grows with each, so that a check that began before one is recognized as too old.
+        /// Failures so far. A check that was scheduled before the last of them does not end the trouble.
         var failureCount = 0
     }
 

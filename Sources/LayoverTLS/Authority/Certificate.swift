@@ -12,7 +12,7 @@ final class Certificate: @unchecked Sendable {
 
     deinit { X509_free(pointer) }
 
-    /// Reads all certificates of a PEM file, which has at least one and at most 100.
+    /// Reads the certificates of a PEM file: at least one, and the first 100 at most.
     static func chain(in pem: [UInt8], file: String) throws(CertificateError) -> [Certificate] {
         let chain = PEM.read(pem) { bio -> [Certificate]? in
             var chain: [Certificate] = []
@@ -57,7 +57,7 @@ final class Certificate: @unchecked Sendable {
         return Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(identifier))))
     }
 
-    /// Seconds of 1970.
+    /// The first second of validity, in seconds since 1970.
     var notBefore: Int { Self.seconds(X509_get0_notBefore(pointer)) }
     var notAfter: Int { Self.seconds(X509_get0_notAfter(pointer)) }
 
@@ -66,7 +66,7 @@ final class Certificate: @unchecked Sendable {
         return ASN1_TIME_to_tm(time, &parts) == 1 ? timegm(&parts) : 0
     }
 
-    /// Whether it may sign certificates, by its constraints.
+    /// Whether the constraints of the certificate let it sign certificates.
     var isAuthority: Bool { X509_check_ca(pointer) == 1 }
 
     func isFor(_ key: PrivateKey) -> Bool {

@@ -14,9 +14,9 @@ package final class CertificateAuthority: Sendable {
     package var fingerprint: String { Hexadecimal.text(of: certificate.fingerprint) }
     /// The subjectKeyIdentifier, in hexadecimal digits.
     package var keyIdentifier: String { Hexadecimal.text(of: certificate.keyIdentifier) }
-    /// Seconds of 1970 after which nothing that it signed is valid.
+    /// The last second at which a certificate signed by this authority can be valid, in seconds since 1970.
     package var notAfter: Int { certificate.notAfter }
-    /// Its key, by which it is known wherever its certificate comes from.
+    /// The key of the authority. The authority is known by it wherever its certificate comes from.
     package var publicKey: PublicKeyDigest { PublicKeyDigest(certificate) }
 
     private init(certificate: Certificate, key: PrivateKey) { (self.certificate, self.key) = (certificate, key) }
@@ -28,9 +28,10 @@ package final class CertificateAuthority: Sendable {
 
     /// Reads the authority of a folder.
     ///
-    /// - Parameter now: Seconds of 1970.
-    /// - Returns: Nil if there is none.
-    /// - Throws: `CertificateError` if there are files that are not the two of a valid authority, or others can read the key.
+    /// - Parameter now: Seconds since 1970.
+    /// - Returns: Nil if the folder has no certificate file.
+    /// - Throws: `CertificateError` if certificate and key are not those of a valid authority that was made here, or if other users can
+    ///   read the key or write to the folder.
     package static func load(folder: String, now: Int) throws(CertificateError) -> CertificateAuthority? {
         let (certificateFile, keyFile) = (folder + "/" + certificateFileName, folder + "/" + keyFileName)
         guard access(certificateFile, F_OK) == 0 || errno != ENOENT else { return nil }
@@ -56,7 +57,7 @@ package final class CertificateAuthority: Sendable {
     /// Reads the authority of a folder, or makes it, and the folder (mode 700) with it. Of several processes that do it at once, one makes
     /// it and all have the same.
     ///
-    /// - Parameter now: Seconds of 1970.
+    /// - Parameter now: The time, in seconds since 1970.
     /// - Throws: `CertificateError`
     package static func loadOrMake(folder: String, now: Int) throws(CertificateError) -> CertificateAuthority {
         if let existing = try load(folder: folder, now: now) { return existing }
@@ -78,7 +79,7 @@ package final class CertificateAuthority: Sendable {
     }
 
     private static func makeFolder(_ folder: String) throws(CertificateError) {
-        // The folders above it are made by whoever configures them; the last but one may be the store's, which may come later.
+        // Missing folders above it are made, too: the folder directly above may be that of the store, which may be made later.
         let parent = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
         if !parent.isEmpty, access(parent, F_OK) != 0 { try makeFolder(parent) }
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {

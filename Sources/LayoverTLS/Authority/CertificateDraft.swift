@@ -5,7 +5,7 @@ struct CertificateDraft {
     private let certificate: Certificate
 
     /// - Parameters:
-    ///   - validity: Seconds of 1970; both ends belong to it (RFC 5280 section 4.1.2.5).
+    ///   - validity: The time of validity, in seconds since 1970. Both ends belong to it (RFC 5280 section 4.1.2.5).
     init(key: PrivateKey, validity: ClosedRange<Int>) throws(CertificateError) {
         guard let pointer = X509_new() else { throw CertificateError(.refused, "There is no memory for a certificate.") }
         certificate = Certificate(owning: pointer)

@@ -29,7 +29,7 @@ package struct CertificateError: Error, Sendable, Hashable, CustomStringConverti
 
     init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 
-    /// What OpenSSL noted last on this thread, of which nothing is left then.
+    /// The reason of the oldest error in OpenSSL's queue of this thread. The queue is empty afterwards.
     static func noted() -> String { TLSError.noted(.unusable).reason }
 
     /// - Parameter status: What a function of OpenSSL returned that returns 1 when it succeeds.

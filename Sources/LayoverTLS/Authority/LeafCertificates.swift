@@ -28,7 +28,7 @@ package final class LeafCertificates: Sendable {
     private struct State {
         var authority: CertificateAuthority
         var kept: [LeafName: Kept] = [:]
-        /// Who waits for a name, with the authority that signs for them. They are answered together.
+        /// The promises that wait for the certificate of a name. They are completed together.
         var pending: [LeafName: [EventLoopPromise<TLSServerContext>]] = [:]
         var useCount: UInt64 = 0
     }
@@ -42,7 +42,7 @@ package final class LeafCertificates: Sendable {
     /// - Parameters:
     ///   - threads: Where certificates are signed. It runs, and is stopped by the caller.
     ///   - offersHTTP2: Whether the servers offer `h2`.
-    ///   - now: Seconds of 1970. Default: the wall clock.
+    ///   - now: The time, in seconds since 1970. Default: the wall clock.
     /// - Throws: `CertificateError` if there is no memory for a key.
     package init(
         authority: CertificateAuthority, threads: NIOThreadPool, offersHTTP2: Bool,

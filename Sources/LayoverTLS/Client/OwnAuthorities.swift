@@ -31,9 +31,10 @@ package enum OwnAuthorities {
     /// From now on.
     package static func distrust(_ authority: CertificateAuthority) { state.withLock { _ = $0.keys.insert(authority.publicKey) } }
 
-    /// From now on, also where its key cannot be used, and where it is made later: `layover ca init` needs no running Layover.
+    /// Distrusts the authority of a folder from now on, even if its key cannot be used, and even if the authority is made later:
+    /// `layover ca init` needs no running Layover.
     ///
-    /// - Parameter folder: Of the authority.
+    /// - Parameter folder: The folder of the authority.
     package static func distrust(folder: String) {
         state.withLock { state in
             let file = folder + "/" + CertificateAuthority.certificateFileName
@@ -41,7 +42,7 @@ package enum OwnAuthorities {
         }
     }
 
-    /// Whether a certificate is one of them. What a file says that was written since the last handshake counts.
+    /// Whether a certificate has the key of one of these authorities. Files that have changed since they were read last are read again.
     private static func contains(_ certificate: OpaquePointer) -> Bool {
         state.withLock { state in
             for (file, before) in state.files {

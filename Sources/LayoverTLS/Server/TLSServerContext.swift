@@ -12,8 +12,9 @@ package final class TLSServerContext: Sendable {
     /// What a session belongs to: it is resumed only where this is the same. At most 32 bytes.
     let identity: [UInt8]
 
+    /// Does not check the chain and the key: `apply` returns false if OpenSSL refuses them.
+    ///
     /// - Parameter chain: The server's certificate, then those that lead to the authority. Not empty.
-    /// - Throws: `CertificateError` when the key does not fit or OpenSSL refuses one of them.
     init(chain: [Certificate], key: PrivateKey, identity: [UInt8], offersHTTP2: Bool) throws(CertificateError) {
         (self.chain, self.key, self.offersHTTP2) = (chain, key, offersHTTP2)
         self.identity = Array(identity.prefix(Int(SSL_MAX_SID_CTX_LENGTH)))
@@ -42,7 +43,7 @@ package final class TLSServerContext: Sendable {
         }
     }
 
-    /// Seconds of 1970 after which the certificate is no longer valid.
+    /// The last second at which the certificate is valid, in seconds since 1970.
     package var notAfter: Int { chain.first?.notAfter ?? 0 }
 
     /// Makes a connection use it.

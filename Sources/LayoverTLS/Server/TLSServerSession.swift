@@ -25,7 +25,7 @@ package final class TLSServerSession: TLSSession {
         return true
     }
 
-    /// What the context is for, once `isContextAwaited`; `handshake` then goes on with it.
+    /// Sets the context of the connection. Called once `isContextAwaited` is true; `handshake` then goes on with the context.
     package func use(_ context: TLSServerContext) { choice = .made(context) }
 
     /// There is no context; `handshake` then ends with an alert (internal_error).

@@ -28,7 +28,7 @@ struct PlaintextQueue {
     /// Whether more waits than is worth gathering.
     var isLarge: Bool { byteCount >= Self.pieceByteCountMax }
 
-    /// - Returns: Whether it is taken: nothing can follow the end.
+    /// - Returns: Whether the bytes are taken. No bytes can follow the end of the output.
     mutating func append(_ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?) -> Bool {
         guard !endsOutput, !isOutputEnded else {
             promise?.fail(ChannelError.outputClosed)

@@ -44,8 +44,8 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether bytes were passed on since the channel's read began.
     private var hasDelivered = false
     private var isDelivering = false
-    /// Whether `TLSEstablished` is passed on. What is flushed meanwhile is sent behind it: only then can be passed on what came before a
-    /// write that fails.
+    /// Whether `TLSEstablished` is being passed on. Writes that are flushed during this time are sent after it. If such a write fails, the
+    /// bytes that came before it can still be passed on.
     private var isAnnouncing = false
     /// Whether the channel has a read under way whose `channelReadComplete` is to come.
     private var isInRead = false
@@ -352,7 +352,7 @@ package class TLSChannelHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if sending.isEmpty, sending.endsOutput { endOutput(session) }
     }
 
-    /// Sends what TLS itself has to say.
+    /// Sends the bytes that TLS has produced and that wait to be sent.
     private func sendOutgoing() {
         guard let context else { return }
         switch phase {

@@ -62,7 +62,8 @@ package final class TLSHandshakeTurn {
     /// - Parameter turns: Nil: each connection does its work at once.
     package init(_ turns: TLSHandshakeTurns?) { self.turns = turns }
 
-    /// - Returns: Whether the work is done when it is its turn, maybe from within. It is done once, however often this is called before.
+    /// - Returns: True: the work is done in its turn, perhaps within this call, unless `end` is called first. It is done once, however
+    ///   often this is called before. False: there are no turns, and the caller does the work now.
     package func wait(_ work: @escaping () -> Void) -> Bool {
         guard let turns else { return false }
         guard !isAwaited else { return true }

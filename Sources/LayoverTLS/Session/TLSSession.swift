@@ -105,7 +105,7 @@ package class TLSSession {
         try check(result)
     }
 
-    /// Whether it resumed an earlier session.
+    /// Whether this session resumed an earlier one.
     package var isResumed: Bool { SSL_session_reused(tls) == 1 }
 
     /// The protocol that both agreed on (RFC 7301). Nil: none.

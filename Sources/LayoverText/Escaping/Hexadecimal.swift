@@ -11,7 +11,7 @@ package enum Hexadecimal {
         return letter < 6 ? letter + 10 : nil
     }
 
-    /// Whether it is a digit as the ids of this program are written, in lower case only: one id has one spelling.
+    /// Whether the byte is a hexadecimal digit in lower case. Ids of this program have no other digits, so each id has one spelling.
     @inlinable
     package static func isLowercaseDigit(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || byte &- 0x61 < 6

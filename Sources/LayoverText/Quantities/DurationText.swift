@@ -5,8 +5,8 @@ package enum DurationText {
         "d": 86_400_000_000_000,
     ]
 
-    /// The largest unit that divides it, where days and minutes are only used from two on: people
-    /// write `24h` and `60s`.
+    /// The duration in the largest unit that divides it. Days and minutes are used only from two on, because people write
+    /// `24h` and `60s`.
     package static func text(nanoseconds total: Int) -> String {
         for (unit, least) in [("d", 2), ("h", 1), ("m", 2), ("s", 1), ("ms", 1)] {
             guard let size = nanoseconds[unit], total.isMultiple(of: size), total / size >= least else {

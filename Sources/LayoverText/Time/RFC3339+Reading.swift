@@ -2,8 +2,8 @@ extension RFC3339 {
     /// Nanoseconds since 1970 UTC of a time with its offset, `2026-11-21T03:52:00.123Z` or `…+01:00` (RFC 3339
     /// section 5.6). Digits below a nanosecond are cut off; a leap second counts as the second after it.
     ///
-    /// - Returns: Nil for any other text and a date that no calendar has. For a time beyond what can be counted in
-    ///   nanoseconds, in the years 1677 and 2262, the first or the last that can.
+    /// - Returns: Nil for any other text, and for a date that no calendar has. The times that can be counted in nanoseconds
+    ///   begin in the year 1677 and end in 2262. An earlier time gives the first of them, a later time the last.
     package static func nanoseconds(of text: String) -> Int64? {
         var scanner = TimeScanner(text)
         guard let days = scanner.days(separator: "-"), scanner.skip("Tt "), let time = timeOfDay(&scanner),

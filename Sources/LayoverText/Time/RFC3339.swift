@@ -14,7 +14,8 @@ package enum RFC3339 {
             + time.joined(separator: ":") + ".\(digits(milliseconds - seconds * 1000, 3))Z"
     }
 
-    /// Times that no clock reaches are shown as the last one that it does, in the year 2262.
+    /// The text of a time in seconds. A time that nanoseconds in 64 bits cannot count is shown as the first or last that they can,
+    /// in the year 1677 or 2262.
     ///
     /// - Parameter seconds: Since 1970 UTC.
     package static func text(seconds: Int) -> String {

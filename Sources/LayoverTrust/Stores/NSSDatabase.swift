@@ -113,8 +113,8 @@ package enum NSSPlaces {
         ".var/app/org.chromium.Chromium/.pki/nssdb", ".var/app/com.google.Chrome/.pki/nssdb", ".var/app/com.brave.Browser/.pki/nssdb",
     ]
 
-    /// Every database that exists. Chromium's newer place is among them even if it does not, unless the older one does:
-    /// Chromium uses the older one if it is there, and makes the newer one otherwise (from version 146 on).
+    /// Every database that exists. If neither the older nor the newer database of Chromium exists, the newer one is listed all the same.
+    /// Chromium uses the older one if it exists. Otherwise it makes the newer one (from version 146 on).
     package static func databases(environment: [String: String]) -> [NSSDatabase] {
         guard let home = environment["HOME"], home.hasPrefix("/") else { return [] }
         func exists(_ folder: String) -> Bool { access("\(folder)/cert9.db", F_OK) == 0 }

@@ -14,7 +14,7 @@ package struct TrustChanges {
         case unchanged
         /// `dryRun`: these lines would do it.
         case planned([String])
-        /// It takes a person, with the reason and the lines to run.
+        /// A person has to make the change. The values are the reason and the lines to run.
         case byHand(String, [String])
         /// It was there before `ca trust`, so it stays.
         case kept

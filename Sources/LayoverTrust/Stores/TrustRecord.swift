@@ -2,7 +2,7 @@ import Foundation
 
 /// What `ca trust` found and did, in the file `ca-trust.json` beside the authority.
 ///
-/// Without the file, a store that has the certificate counts as one that `ca trust` changed.
+/// Without the file, `ca untrust` removes the certificate from every store that has it.
 struct TrustRecord: Codable, Equatable {
     static let name = "ca-trust.json"
 

@@ -41,7 +41,7 @@ package enum TrustPresence: Sendable, Hashable {
 
 /// Why a store was not changed.
 package enum TrustObstacle: Error, Sendable, Hashable {
-    /// It takes rights that this process has not.
+    /// The change takes rights that this process does not have.
     case needsRoot
     /// A program is missing; the Debian package that has it.
     case missing(program: String, package: String)

@@ -1,16 +1,17 @@
 import Foundation
 
-/// The variables that make programs trust Layover's authority, beside whom they trusted before.
+/// The variables that make programs trust Layover's authority, in addition to the authorities that they trusted before.
 ///
-/// Where a variable adds to what a program trusts, its file has the authority alone, and what the variable named before. Where it replaces
-/// that, the file has the system's authorities too: hosts that are not intercepted show certificates of those.
+/// Some variables add to the authorities that a program trusts. Their file has Layover's authority and the certificates that the variable
+/// named before. Other variables replace these authorities. Their file has the authorities of the system, too, because hosts that are not
+/// intercepted show certificates of those.
 package struct AuthorityVariables: Sendable {
     private let authority: Certificate
     private let files: GeneratedFiles
 
     /// - Parameters:
-    ///   - folder: That of the authority; the generated files are in `clients` below it, if they can be.
-    ///   - environment: Says where this user keeps what can be made anew.
+    ///   - folder: The folder of the authority. The generated files are in `clients` below it, if they can be.
+    ///   - environment: The variables that say where this user keeps files that can be made anew.
     package init(
         authority: Certificate, folder: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
@@ -23,8 +24,8 @@ package struct AuthorityVariables: Sendable {
     /// Writes the files, and gives the variables.
     ///
     /// - Parameters:
-    ///   - environment: What is set now. Where that is ours already, what was set before counts.
-    ///   - proxyURL: Java takes proxy and authorities in one variable.
+    ///   - environment: The variables that are set now. Where a value is Layover's own, the value before it counts.
+    ///   - proxyURL: The URL of the proxy. It is needed because Java takes proxy and authorities in one variable.
     package func exports(
         over environment: [String: String], proxyURL: String
     ) throws(TrustError) -> [(name: String, value: String)] {

@@ -10,18 +10,19 @@ struct GeneratedFiles: Sendable {
     static let mark = "# Made by layover and made anew at need: changes are lost."
     private static let beforeMark = "# Before: "
 
-    /// Beyond so many files, those go that no program was given for a day. Each set of variables that were there before has its own ones.
-    /// Default: 64.
+    /// With so many files in the folder, those that no program was given for a day are removed. Each set of earlier values of the
+    /// variables has its own files. Default: 64.
     static let countMax = 64
-    /// A program that was given a file may start others that read it for as long. Default: a day.
+    /// The age, in seconds, up to which a file counts as in use: a program that was given it may start others that read it. Default: a day.
     static let ageMax = 24 * 60 * 60
-    /// Most files at all; the oldest go. Default: 4 096.
+    /// Most files in the folder, those in use included. The oldest files are removed. Default: 4 096.
     static let countInUseMax = 4096
 
     let folder: String
 
-    /// - Parameter folder: That of the authority, if this user may write there. Otherwise, and where it is closed to programs of root
-    ///   that give up root's rights (apt's methods), the files are in a folder for things that can be made anew.
+    /// - Parameter folder: The folder of the authority. The files are in `clients` below it if this user may write there. Otherwise,
+    ///   and where the folder is closed to programs of root that give up root's rights (apt's methods), the files are in a folder for
+    ///   things that can be made anew.
     init(authorityFolder folder: String, fingerprint: String, environment: [String: String]) {
         let own = "\(folder.isEmpty ? "." : folder)/clients"
         let isWritable = access(folder.isEmpty ? "." : folder, W_OK) == 0
@@ -50,10 +51,10 @@ struct GeneratedFiles: Sendable {
     /// Writes a text.
     ///
     /// - Parameters:
-    ///   - before: What the variable named. Nil: it was unset.
+    ///   - before: The value that the variable had before. Nil: the variable was unset.
     ///   - inherited: A file that counts although the variable did not name it.
-    ///   - source: The file whose text is part of this one. Nil, or no such file: everybody may read it.
-    /// - Returns: The path.
+    ///   - source: The file whose text is part of the new file. Nil, or no such file: everybody may read the new file.
+    /// - Returns: The path of the new file.
     func write(
         _ text: String, name: String, extension: String, before: String?, inherited: String? = nil, source: String? = nil
     ) throws(TrustError) -> String {
@@ -70,7 +71,7 @@ struct GeneratedFiles: Sendable {
         return 0o600 | facts.st_mode & 0o044
     }
 
-    /// What was written, if it still is there.
+    /// The content of a written file. Nil: the file is not there any more, or it cannot be read.
     func text(name: String, extension: String, before: String?) -> [UInt8]? {
         BoundedFile.contents(path(name: name, extension: `extension`, before: before, inherited: nil))
     }

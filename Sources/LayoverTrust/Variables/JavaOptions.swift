@@ -1,6 +1,7 @@
-/// `JAVA_TOOL_OPTIONS`: Java reads no proxy variables, and neither of those that name authorities.
+/// `JAVA_TOOL_OPTIONS`: Java reads no variables for proxies, and none for authorities.
 ///
-/// Ours stand behind those that were there, after a mark, and the later ones count. A JVM tells on standard error that it picked them up.
+/// Layover's options follow those that were there before, after a mark. If an option occurs twice, the later one counts. A JVM reports on
+/// standard error that it picked the options up.
 ///
 /// - SeeAlso: "Java Networking and Proxies"; JSSE Reference Guide, "Customizing the Default Key Stores and Trust Stores".
 package struct JavaOptions: Sendable {

@@ -26,9 +26,9 @@ struct PHPSettings {
         return (before ?? "") + ":" + folder
     }
 
-    /// What the variable was before.
+    /// The value that the variable had before.
     ///
-    /// - Returns: Nil where its value is not of ours.
+    /// - Returns: `notOurs` if Layover did not make its present value.
     static func former(of value: String) -> GeneratedFiles.Former {
         guard let colon = value.lastIndex(of: ":"),
             BoundedFile.text("\(value[value.index(after: colon)...])/\(fileName)")?.hasPrefix(mark) == true

@@ -6,7 +6,7 @@ enum AbortCause: Sendable {
     case cancelled
     /// The client's body will never be complete.
     case bodyBrokenOff
-    /// `firstByte` or `idle` has passed.
+    /// `connect` has passed before the name was resolved, or `firstByte`, `idle` or `restStallMax` has passed.
     case timedOut
     /// Nothing came back from the peer for `deadPeer`.
     case peerDead
@@ -24,7 +24,7 @@ enum AbortCause: Sendable {
     case secondSending
     /// The origin refused the stream, and libcurl wanted to send the request again. That is for the policy to say.
     case streamRefused
-    /// The attempt could not be taken note of where that survives us, so nothing was sent.
+    /// The permit to send was refused, because the store could not record the attempt. Nothing was sent.
     case notMarked
     /// libcurl wanted to send again after a complete response (417 to an Expect).
     case answeredAlready

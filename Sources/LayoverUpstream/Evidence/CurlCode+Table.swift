@@ -1,8 +1,8 @@
 import LayoverCore
 
-// Every result code of libcurl (curl/curl.h, libcurl-errors(3)), in the order of the numbers: what it means
-// for a request over HTTP/1, and in which phase it comes, nil where the progress of the transfer tells.
-// 100 and 101 are younger than the oldest libcurl that we support; so the numbers stand here, not its names.
+// Every result code of libcurl (curl/curl.h, libcurl-errors(3)), in the order of the numbers: its meaning for a request, and the phase in
+// which it occurs. The phase is nil where the progress of the transfer decides. The table has numbers in place of libcurl's constants,
+// because 100 and 101 are newer than the oldest libcurl that we support.
 
 extension CurlCode {
     static let table: [CurlCode] = [

@@ -153,8 +153,8 @@ extension TransferProgress {
         return remark.contains("chunk") ? .httpResponseTransferCoding : .httpResponseIncomplete
     }
 
-    /// A stream that was reset, or whose connection ended, is what a connection that broke is in HTTP/1.1. Some codes say that
-    /// the request would fare no better once more (RFC 9113 section 7).
+    /// A stream that was reset, or whose connection ended, counts as a lost connection of HTTP/1.1. Some error codes mean that a second
+    /// sending would fail as well (RFC 9113 section 7); they keep the kind of the result code.
     private func resetKind(_ row: CurlCode) -> FailureKind {
         let codes = [
             "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",

@@ -18,7 +18,7 @@ extension Failure {
             return failure.refusedByParentProxy(progress.connectStatus)
         }
         if row.number == 97 { return refusedBySocks(progress.proxyError, failure) }
-        // The tunnel stands: TLS with the origin, or what is ours.
+        // The tunnel is open, so the failure is about TLS with the origin.
         if progress.connectStatus / 100 == 2 {
             failure.phase = .securing
             return failure

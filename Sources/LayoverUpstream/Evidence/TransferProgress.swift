@@ -25,7 +25,7 @@ struct TransferProgress {
     var isBodyComplete = true
     /// Whether some line of a head came.
     var hasBegunResponse = false
-    /// Whether a final head is complete.
+    /// True if the final head is complete and not withheld.
     var isAnswered = false
     /// CURLINFO_REQUEST_SIZE and CURLINFO_SIZE_UPLOAD_T. A head that did not fit into the socket at once is
     /// not counted whole.

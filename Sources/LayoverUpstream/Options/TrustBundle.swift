@@ -42,7 +42,7 @@ final class TrustBundle: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The bundle that libcurl was built for, where it exists.
+    /// The bundle that libcurl was built for, or Debian's if libcurl names none. Nil: the file cannot be read.
     private static var systemBundle: String? {
         let built = curl_version_info(CURLVERSION_SEVENTH).pointee.cainfo.map { String(cString: $0) }
         let path = built ?? "/etc/ssl/certs/ca-certificates.crt"

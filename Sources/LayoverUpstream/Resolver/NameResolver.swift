@@ -29,7 +29,7 @@ final class NameResolver: Sendable {
 
     // MARK: What workers say
 
-    /// Names a mailbox that will get answers.
+    /// Registers a mailbox for answers. Returns the number by which the resolver knows it.
     func join(_ mailbox: Mailbox) -> ResolverMachine.Asker {
         state.withLock { state in
             state.lastAsker += 1
@@ -49,7 +49,7 @@ final class NameResolver: Sendable {
     /// Asks for a name; never blocks. The answer comes as `.nameAnswered`, once, unless it is withdrawn.
     ///
     /// - Parameter notBefore: No answer to an older question is wanted, on `MonotonicClock`.
-    /// - Returns: The answer, where it is known already. Then none comes.
+    /// - Returns: The answer if it is known already, or `busy` if too many names wait. Then no `.nameAnswered` follows.
     func ask(_ name: String, by asker: ResolverMachine.Asker, notBefore: UInt64) -> NameAnswer? {
         let actions = state.withLock { state in
             // The time is taken inside: facts must reach the machine in the order of their times.

@@ -83,12 +83,11 @@ struct FieldList {
 
     /// Writes the framing field where libcurl must not write it by itself.
     ///
-    /// Chunks are framed by `ChunkedReader`. libcurl asks the first line of the name whether it is to frame them,
-    /// and the one without a value says no and is not sent.
+    /// Chunks are framed by `ChunkedReader`, so libcurl must not frame them. libcurl decides by the first line with the name
+    /// `Transfer-Encoding`. A first line without a value keeps it from framing, and is not sent.
     ///
-    /// `Expect` is hidden behind the framing field, in one line as libcurl sees it. Where libcurl knows of the
-    /// expectation it repeats the request by itself after a 417 and throws the body of that answer away
-    /// (7.88.1). So it must not know; `Transfer` does the waiting.
+    /// `Expect` is hidden: it follows the framing field in what libcurl sees as one line. If libcurl knew of the expectation, it would
+    /// repeat the request by itself after a 417 and drop the body of the 417 (7.88.1). `Transfer` waits for the 100 instead.
     private mutating func write(_ framing: UpstreamRequest.BodyFraming, expectsContinue: Bool, framesChunks: Bool) {
         switch framing {
         case .length(let count) where expectsContinue:
@@ -110,7 +109,7 @@ struct FieldList {
     /// Points a node at each line.
     ///
     /// - Parameters:
-    ///   - fieldsStart: Where the fields of the request begin. Before it a line without a value is meant to be one.
+    ///   - fieldsStart: Offset of the fields of the request. Lines without a value before it are for libcurl and stay unchanged.
     ///   - passesExpect: Whether `Expect` is a field like any other: libcurl waits for nothing where there is no body.
     private mutating func addLines(fieldsStart: Int, passesExpect: Bool) {
         guard let start = bytes.baseAddress else { return }

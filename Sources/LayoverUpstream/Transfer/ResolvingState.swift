@@ -4,7 +4,7 @@ struct ResolvingState {
     var beganAt: UInt64 = 0
     /// When waiting for the name ends; nil when nobody waits.
     var endsAt: UInt64?
-    /// Whether libcurl has had the attempt, so that its facts are of this one.
+    /// True once libcurl got the attempt. Before that, the facts in the easy handle may be those of an earlier attempt.
     var wasAdded = false
     /// How often libcurl asked for a name that it had not been given.
     var missCount = 0

@@ -3,18 +3,18 @@ import LayoverCore
 /// The options that an easy handle has now. Setting one costs a call and often a copy, and attempts that
 /// follow each other on a handle are mostly alike.
 struct SetOptions {
-    /// The part of a request that decides libcurl's idea of it.
+    /// The properties of a request that decide libcurl's options UPLOAD, NOBODY and CUSTOMREQUEST.
     struct Shape: Equatable {
         var method: String
         var hasBody: Bool
     }
 
-    /// Whoever answers on the connection, and how it is got at.
+    /// The first receiver of the request: the origin, or the parent proxy that forwards it. `isSecure`: TLS is made with it.
     var peer: Origin?
     var isSecure = false
-    /// Where the connection goes.
+    /// The origin or parent proxy whose name is resolved for the connection.
     var endpoint: Origin?
-    /// The parent proxy that opens the way. One that gets the request itself is the peer.
+    /// The parent proxy that opens a tunnel to the origin. A parent proxy that forwards the request is the `peer`.
     var tunnelProxy: ParentProxy?
     var isDial = false
     var shape: Shape?

@@ -78,10 +78,10 @@ extension Transfer {
 
     // MARK: Sending begins
 
-    /// PREREQFUNCTION: the connection stands, and the first byte of the request leaves when this says yes.
+    /// PREREQFUNCTION: the connection is open. If this returns true, the first byte of the request is sent.
     ///
-    /// The one place that every sending passes, also those that libcurl repeats on its own, so here they
-    /// are counted, and here a second one that must not be is stopped.
+    /// Every sending passes here, including those that libcurl repeats by itself. So sendings are counted here, and a second sending that
+    /// is not allowed is stopped here.
     func sendingBegins(on key: ConnectionKey, localPort: CInt, remote: RemoteEnd) -> Bool {
         guard let attempt else { return false }
         if isDial { return true }

@@ -20,7 +20,7 @@ extension Transfer {
     /// Under TLS the failed send is reported twice, first from within OpenSSL, which must not be called there.
     func sendFailed(_ remark: UnsafeRawBufferPointer) {
         guard remark.starts(with: setOptions.isSecure ? Self.failedTLSSendRemark : Self.failedSendRemark) else { return }
-        // Of an HTTP/2 connection others read, too. What libcurl holds back would be missing.
+        // An HTTP/2 connection carries other streams, too. While receiving is paused, libcurl holds bytes back that would be missing here.
         guard sending.count == 1, !receiving.isHTTP2, !receiving.isPaused, receiving.leftover == nil,
             attempt?.request.parentProxyUse == ParentProxyUse.none
         else { return }
@@ -45,9 +45,10 @@ extension Transfer {
         return count > 0
     }
 
-    /// Passes on the error response that the leftover is, or completes.
+    /// Passes on the error response that is in the leftover, or the rest of one that had begun before.
     ///
-    /// - Returns: The end of the response; nil where it is not whole, or a success, which would be none for a request that was cut.
+    /// - Returns: The end of the response. Nil if the response is not complete or is a success: a success does not count for a request
+    ///   that was cut.
     func concludeLeftover(_ code: CURLcode) -> UpstreamEvent? {
         guard code == CURLE_SEND_ERROR, abortCause == nil, let leftover = receiving.leftover, let attempt else { return nil }
         if let framing = receiving.framing {

@@ -26,8 +26,8 @@ extension Transfer {
         layover_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         layover_set_long(easy, CURLOPT_BUFFERSIZE, options.receiveBufferByteCount)
         layover_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, options.sendBufferByteCount)
-        // Longer than we believe an answer, so that libcurl never lacks one that we count as given. Before a
-        // new one is used, or none, the old entry is replaced or removed.
+        // Longer than `nameAgeMax`, so that libcurl still has every answer that counts as given (`WorkerNames`). The old entry is replaced
+        // before an attempt uses a new answer. It is removed before an attempt has none.
         layover_set_long(
             easy, CURLOPT_DNS_CACHE_TIMEOUT, options.nameAgeMax.millisecondsAtLeastOne / 1000 + 5)
         layover_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 0)
@@ -82,15 +82,15 @@ extension Transfer {
                 host: request.host, fields: request.fieldsForPeer, framing: request.framing,
                 expectsContinue: request.expectsContinue, framesChunks: !request.offersHTTP2))
         setHTTP2(request.offersHTTP2)
-        // libcurl sends a request again by itself when a reused connection dies before a response byte,
-        // so one that must not be sent twice never gets a reused connection. Nor does it leave one: those of many such
-        // requests would pile up at the origin, and none of them would ever use one.
+        // libcurl sends a request again by itself if a reused connection dies before the first byte of the response. So a request that must
+        // not be sent twice always gets a new connection. The connection is closed afterwards: idle connections of many such requests would
+        // pile up at the origin, because no such request ever uses one.
         let isAlone = !request.mayBeSentTwice || !isDial && request.tunnelsWithCredentials
         setFreshConnect(attempt.needsFreshConnection || isAlone)
         setForbidReuse(isAlone)
         setIgnoresLength(false)
-        // Of a refused stream, too, libcurl only says so, and of the moment from which a parent proxy with TLS is there.
-        // Of a failed send, too, while the connection is still open.
+        // libcurl reports some facts only in its verbose output: a refused stream, a CONNECT that was sent to a parent proxy with TLS, and
+        // a failed send while the connection is still open.
         setVerbose(
             request.framing != .none || request.offersHTTP2 || request.parentProxyUse == .tunnel && request.parentProxy?.isSecure == true)
         setConnectTimeout(request.timeouts.connect.millisecondsAtLeastOne)
@@ -190,7 +190,7 @@ extension Transfer {
 }
 
 extension UpstreamRequest {
-    /// The fields as whoever reads the request first gets them.
+    /// The fields for the first receiver of the request. A parent proxy that forwards the request also gets `Proxy-Authorization`.
     fileprivate var fieldsForPeer: RequestFields {
         guard let authorization = parentProxyAuthorization else { return fields }
         var all = fields
@@ -198,6 +198,7 @@ extension UpstreamRequest {
         return all
     }
 
-    /// Whether its connection is opened in the name of somebody. libcurl 7.88.1 does not look at that before it uses one again.
+    /// True if the parent proxy opens the tunnel for credentials. libcurl 7.88.1 does not compare credentials before it uses a connection
+    /// again.
     fileprivate var tunnelsWithCredentials: Bool { parentProxyUse == .tunnel && parentProxy?.hasCredentials == true }
 }

@@ -67,9 +67,9 @@ extension Transfer {
         case .none:
             setVerbose(true)
             loop.touch(self)
-        // Of what follows where nothing may, libcurl only says so.
+        // libcurl reports bytes behind the end of a response only in its verbose output.
         case .chunked, .length(0): setVerbose(true)
-        // And of the end of the connection only while it is open.
+        // `connectionCloses` needs libcurl's remark that comes while the connection is still open.
         case .untilClose: if setOptions.isSecure { setVerbose(true) }
         case .length: break
         }

@@ -62,9 +62,8 @@ extension Transfer {
         return Int(CURL_READFUNC_PAUSE)
     }
 
-    /// The origin has said something: it needs no more waiting, nor must libcurl go on waiting for a body
-    /// that it may not send any more (it stops sending at an error status, but a paused transfer of
-    /// 7.88.1 never ends).
+    /// Ends the wait for 100 (Continue): a 100 or the final head has come, or `continueWaitMax` has passed. A paused sending goes on at the
+    /// end of the turn, even if the body is not sent any more: libcurl 7.88.1 never ends a paused transfer.
     func stopAwaitingContinue() {
         sending.awaitsContinue = false
         sending.continueAt = nil

@@ -48,7 +48,8 @@ extension Transfer {
         }
     }
 
-    /// All of the response has come, and libcurl goes on sending. Where it decodes the chunks of a success, only its end shows that.
+    /// The response is complete, and its request is still being sent. Not called for a success in chunks: libcurl decodes those, so only
+    /// the end of the transfer shows that they are complete.
     func tellComplete() {
         guard let attempt, !receiving.isOver, !sending.isStopped, !isRequestSent else { return }
         receiving.isOver = true
@@ -73,7 +74,8 @@ extension Transfer {
         return sending.lastAt + loop.options.endWithheldMax.nanoseconds
     }
 
-    /// The client pauses, and may wait for the end. Or the origin takes nothing, and without a proxy the client would have the end.
+    /// Passes the withheld end on before the request is sent. Either the client pauses, and may wait for the end. Or the origin takes no
+    /// bytes; without a proxy the client would have the end by now.
     func passOnEnd() {
         passOnWithheld()
         if let attempt { loop.outbox.add(.complete(trailers: nil), of: attempt) }

@@ -49,7 +49,7 @@ final class Transfer {
     var receiving = ReceivingState()
     var headAssembler: ResponseHeadAssembler
     var trailerAssembler: ResponseTrailerAssembler
-    /// What arrived in this turn.
+    /// Bytes of the body that are not handed to the loop yet: those of this turn, and the withheld end of a success.
     var pendingBody = ByteBuffer()
 
     init?(loop: WorkerLoop) {
@@ -115,13 +115,15 @@ final class Transfer {
         }
     }
 
-    /// With addresses given and still missed, libcurl's idea of the name is another than ours.
+    /// Most restarts of an attempt because libcurl lacks the addresses of the name. If libcurl lacks them although they were given, it must
+    /// be looking for another name than ours.
     private static let missCountMax = 3
 
     func prepareRestart() {
-        // An idle connection may have come meanwhile, but it must not be the one that died.
+        // If only the name was missing, the attempt may use a connection that has become idle since. In all other cases it could get the
+        // connection that died, so it gets a new one.
         if !abortCause.isNameMissing || sending.count > 0 { setFreshConnect(true) }
-        // Like libcurl, which times the connection of each sending by itself.
+        // `connect` begins again for each sending, as in libcurl.
         if sending.count > 0 { resolving.beganAt = loop.now }
         abortCause = nil
         sending.connectionCount = 0

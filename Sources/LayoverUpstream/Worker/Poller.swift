@@ -3,10 +3,9 @@ import Glibc
 
 /// epoll(7) for one worker.
 ///
-/// libcurl stops and starts watching a connection with every request. Registrations stay while a
-/// connection is idle and change only when the interest really differs, so a kept-alive connection
-/// costs no system call here. What fires without being wanted is taken out then; where it is an idle connection,
-/// it is of no use any more.
+/// libcurl stops and starts watching a connection with every request. A registration stays while its connection is idle. It changes only
+/// when libcurl waits for other events. So a kept-alive connection costs no system call here. If a descriptor fires for which libcurl does
+/// not wait, its registration is removed, and an idle connection is given up. An idle connection that only became writable stays.
 final class Poller {
     private let descriptor: CInt
     private var events = [epoll_event](repeating: epoll_event(), count: 128)
@@ -80,7 +79,7 @@ final class Poller {
         }
     }
 
-    /// Reports in a row that may leave out that a connection can be written to. Default: 16.
+    /// Most reports in a row that do not tell libcurl that a connection is writable, because it has something to read. Default: 16.
     private static let withheldWritesMax = 16
 
     /// The events of which libcurl is told. It ends a transfer at a failed send and drops what it has not read by then, such as the
@@ -109,7 +108,7 @@ final class Poller {
     /// Something happened that libcurl does not wait for.
     private func fired(_ socket: CInt, _ entry: SocketTable.Entry, _ happened: UInt32) {
         if entry.isIdle, happened & ~Self.writable == 0 {
-            // It can be written to, which nobody asked; its end is still to be noticed.
+            // The connection only became writable, and libcurl does not wait for that. It stays registered, so that its end is noticed.
             control(EPOLL_CTL_MOD, socket, Self.readable)
             sockets[socket].registered = Self.readable
             return
@@ -119,14 +118,14 @@ final class Poller {
         if entry.isIdle { retire(socket) }
     }
 
-    /// An idle connection has ended, or has bytes that nobody asked for: no request may go out on it. libcurl takes it
-    /// for alive as long as there is something to read, be it the farewell of TLS, so what came is taken away and the
-    /// end put behind it. The sending direction stays open for a farewell of ours.
+    /// An idle connection has ended, or has bytes that no request asked for. No request may be sent on it. libcurl counts a connection as
+    /// alive while there is something to read, even if that is only the close_notify of TLS. So the bytes are read and dropped here, and
+    /// SHUT_RD lets libcurl see the end behind them. The sending direction stays open for our own close_notify.
     private func retire(_ socket: CInt) {
         hasRetired = true
         shutdown(socket, CInt(SHUT_RD))
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
-            // More than any farewell; an origin that sends more loses its connection by age.
+            // At most 64 KiB, more than a close_notify needs. If the origin sends more, its connection is closed because of its age.
             for _ in 0..<16 where recv(socket, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT)) <= 0 { return }
         }
     }

@@ -4,7 +4,7 @@ import LayoverEngine
 /// What a worker knows of each descriptor that libcurl uses, by descriptor number.
 struct SocketTable {
     struct Entry {
-        /// Whose descriptor it is; nil when it is none of ours.
+        /// The multi handle that uses the descriptor. Nil: libcurl does not use it.
         unowned(unsafe) var generation: MultiGeneration?
         /// What libcurl waits for now: EPOLLIN and EPOLLOUT.
         var wanted: UInt32 = 0

@@ -6,8 +6,8 @@ enum WorkerCommand: Sendable {
     case cancel(UpstreamAttempt)
     case cancelIfConnecting(UpstreamAttempt)
     case resumeReceiving(UpstreamAttempt)
-    /// A body that had nothing may have something now. Named by place and number, not by reference:
-    /// the body keeps the closure that says this, and must not keep its own request alive by it.
+    /// A body that had no bytes to send may have some now. The transfer is named by slot and serial, not by reference: the body holds the
+    /// closure that posts this command, and a reference would keep the request of the body alive.
     case resumeSending(slot: Int, serial: UInt64)
     /// The time is that of the call, on `MonotonicClock`.
     case networkChanged(at: UInt64)

@@ -73,7 +73,7 @@ extension WorkerLoop {
 
     /// The resolver's answer is here.
     func nameAnswered(_ name: String, _ answer: NameAnswer) {
-        // Then the right one is under way.
+        // The answer is of an earlier network. The answer to the new question is under way.
         guard answer.askedAt >= names.since else { return }
         let waiting = names.takeWaiting(for: name).compactMap { transfers[$0] }
         for transfer in waiting.sorted(by: { $0.serial < $1.serial }) {

@@ -6,9 +6,9 @@ import Synchronization
 
 /// The thread's side of a worker: takes commands, lets libcurl work, gathers events, sleeps.
 ///
-/// One turn: commands; libcurl's timers; what epoll reports; then all that the turn produced goes to the
-/// event loop in one piece. Nothing else in the process touches the handles, the sockets or the
-/// transfers of this worker. libcurl is never called from its own socket and timer callbacks.
+/// One turn: the events of epoll, the commands, the timers of libcurl, the deadlines. Then all that the turn produced is sent to the event
+/// loop in one piece. Nothing else in the process touches the handles, the sockets or the transfers of this worker. libcurl is never
+/// called from its own socket and timer callbacks.
 final class WorkerLoop {
     let options: UpstreamOptions
     let trust: TrustBundle
@@ -19,16 +19,16 @@ final class WorkerLoop {
     let mailbox: Mailbox
     let resolver: NameResolver
     var names = WorkerNames()
-    /// By which the resolver knows this worker.
+    /// The name resolver knows this worker by this value.
     private(set) lazy var asker = resolver.join(mailbox)
     private var commands: [WorkerCommand] = []
 
-    /// New attempts go to the last one.
+    /// The generations of libcurl's handles. New attempts go to the last one.
     private var generations: [MultiGeneration] = []
-    /// By slot; nil where nobody runs.
+    /// The running transfers, by slot. Nil: no transfer runs in the slot.
     var transfers: [Transfer?] = []
     private var freeSlots: [Int] = []
-    /// Whose handles may carry other attempts.
+    /// Ended transfers whose handles may carry other attempts.
     private(set) var spares: [Transfer] = []
     private var nextSerial: UInt64 = 0
     private var liveCount = 0

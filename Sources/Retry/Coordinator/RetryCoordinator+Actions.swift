@@ -1,8 +1,8 @@
 import Synchronization
 
 extension RetryCoordinator {
-    /// Who goes on and what stops once the lock is released: nobody is resumed or cancelled under it, because
-    /// the cancellation handler of a waiting task wants it too.
+    /// The waiting tasks to resume and the countdown to stop, after the lock is released.
+    /// Neither is done under the lock: the cancellation handler of a waiting task takes the lock too.
     private struct Releases {
         var runAgain: [CheckedContinuation<Void, any Error>] = []
         var fail: [CheckedContinuation<Void, any Error>] = []

@@ -38,8 +38,8 @@ extension RetryCoordinator {
 
     /// Reports the failure and waits until the operation may run again.
     ///
-    /// Whoever reads of the failure can count on it that the operation waits: a call to retry in response to
-    /// it is not lost.
+    /// When a reader of ``failures`` gets the failure, the operation already waits. So a call to retry in response to the failure
+    /// is not lost.
     private nonisolated(nonsending) func waitForCall(
         after failure: FailedOperation, since mark: RetryIncident.CallMark
     ) async throws {

@@ -81,8 +81,8 @@ public struct DelaySchedule: Sendable, Hashable {
         }
     }
 
-    /// Says whether the ceiling is reached before it multiplies, so that no number of attempts and no
-    /// multiplier can overflow a `Duration`. A multiplier that would shrink the delay leaves it as it is.
+    /// The delay after growth. The function checks for the maximum before it multiplies, so that no number of attempts and no
+    /// multiplier can overflow a `Duration`. A multiplier that would shrink the delay leaves the delay unchanged.
     private static func grown(
         _ initial: Duration, by multiplier: Double, times: Int, atMost maximum: Duration
     ) -> Duration {

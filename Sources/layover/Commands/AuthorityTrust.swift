@@ -104,7 +104,8 @@ struct TrustReport {
     var outcomes: [TrustChanges.Outcome]
     var direction: Direction
 
-    /// Whether the command ends with exit code 3: a store failed; or one that was asked for, or every one, is left as it was.
+    /// Whether the command ends with exit code 3: a store failed, or a store that was chosen has to be changed by hand. If no store was
+    /// chosen: all stores have to be changed by hand.
     func isRefused(chosen: Bool) -> Bool {
         let isLeft = outcomes.map { outcome in
             if case .byHand = outcome.result { true } else { false }

@@ -77,7 +77,7 @@ struct Exec: AsyncParsableCommand {
     private func carryOut(
         with target: ExecTarget, _ environment: [String: String], _ inheritance: Inheritance, isTold: Bool
     ) async throws -> CommandEnding {
-        // It counts from here, and connects once the command is there: what it opens is not for the command.
+        // The reporter counts time from here. It connects after the command was started, so that the command inherits no connection.
         let reporter = isTold ? try target.client().map { WaitingReporter($0) } : nil
         let ending: Result<CommandEnding, any Error>
         do {

@@ -103,7 +103,7 @@ struct Application {
         return [source.folders.makeInstanceFolder(store: settings.store.folder), settings.store.folder]
     }
 
-    /// What waits for that file would wait for ever.
+    /// Ends the start if the port file cannot be written: a program that waits for the file would hang.
     private func checkPortFile() throws {
         guard let portFile, let failure = PortFile.failure(toWrite: portFile) else { return }
         StandardError.error(

@@ -13,8 +13,9 @@ final class StopSignal: Sendable {
     /// Begins a graceful shutdown.
     func request() { continuation.yield() }
 
-    /// Calls `stop` at the first request, or when standard input ends: the process that has the other end of the pipe has ended, or its
-    /// command has. For a proxy that belongs to one command, which no signal but SIGKILL ends sooner: they are meant for the command.
+    /// Calls `stop` at the first request, or when standard input ends. The input ends when the launcher or its command has ended.
+    ///
+    /// For the private proxy of one command. SIGINT, SIGTERM, SIGHUP and SIGQUIT are meant for the command, so the proxy ignores them.
     func listenToLauncher(_ stop: @escaping @Sendable () async -> Void) {
         for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
         Thread.detachNewThread { [self] in

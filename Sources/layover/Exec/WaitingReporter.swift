@@ -31,7 +31,7 @@ actor WaitingReporter {
                     if let event = reader.take(line) { await self.take(event) }
                 }
             } catch {
-                // What it cannot tell is no trouble of the command.
+                // The reporter ends silently, because its failure does not concern the command.
                 guard error.code == .unreachable else { return }
             }
             try? await Task.sleep(for: Self.reconnectDelay)

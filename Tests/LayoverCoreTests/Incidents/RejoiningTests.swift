@@ -76,4 +76,16 @@ struct RejoiningTests {
         fail(next, 1)
         #expect(bench.states([id, next]) == [.undecided, .waiting])
     }
+
+    /// What failed before was no outage, and the mode is what it waits for now.
+    @Test mutating func failureOfAnotherKindIsNotTheCauseOfTheOutageOfNow() throws {
+        let id = bench.accepted()
+        _ = bench.fail(id, .reset)
+        let records = bench.records()
+        bench.set = PendingSet()
+        _ = bench.mode(.offline)
+        _ = bench.kept(bench.set.restored(records.map { ($0, .fixture()) }, ended: [:], now: bench.now))
+        let incident = try #require(open.first)
+        #expect(incident.scope == .network && incident.waiting == 1 && incident.cause == nil)
+    }
 }

@@ -16,8 +16,8 @@ struct EndedExchange {
             if let failure, state == .delivered { entry.attempts.lastBrokeOff(failure, at: now) }
         }
         schedule.transition(id, to: .ended(state), now: now)
-        // Where no attempt was under way the failure is an old one, and known. One that says nothing
-        // about the way (a certificate, say) leaves the next canary as soon as it was.
+        // Without an attempt under way the failure is an old one, which the gate knows already. A failure that says nothing about the
+        // way (for example a bad certificate) does not delay the next canary.
         guard let failure, let attempt = entry.attempt, failure.shutsGate || failure.evidence == .maybeApplied
         else { return }
         schedule.learn(

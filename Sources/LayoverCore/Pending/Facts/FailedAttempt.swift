@@ -39,7 +39,7 @@ struct FailedAttempt {
             }
             entry.noteSent(failure, tally.records)
             entry.automaticLeft = tally.automaticLeft
-            // The acknowledgement of a person is for one attempt, but for one that the store did not let begin.
+            // A `force` is for one attempt. An attempt that the store stopped before anything was sent does not use it up.
             if !wasStoppedByStore { entry.isForced = false }
             entry.owesBudget = false
         }
@@ -63,7 +63,7 @@ struct FailedAttempt {
         if entry.expiresAt <= now || schedule.isDraining { schedule.endOrOfferTicket(id, now: now) }
         guard schedule.entries[id] != nil else { return }
         changeIncident(of: entry, after: attempt, blame, parking, in: &schedule)
-        // What a person asked for and we cut off is still asked for, whatever would follow by itself.
+        // An attempt that a person asked for stays requested if the next attempt follows at once.
         if !(blame.startsAnew && attempt.isAskedFor && parking.asks == nil) { placeAfterFailure(id, by: parking, in: &schedule) }
         guard blame.startsAnew else { return }
         if blame == .networkChange {
@@ -114,7 +114,7 @@ struct FailedAttempt {
     private func changeIncident(
         of entry: Entry, after attempt: Entry.Attempt, _ blame: Blame, _ parking: Verdict.Parking, in schedule: inout Schedule
     ) {
-        // It came through the parent proxy, whose outage was not all that was in its way.
+        // The attempt passed the parent proxy, so its entry leaves the outage of that proxy.
         if blame.tellsOfTheWay, failure.kind != .parentProxyUnreachable { schedule.leaveParentProxyOutage(entry.id, now: now) }
         if leavesParentProxy(attempt.parentProxyGate, for: entry.parentProxyGate) {
             schedule.changeParentProxyOutage(entry.id, now: now)

@@ -36,12 +36,12 @@ struct NewRoute {
             }
             schedule.toDispatch.insert(entry.origin)
         }
-        // So is whether its lane waits for it while it is undecided.
+        // The rule whether its lane waits for an undecided entry may be new, too.
         if let lane = entry.lane { schedule.lanes.takePlaceAgain(id, lane, sequence: entry.sequence) }
         schedule.laneChanged(entry.lane, now: now)
         schedule.touchIncident(of: id, now: now)
         // mutant: word-taken-back
-        // And whether it may be sent once more.
+        // The new policy may not allow a second sending.
         schedule.stopIfRisky(id, now: now)
     }
 

@@ -10,9 +10,9 @@ struct RestoredTickets {
 
     func join(_ schedule: inout Schedule, _ admission: inout Admission) {
         schedule.entries.reserveCapacity(schedule.entries.count + records.count)
-        // In place: to copy the records takes a tenth of the time.
+        // The records are read in place. A copy of them would cost a tenth of the time.
         records.withUnsafeBufferPointer { records in
-            // First all of them. Of those that depend on others then what they are to each other, and only then which of them go.
+            // All tickets are inserted first. Then those that depend on others are related to them. The last step decides which may start.
             let related = records.indices.filter { !insert(records[$0].record, records[$0].policy, &schedule, &admission) }
             for index in related { schedule.stopIfRisky(records[index].record.id, now: now) }
             for index in related { joinParents(records[index].record, &schedule) }
@@ -71,7 +71,7 @@ struct RestoredTickets {
             schedule.entries[$0] == nil && ended[$0] != .delivered && !excused.contains($0)
         }
         let isDependable = schedule.joinParents(record.id, ended: ended)
-        // One that was under way had its parents, or was sent without them by a person.
+        // If an attempt was under way, the parents were delivered, or a person had the ticket sent without them.
         guard isOrphan || !isDependable, record.state == .waiting || record.state == .held else { return }
         schedule.parentFailed(of: record.id, now: now)
     }

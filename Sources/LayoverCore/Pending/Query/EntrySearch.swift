@@ -1,7 +1,7 @@
-/// What `q` looks at: host, path, id and error.
+/// The parts of an entry that `q` searches: host, path, shown id and error.
 ///
-/// Not the query of the URL: its values may be secrets, and a search would tell them. Nor the ids of tickets: who finds a part of
-/// one finds the next letter too.
+/// The query of the URL is not searched: its values may be secrets, and a search would reveal them. The ids of tickets in texts are
+/// masked: a search could find them letter by letter.
 package struct EntrySearch {
     private let part: SearchedPart
     private let naming: EntryNaming
